@@ -1,28 +1,41 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../test/support/until.js';
 import { ensureCertificates } from '../stack/certificates.mjs';
 
 const FILE = fileURLToPath(new URL('haproxy.cfg', import.meta.url));
 const isInstalled = spawnSync('haproxy', ['-v']).status === 0;
+const ENVIRONMENT = { ...process.env, PUBLIC_BASE_URL: 'https://verify.example.com' };
+
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-haproxy-'));
+  const { certFile, keyFile } = await ensureCertificates({ dataDir: folder, hosts: ['x'], log: () => undefined });
+  copyFileSync(certFile, path.join(folder, 'tls.crt'));
+  copyFileSync(keyFile, path.join(folder, 'tls.key'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The configuration with the certificate of this test, further changed; its path. */
+function configured(change: (config: string) => string = (config) => config): string {
+  const copy = path.join(folder, 'haproxy.cfg');
+  writeFileSync(copy, change(readFileSync(FILE, 'utf8').replaceAll('/run/secrets/', `${folder}/`)));
+  return copy;
+}
 
 describe('haproxy.cfg', () => {
-  it.skipIf(!isInstalled)('is accepted by HAProxy (skipped where haproxy is not on PATH)', async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-haproxy-'));
-    try {
-      const { certFile, keyFile } = await ensureCertificates({ dataDir: folder, hosts: ['x'], log: () => undefined });
-      copyFileSync(certFile, path.join(folder, 'tls.crt'));
-      copyFileSync(keyFile, path.join(folder, 'tls.key'));
-      const copy = path.join(folder, 'haproxy.cfg');
-      writeFileSync(copy, readFileSync(FILE, 'utf8').replaceAll('/run/secrets/', `${folder}/`));
-      const env = { ...process.env, PUBLIC_BASE_URL: 'https://verify.example.com' };
-      expect(execFileSync('haproxy', ['-c', '-f', copy], { env, encoding: 'utf8' })).toContain('valid');
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  it.skipIf(!isInstalled)('is accepted by HAProxy (skipped where haproxy is not on PATH)', () => {
+    expect(execFileSync('haproxy', ['-c', '-f', configured()], { env: ENVIRONMENT, encoding: 'utf8' })).toContain(
+      'valid',
+    );
   });
 
   it('sets HSTS and nosniff on every response, its own refusals included', () => {
@@ -41,3 +54,116 @@ describe('haproxy.cfg', () => {
     expect(config).toMatch(/http-request deny deny_status 413 .*content-length/);
   });
 });
+
+/** Of all sources in this test; 20,000 in the file. */
+const MAX_CONNECTIONS = 1_200;
+const MAX_OF_SOURCE = 1_000;
+const SIGNATURE = `${'A'.repeat(86)}==`;
+/** Quotas as the control plane names them: of an address, and of a key. */
+const [OF_ADDRESS, OF_KEY] = ['"ip";q=60;w=60', '"default";q=600;w=60'];
+
+describe.skipIf(!isInstalled)('HAProxy with this configuration (skipped where haproxy is not on PATH)', () => {
+  let haproxy: ChildProcess;
+  let port: number;
+  /** Stands for control planes and gateways: answers with the status and the quota that a request asks for. */
+  const behind = http.createServer((request, response) => {
+    const { 'x-status': status, 'x-policy': policy, 'x-goog-signature': signature } = request.headers;
+    const refused = request.url === '/rcs/webhook' && signature === undefined ? 401 : 200;
+    if (typeof policy === 'string') response.setHeader('ratelimit-policy', policy);
+    response.writeHead(Number(status ?? refused)).end('x');
+  });
+
+  beforeAll(async () => {
+    await once(behind.listen(0, '127.0.0.1'), 'listening');
+    const target = (behind.address() as AddressInfo).port;
+    port = await freePort();
+    const copy = configured((config) =>
+      config
+        .replace('maxconn 20000', `maxconn ${MAX_CONNECTIONS}`)
+        .replace('bind :8443', `bind 127.0.0.1:${port}`)
+        .replaceAll(/check port 94\d\d .*/g, `check port ${target} inter 100ms`)
+        .replaceAll(/server-template (\S+) 8 .*/g, `server $1 127.0.0.1:${target}`),
+    );
+    haproxy = spawn('haproxy', ['-db', '-f', copy], { env: ENVIRONMENT, stdio: 'ignore' });
+    await until('HAProxy answers', 10_000, async () => (await ask('127.0.0.2', {})).status === 200);
+  }, 20_000);
+  afterAll(async () => {
+    const ended = once(haproxy, 'exit');
+    haproxy.kill();
+    await ended;
+    behind.closeAllConnections();
+    behind.close();
+  });
+
+  /** One request over a connection of its own: its status, and whether the connection was kept. */
+  function ask(
+    localAddress: string,
+    headers: Readonly<Record<string, string>>,
+    line = 'GET / HTTP/1.1',
+  ): Promise<{ readonly status: number; readonly kept: boolean }> {
+    return new Promise((resolve) => {
+      const options = { host: '127.0.0.1', port, localAddress, rejectUnauthorized: false };
+      const fields = Object.entries({ host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}`);
+      const socket = connectTls(options, () => socket.write([line, ...fields, '', ''].join('\r\n')));
+      let text = '';
+      socket.on('error', () => undefined);
+      socket.once('close', () => resolve({ status: 0, kept: false }));
+      socket.on('data', (data: Buffer) => {
+        text += data.toString('latin1');
+        const [, status] = /^HTTP\/1\.1 (\d{3}) [^]*\r\n\r\n/.exec(text) ?? [];
+        if (status === undefined) return;
+        resolve({ status: Number(status), kept: !/^connection: close/im.test(text) });
+        socket.destroy();
+      });
+    });
+  }
+
+  it(`serves another source while one holds its ${MAX_OF_SOURCE} connections and tries for more than there are`, async () => {
+    const sockets: Socket[] = [];
+    let closed = 0;
+    for (let nth = 0; nth < MAX_CONNECTIONS + 100; nth += 1) {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.5' });
+      socket.on('error', () => undefined).once('close', () => (closed += 1));
+      sockets.push(socket.resume());
+    }
+    try {
+      await expect.poll(() => closed, { timeout: 5_000 }).toBe(sockets.length - MAX_OF_SOURCE);
+      expect((await ask('127.0.0.9', {})).status).toBe(200);
+      expect((await ask('127.0.0.5', {})).status).toBe(0);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    await expect.poll(async () => (await ask('127.0.0.5', {})).status, { timeout: 5_000 }).toBe(200);
+  });
+
+  it.each([401, 404, 429])(
+    'closes the connection after %d to a client without a key, and keeps that of a key',
+    async (status) => {
+      const asked = { 'x-status': String(status) };
+      expect(await ask('127.0.0.2', { ...asked, 'x-policy': OF_ADDRESS })).toEqual({ status, kept: false });
+      expect(await ask('127.0.0.2', { ...asked, 'x-policy': OF_KEY })).toEqual({ status, kept: true });
+    },
+  );
+
+  it('passes signed webhooks on from a source whose unsigned ones are refused too often', async () => {
+    const post = async (headers: Readonly<Record<string, string>>): Promise<number> => {
+      const answer = await ask('127.0.0.7', { 'content-length': '0', ...headers }, 'POST /rcs/webhook HTTP/1.1');
+      return answer.status;
+    };
+    const unsigned: number[] = [];
+    for (let nth = 0; nth < 60; nth += 1) unsigned.push(await post({}));
+    expect(unsigned.filter((status) => status === 401).length).toBeGreaterThanOrEqual(50);
+    expect(unsigned.at(-1)).toBe(429);
+    expect(await post({ 'x-goog-signature': SIGNATURE })).toBe(200);
+    expect(await post({ 'x-goog-signature': 'A' })).toBe(429);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ControlPlaneHarness } from '../support/control-plane-harness.js';
-import { OtpHarness, told } from '../support/otp-harness.js';
+import { OtpHarness, errorOf } from '../support/otp-harness.js';
 import { ROOT } from '../support/stack.js';
 import { until } from '../support/until.js';
 
@@ -133,7 +133,7 @@ describe('A4 telling a code by the time or text of the answer', () => {
     const near = [0, 2, 4, 5].map((right) => code.slice(0, right) + other.slice(right));
     const answers = [];
     for (const guess of near) answers.push(await home.check(id, guess));
-    expect(answers.map(told)).toEqual(near.map(() => [422, 'INVALID_CODE', 'code']));
+    expect(answers.map(errorOf)).toEqual(near.map(() => [422, 'INVALID_CODE', 'code']));
     const texts = answers.map(({ text }) => text.replaceAll(/\d/g, '#'));
     expect(new Set(texts).size).toBe(1);
   });
@@ -156,7 +156,7 @@ describe('A4 telling a code by the time or text of the answer', () => {
     // Two stored digests, neither sent by a caller: they compare the key or password of a connection with the current
     // one.
     const harmless =
-      /^apps\/(?:control-plane\/src\/realtime\/key-watch|gateway\/src\/listener\/system-(?:guesses|roster))\.ts: /;
+      /^apps\/(?:control-plane\/src\/realtime\/key-revocation\.poller|gateway\/src\/listener\/system-(?:guesses|cache))\.ts: /;
     expect(found.filter((line) => !harmless.test(line))).toEqual([]);
     const uses = [...sources('apps'), ...sources('libs')].filter((file) =>
       readFileSync(path.join(ROOT, file), 'utf8').includes('timingSafeEqual('),

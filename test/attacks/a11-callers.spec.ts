@@ -10,6 +10,9 @@ import { ControlPlaneHarness, PHONE, type Answer, type Call } from '../support/c
 import { pastPartitions } from '../support/database.js';
 import { storePast } from '../support/past-sessions.js';
 import { RealtimeClient } from '../support/realtime-client.js';
+import { startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+import { deliveriesOf, DELIVERIES } from '../support/webhook-calls.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const UNKNOWN_SESSION = 'sess_00000000000000000000000000';
@@ -257,6 +260,39 @@ describe('A16 bodies made to break the reader', () => {
     expect(answer.json['error']).toMatchObject({ code: expect.any(String) as string });
     expect(await harness.countSessions()).toBe(before);
     expect((await harness.create()).status).toBe(200);
+  });
+});
+
+describe('A16 answers made to be large', () => {
+  it('A16 a page of deliveries ends early where their bodies are large, and the pages together have each one', async () => {
+    const key = harness.demo.testApiKey;
+    // 49 KB each as JSON.
+    const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`k${at}`, '\u0001'.repeat(512)]));
+    const receiver = await startReceiver();
+    for (let nth = 0; nth < 12; nth += 1) {
+      const made = await harness.create({ phone: '+15005550001', webhookUrl: receiver.url, metadata }, { key });
+      expect(made.status).toBe(200);
+    }
+    await until('the deliveries have their bodies', 20_000, async () => {
+      const [row] = await harness.database.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM deliveries WHERE octet_length(body_sealed) > 40000',
+      );
+      return row?.count === 12;
+    }).finally(() => receiver.close());
+    const target = `${DELIVERIES}?limit=100`;
+    const ids: string[] = [];
+    let more = true;
+    for (let page = 0; more && page < 12; page += 1) {
+      const last = ids.at(-1);
+      const answer = await harness.call(last === undefined ? target : `${target}&startingAfter=${last}`, { key });
+      expect(answer.text.length).toBeLessThan(400_000);
+      ids.push(...deliveriesOf(answer).map(({ id }) => id));
+      more = answer.json['hasMore'] === true;
+    }
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toHaveLength(12);
+    const one = await harness.call(`${DELIVERIES}?limit=1`, { key });
+    expect([deliveriesOf(one).map(({ id }) => id), one.json['hasMore']]).toEqual([ids.slice(0, 1), true]);
   });
 });
 

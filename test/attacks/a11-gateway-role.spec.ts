@@ -83,7 +83,7 @@ describe('a gateway with the role of gateways', () => {
     const code = /\b\d{6}\b/.exec(String(textOf(carrier.submits[0]?.['short_message'])))?.[0];
     const check = await harness.call(`/v1/verify/${idOf(made)}/check`, { method: 'POST', body: { code } });
     expect(check.json['status']).toBe('approved');
-    expect(await carrier.receipt(carrier.idOf(0), 'DELIVRD')).toBe(0);
+    expect(await carrier.sendReceipt(carrier.idOf(0), 'DELIVRD')).toBe(0);
     await until('the receipt is stored', WITHIN_MS, async () => {
       const [row] = await harness.database.query<{ state: string }>('SELECT state FROM outbound_messages');
       return row?.state === 'delivered';

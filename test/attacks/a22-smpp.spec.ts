@@ -34,7 +34,7 @@ afterAll(async () => {
 /** The answer to a bind from that loopback address; null when the connection was closed without one. */
 async function bindFrom(localAddress: string, password: string, systemId = 'victim'): Promise<number | null> {
   try {
-    const esme = await gateway.stranger({ connection: { localAddress } });
+    const esme = await gateway.connectUnbound({ connection: { localAddress } });
     const answer = await esme.bind({ port: gateway.ports.smpp, systemId, password });
     esme.destroy();
     return answer.command_status;

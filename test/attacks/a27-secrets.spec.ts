@@ -75,7 +75,9 @@ async function live(): Promise<Record<string, string>> {
   // A wrong key, a wrong password and a wrong body, which logs might contain.
   await harness.call('/v1/verify', { key: `${harness.demo.apiKey.slice(0, -6)}000000` });
   await harness.create({}, { body: `{"phone":"${PHONE}","secret":"${METADATA}` });
-  await gateway.stranger().then((esme) => esme.bind({ port: 0, systemId: 'carrier', password: `${SYSTEM_PASSWORD}x` }));
+  await gateway
+    .connectUnbound()
+    .then((esme) => esme.bind({ port: 0, systemId: 'carrier', password: `${SYSTEM_PASSWORD}x` }));
   const coded = await harness.create({ phone: '+12125550123' });
   const sent = await harness.call(`/v1/verify/${String(coded.json['id'])}/send-sms`, { method: 'POST' });
   expect(sent.status).toBe(200);
@@ -269,7 +271,7 @@ describe('A30 log lines that an attacker writes', () => {
     await harness.create({ phone: inject, metadata: { [inject]: inject }, [inject]: inject });
     await harness.call(`/v1/${encodeURIComponent(inject)}?a=${encodeURIComponent(inject)}`);
     await harness.call('/v1/verify', { headers: { 'user-agent': `x ${forged}`, 'x-request-id': forged } });
-    const esme = await gateway.stranger();
+    const esme = await gateway.connectUnbound();
     await esme.bind({ port: 0, systemId: 'a\r\n{"a":1}', password: 'x\n{}' }).catch(() => undefined);
     const carrier = await gateway.esme('carrier', { password: SYSTEM_PASSWORD });
     await carrier.send('submit_sm', sms(inject, { source_addr_ton: 5, source_addr: '\n{"x":1}\r' }));

@@ -195,7 +195,7 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
       for (let tries = 0; tries < TRIES; tries += 1) {
         const phone = `+1415555${String((phones += 1)).padStart(4, '0')}`;
         const answer = harness.create({ brandId, phone });
-        const card = await gateway.take(phone, answer);
+        const card = await gateway.claimOffered(phone, answer);
         if (card !== null) return { answer, card };
       }
       throw new Error(`no card could be taken in ${TRIES} tries`);
@@ -206,8 +206,8 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
       ['sms_fallback', 'rcs'],
     ])('A36 a forged outcome %s is not answered where the card comes to %s', async (lie, truth) => {
       const { answer, card } = await waiting();
-      await publish(cardTopic(card.waiter), JSON.stringify([{ id: card.id, news: lie }]));
-      if (truth === 'rcs') await gateway.told(card, 'delivered');
+      await publish(cardTopic(card.originProcess), JSON.stringify([{ id: card.id, news: lie }]));
+      if (truth === 'rcs') await gateway.receiveEvent(card, 'delivered');
       else await gateway.sent(card, { kind: 'unreachable' });
       const made = await answer;
       expect([made.status, made.json['channel']]).toEqual([200, truth]);

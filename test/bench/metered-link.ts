@@ -20,7 +20,7 @@ export function meteredLink(
   window: number,
   options: Pick<LinkOptions, 'onMessage'> & Partial<LinkOptions>,
 ): SmppLink {
-  const meter = metrics.meter(side, 'bench');
+  const meter = metrics.createMeter(side, 'bench');
   return new SmppLink(socket, {
     role: side === 'bind' ? 'esme' : 'smsc',
     timers: TIMERS,
@@ -28,7 +28,7 @@ export function meteredLink(
     maxInbound: 1_000,
     interfaceVersion: 0x34,
     systemIdOfServer: 'bench',
-    onPdu: (direction, pdu) => meter.see(direction, pdu, performance.now()),
+    onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
     ...options,
   });
 }

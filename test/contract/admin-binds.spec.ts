@@ -4,7 +4,7 @@ import { BINDS } from '@countersign/carriers/records';
 import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { teach } from '../support/sender-evidence.js';
+import { addSenderEvidence } from '../support/sender-evidence.js';
 import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 
 let harness: ControlPlaneHarness;
@@ -282,7 +282,7 @@ describe('a bind', () => {
       { systemId: 'b' },
     ]) {
       await admin.patch(`binds/${id}`, { senderFormat: 'auto' });
-      await teach(harness, parseId('bind', id) ?? '', 20);
+      await addSenderEvidence(harness, parseId('bind', id) ?? '', 20);
       expect(await learnedOf()).toBe('national');
       await admin.patch(`binds/${id}`, { submitPerSecond: 7, senderFormat: 'auto' });
       expect(await learnedOf()).toBe('national');
@@ -293,15 +293,15 @@ describe('a bind', () => {
 
   it('whose senders contradict each other learns anew when auto is set once more, and the audit log says so', async () => {
     const id = idOf(await create({ trustedForMo: true }));
-    await teach(harness, parseId('bind', id) ?? '', 20);
-    await teach(harness, parseId('bind', id) ?? '', 1, 'international');
+    await addSenderEvidence(harness, parseId('bind', id) ?? '', 20);
+    await addSenderEvidence(harness, parseId('bind', id) ?? '', 1, 'international');
     expect((await admin.get(`binds/${id}`)).json['status']).toMatchObject({ learnedSenderFormat: 'mixed' });
     const changed = await admin.patch(`binds/${id}`, { senderFormat: 'auto' });
     expect(changed.json['status']).toMatchObject({ learnedSenderFormat: null });
     const noted = (await admin.notes(id)).at(-1);
     expect([noted?.before?.['learnedSenderFormat'], noted?.after?.['learnedSenderFormat']]).toEqual(['mixed', null]);
     await admin.delete(`binds/${id}`);
-    expect(await teach(harness, parseId('bind', id) ?? '', 1)).toBeNull();
+    expect(await addSenderEvidence(harness, parseId('bind', id) ?? '', 1)).toBeNull();
   });
 
   it('has a name of its own', async () => {

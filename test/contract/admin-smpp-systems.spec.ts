@@ -4,7 +4,7 @@ import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
-import { teach } from '../support/sender-evidence.js';
+import { addSenderEvidence } from '../support/sender-evidence.js';
 
 let harness: ControlPlaneHarness;
 let admin: AdminCalls;
@@ -178,7 +178,7 @@ describe('a system that connects in', () => {
     const id = idOf(await create({ trustedForMo: true, allowedCidrs: ['192.0.2.0/24'] }));
     for (const change of [{ senderFormat: 'international' }, { trustedForMo: false }, { systemId: newSystemId() }]) {
       await admin.patch(`smpp-systems/${id}`, { senderFormat: 'auto', trustedForMo: true });
-      await teach(harness, parseId('sys', id) ?? '', 20);
+      await addSenderEvidence(harness, parseId('sys', id) ?? '', 20);
       const learned = await admin.patch(`smpp-systems/${id}`, { maxConnections: 7 });
       expect(learned.json['learnedSenderFormat']).toBe('national');
       expect((await admin.patch(`smpp-systems/${id}`, change)).json['learnedSenderFormat']).toBeNull();
@@ -189,7 +189,7 @@ describe('a system that connects in', () => {
       ]);
     }
     await admin.delete(`smpp-systems/${id}`);
-    expect(await teach(harness, parseId('sys', id) ?? '', 1)).toBeNull();
+    expect(await addSenderEvidence(harness, parseId('sys', id) ?? '', 1)).toBeNull();
   });
 
   it('has a password that is not its system_id, and the refusal says what to do', async () => {

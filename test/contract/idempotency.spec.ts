@@ -265,7 +265,7 @@ describe('an account with as many keys as its operator allows', () => {
     try {
       const refused = await create(randomUUID(), {}, { baseUrl });
       expect([refused.status, refused.code, refused.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '60']);
-      expect(refused.text).toContain('as many Idempotency-Keys of the last 24 hours as it may have');
+      expect(refused.text).toContain('has reached its quota of Idempotency-Keys');
       const again = await create(key, {}, { baseUrl });
       expect([again.status, again.text, replayed(again)]).toEqual([200, first.text, 'true']);
       expect((await harness.create({}, { baseUrl })).status).toBe(200);

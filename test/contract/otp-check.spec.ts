@@ -2,7 +2,7 @@ import { parseId } from '@countersign/ids';
 import { authEntropy } from '@countersign/session/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneHarness, ENTROPY_KEY, PHONE } from '../support/control-plane-harness.js';
-import { messageOf, OtpHarness, retryAfter, told } from '../support/otp-harness.js';
+import { messageOf, OtpHarness, retryAfter, errorOf } from '../support/otp-harness.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
@@ -68,15 +68,15 @@ describe('POST /v1/verify/{id}/check', () => {
     {},
   ])('VALIDATION_ERROR: %j is not 6 digits, and costs no attempt', async (code) => {
     const { id, wrong } = await home.withCode();
-    expect(told(await home.check(id, code))).toEqual([422, 'VALIDATION_ERROR', 'code']);
+    expect(errorOf(await home.check(id, code))).toEqual([422, 'VALIDATION_ERROR', 'code']);
     expect((await home.check(id, wrong)).json['error']).toMatchObject({ attemptsRemaining: 4 });
   });
 
   it('VALIDATION_ERROR: a field that is not known; MALFORMED_REQUEST: no body', async () => {
     const id = await home.created();
     const answer = await harness.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code: '000000', more: 1 } });
-    expect(told(answer)).toEqual([422, 'VALIDATION_ERROR', 'more']);
-    expect(told(await harness.call(`/v1/verify/${id}/check`, { method: 'POST' }))).toEqual([
+    expect(errorOf(answer)).toEqual([422, 'VALIDATION_ERROR', 'more']);
+    expect(errorOf(await harness.call(`/v1/verify/${id}/check`, { method: 'POST' }))).toEqual([
       400,
       'MALFORMED_REQUEST',
       undefined,
@@ -84,22 +84,26 @@ describe('POST /v1/verify/{id}/check', () => {
   });
 
   it('fields are judged before the session is looked for', async () => {
-    expect(told(await home.check('sess_00000000000000000000000000', 'x'))).toEqual([422, 'VALIDATION_ERROR', 'code']);
+    expect(errorOf(await home.check('sess_00000000000000000000000000', 'x'))).toEqual([
+      422,
+      'VALIDATION_ERROR',
+      'code',
+    ]);
   });
 
   it('OTP_NOT_SENT: before any send-sms', async () => {
-    expect(told(await home.check(await home.created(), '000000'))).toEqual([409, 'OTP_NOT_SENT', undefined]);
+    expect(errorOf(await home.check(await home.created(), '000000'))).toEqual([409, 'OTP_NOT_SENT', undefined]);
   });
 
   it('INVALID_CODE: well-formed but wrong, with attemptsRemaining; then TOO_MANY_ATTEMPTS, for the right code too', async () => {
     const { id, code, wrong } = await home.withCode();
     for (const left of [4, 3, 2, 1, 0]) {
       const answer = await home.check(id, wrong);
-      expect(told(answer)).toEqual([422, 'INVALID_CODE', 'code']);
+      expect(errorOf(answer)).toEqual([422, 'INVALID_CODE', 'code']);
       expect(answer.json['error']).toMatchObject({ attemptsRemaining: left });
     }
     const answer = await home.check(id, code);
-    expect(told(answer)).toEqual([429, 'TOO_MANY_ATTEMPTS', undefined]);
+    expect(errorOf(answer)).toEqual([429, 'TOO_MANY_ATTEMPTS', undefined]);
     expect(retryAfter(answer)).toBeGreaterThan(60);
     expect(retryAfter(answer)).toBeLessThanOrEqual(90);
     expect((await home.get(id)).json).toMatchObject({ status: 'pending' });
@@ -125,11 +129,11 @@ describe('POST /v1/verify/{id}/check', () => {
   it('SESSION_NOT_FOUND and SESSION_NOT_PENDING as for send-sms', async () => {
     const { id, code } = await home.withCode();
     const unknown = await home.check('sess_00000000000000000000000000', code);
-    expect(told(unknown)).toEqual([404, 'SESSION_NOT_FOUND', undefined]);
+    expect(errorOf(unknown)).toEqual([404, 'SESSION_NOT_FOUND', undefined]);
     expect((await home.check(id, code, home.foreign)).text).toBe(unknown.text);
     expect((await home.check(id, code)).status).toBe(200);
     const again = await home.check(id, code);
-    expect([told(again), messageOf(again)]).toEqual([
+    expect([errorOf(again), messageOf(again)]).toEqual([
       [409, 'SESSION_NOT_PENDING', undefined],
       expect.stringContaining('approved'),
     ]);

@@ -2,7 +2,7 @@ import { DestinationStore } from '@countersign/carriers/destinations';
 import type { RestrictedKind } from '@countersign/phone';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
-import { OtpHarness, told } from '../support/otp-harness.js';
+import { OtpHarness, errorOf } from '../support/otp-harness.js';
 
 const BRITISH = '+447911123456';
 const BLOCKED = [403, 'DESTINATION_BLOCKED', 'phone'];
@@ -136,6 +136,6 @@ describe('DESTINATION_BLOCKED', () => {
     await harness.database.query('UPDATE routes SET enabled = false');
     await home.expectRefused(() => home.send(id), BLOCKED);
     await harness.call(`/v1/verify/${id}`, { method: 'DELETE' });
-    expect(told(await home.send(id))).toEqual([409, 'SESSION_NOT_PENDING', undefined]);
+    expect(errorOf(await home.send(id))).toEqual([409, 'SESSION_NOT_PENDING', undefined]);
   });
 });

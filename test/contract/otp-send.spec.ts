@@ -2,7 +2,7 @@ import { AccountStore } from '@countersign/accounts/accounts';
 import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
-import { messageOf, OtpHarness, retryAfter, told } from '../support/otp-harness.js';
+import { messageOf, OtpHarness, retryAfter, errorOf } from '../support/otp-harness.js';
 import { until } from '../support/until.js';
 
 const BRITISH = '+447911123456';
@@ -88,8 +88,8 @@ describe('POST /v1/verify/{id}/send-sms', () => {
       name: 'v',
       scopes: ['verify'],
     });
-    expect(told(await home.send(id, { key }))).toEqual([403, 'FORBIDDEN', undefined]);
-    expect(told(await home.check(id, '000000', { key }))).toEqual([403, 'FORBIDDEN', undefined]);
+    expect(errorOf(await home.send(id, { key }))).toEqual([403, 'FORBIDDEN', undefined]);
+    expect(errorOf(await home.check(id, '000000', { key }))).toEqual([403, 'FORBIDDEN', undefined]);
   });
 
   it('SESSION_NOT_FOUND: unknown, another account’s, or expired', async () => {
@@ -123,7 +123,7 @@ describe('POST /v1/verify/{id}/send-sms', () => {
   it('SMS_OTP_DISABLED: allowSmsOtp is false', async () => {
     const id = await home.created({ allowSmsOtp: false });
     await home.expectRefused(() => home.send(id), [403, 'SMS_OTP_DISABLED', undefined]);
-    expect(told(await home.check(id, '000000'))).toEqual([403, 'SMS_OTP_DISABLED', undefined]);
+    expect(errorOf(await home.check(id, '000000'))).toEqual([403, 'SMS_OTP_DISABLED', undefined]);
   });
 
   it('RATE_LIMITED: a code was sent less than 30 s ago; Retry-After says when', async () => {
@@ -176,7 +176,7 @@ describe('POST /v1/verify/{id}/send-sms', () => {
     const answer = await home.expectRefused(() => home.send(id), [503, 'SERVICE_UNAVAILABLE', undefined]);
     expect(retryAfter(answer)).toBeGreaterThanOrEqual(1);
     await harness.database.query(`UPDATE routes SET enabled = true, prefix = '+44'`);
-    expect(told(await home.send(id))).toEqual([503, 'SERVICE_UNAVAILABLE', undefined]);
+    expect(errorOf(await home.send(id))).toEqual([503, 'SERVICE_UNAVAILABLE', undefined]);
     expect((await home.send(await home.created({ phone: BRITISH }))).status).toBe(200);
     await harness.database.query(`UPDATE routes SET prefix = '+'`);
     expect((await home.send(id)).status).toBe(200);
@@ -206,7 +206,7 @@ describe('a test key', () => {
   it('+15005550008 is blocked', async () => {
     const call = home.withTestKey;
     const id = await home.created({ phone: '+15005550008' }, call);
-    expect(told(await home.send(id, call))).toEqual(BLOCKED);
+    expect(errorOf(await home.send(id, call))).toEqual(BLOCKED);
     expect(await home.refusals()).toEqual([]);
   });
 });

@@ -135,7 +135,7 @@ describe('a card that was given up', () => {
     const phone = wait === 'waits' ? '+14155570500' : '+14155580500';
     const { id } = await create(phone, wait);
     await until('it is revoked', WITHIN_MS, () => messages(phone).at(-1)?.state === 'revoked');
-    await until('no errand is left', WITHIN_MS, async () => (await cardOf(id)).errand === null);
+    await until('no command is left', WITHIN_MS, async () => (await cardOf(id)).command === null);
   });
 
   it.each(['always200', 'strict'] as const)(
@@ -161,8 +161,8 @@ describe('a tap', () => {
     const { json, id } = await create(phone, 'waits');
     expect(json).toMatchObject({ status: 'pending', channel: 'rcs' });
     await reaches(id, 'approved');
-    const told = platform.told.filter(({ sender }) => sender !== undefined);
-    expect(told.every(({ to, sender }) => to !== sender)).toBe(true);
+    const webhookPosts = platform.webhookPosts.filter(({ sender }) => sender !== undefined);
+    expect(webhookPosts.every(({ to, sender }) => to !== sender)).toBe(true);
   });
 
   it('changes nothing once the caller has cancelled', async () => {

@@ -71,7 +71,7 @@ async function waiting(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const phone = newPhone();
     const answer = create({ phone, ...changes }, call);
-    const card = await by.take(phone, answer);
+    const card = await by.claimOffered(phone, answer);
     if (card !== null) return { answer, card };
   }
   throw new Error(`no card could be taken in ${TRIES} tries`);
@@ -88,7 +88,7 @@ describe('a create over RCS', () => {
   it('answers rcs and no link when its card was delivered; the session says so from then on', async () => {
     const { answer, card } = await waiting({ channel: 'rcs' });
     await gateway.sent(card);
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     const made = await answer;
     expect([made.status, made.json['channel'], made.json['fallbackUri']]).toEqual([200, 'rcs', null]);
     expect((await find(made)).text).toBe(made.text);
@@ -98,7 +98,7 @@ describe('a create over RCS', () => {
 
   it('prefers a card when the request does not say', async () => {
     const { answer, card } = await waiting();
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     expect((await answer).json['channel']).toBe('rcs');
   });
 
@@ -106,7 +106,7 @@ describe('a create over RCS', () => {
     const receiver = await startReceiver();
     try {
       const { answer, card } = await waiting({ webhookUrl: receiver.url });
-      await gateway.told(card, 'tap', { kind: 'approve' });
+      await gateway.receiveEvent(card, 'tap', { kind: 'approve' });
       const made = await answer;
       expect(made.json).toMatchObject({ status: 'pending', channel: 'rcs', approvedAt: null });
       const found = await find(made);
@@ -154,13 +154,13 @@ describe('number matching', () => {
     const receiver = await startReceiver();
     try {
       const { answer, card } = await waiting({ brandId: numberedId, webhookUrl: receiver.url });
-      await gateway.told(card, 'delivered');
+      await gateway.receiveEvent(card, 'delivered');
       const made = await answer;
       const { matchCode, ...session } = made.json;
       expect(matchCode).toMatch(/^[1-9][0-9]$/);
       const pending = await find(made);
       expect(pending.json).toEqual(session);
-      await gateway.told(card, 'tap', { kind: 'number', number: String(matchCode) });
+      await gateway.receiveEvent(card, 'tap', { kind: 'number', number: String(matchCode) });
       const approved = await find(made);
       expect(approved.json['status']).toBe('approved');
       await until('the webhook has come', SOON_MS, () => receiver.received.length > 0);
@@ -175,10 +175,10 @@ describe('number matching', () => {
 
   it('denies by a wrong number', async () => {
     const { answer, card } = await waiting({ brandId: numberedId });
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     const made = await answer;
     const wrong = gateway.answers.suggestionsOf(card).find(({ text }) => text !== made.json['matchCode']);
-    await gateway.told(card, 'tap', { kind: 'number', number: wrong?.text ?? '' });
+    await gateway.receiveEvent(card, 'tap', { kind: 'number', number: wrong?.text ?? '' });
     expect((await find(made)).json['status']).toBe('denied');
   });
 
@@ -203,7 +203,7 @@ describe('a create with an Idempotency-Key', () => {
       const changes = { phone: newPhone(), brandId: numberedId };
       const call = { headers: { 'idempotency-key': randomUUID() } };
       const answer = create(changes, call);
-      const card = await gateway.take(changes.phone, answer);
+      const card = await gateway.claimOffered(changes.phone, answer);
       if (card !== null) return { answer, card, changes, call };
     }
     throw new Error(`no card could be taken in ${TRIES} tries`);
@@ -213,7 +213,7 @@ describe('a create with an Idempotency-Key', () => {
     const { answer, card, changes, call } = await keyed();
     const meanwhile = await create(changes, call);
     expect([meanwhile.status, meanwhile.code]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS']);
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     const made = await answer;
     const again = await create(changes, call);
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
@@ -227,7 +227,7 @@ describe('a create with an Idempotency-Key', () => {
 
   it('that was cut short is taken up with the same session and the same card', async () => {
     const { answer, card, changes, call } = await keyed();
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     const made = await answer;
     await harness.database.query(
       `UPDATE idempotency_keys SET status = NULL, body_sealed = NULL, claimed_by = $1, claimed_until = clock_timestamp()
@@ -236,7 +236,7 @@ describe('a create with an Idempotency-Key', () => {
     );
     const again = await create(changes, call);
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, undefined]);
-    expect((await gateway.cards.claimOffers([card.id])).length).toBe(0);
+    expect((await gateway.cards.sends.claimOffers([card.id])).length).toBe(0);
   });
 });
 
@@ -246,7 +246,7 @@ describe('usage', () => {
       (await harness.call('/v1/usage')).json['channels'] as Record<string, number>;
     const { rcs: before = 0, sms_fallback: fallenBefore = 0 } = await channels();
     const { answer, card } = await waiting();
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     await answer;
     const refused = await waiting();
     await gateway.sent(refused.card, { kind: 'unreachable' });
@@ -271,24 +271,24 @@ describe('a session that ends another way', () => {
   it('has its card taken back, unless that is known to have arrived', async () => {
     const { made } = await fallenBack();
     const { answer, card } = await waiting();
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     const arrived = await answer;
     await cancel(arrived);
     await cancel(made);
-    await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.errand === 'revoke');
+    await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.command === 'revoke');
     await until('every event is told', SOON_MS, async () => {
       const waits = await harness.database.query('SELECT id FROM events WHERE dispatched_at IS NULL');
       return waits.length === 0;
     });
-    expect((await cardOf(arrived))?.errand).toBeNull();
+    expect((await cardOf(arrived))?.command).toBeNull();
   });
 
   it('by a late tap on the card itself has it closed by a text', async () => {
     const { made, card } = await fallenBack();
-    await gateway.told(card, 'tap', { kind: 'deny' });
+    await gateway.receiveEvent(card, 'tap', { kind: 'deny' });
     const found = await find(made);
     expect(found.json).toMatchObject({ status: 'denied', channel: 'sms_fallback' });
-    expect((await cardOf(made))?.errand).toBe('close_denied');
+    expect((await cardOf(made))?.command).toBe('close_denied');
   });
 });
 
@@ -296,7 +296,7 @@ describe('engineers', () => {
   it('see the card of a session, and none where there was none', async () => {
     const { answer, card } = await waiting();
     await gateway.sent(card);
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     const made = await answer;
     const { json } = await admin.get(`sessions/${String(made.json['id'])}`);
     const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
@@ -327,7 +327,7 @@ describe('engineers', () => {
       await admin.post('queues/cards/resume');
     }
     const { answer, card } = await waiting();
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     expect((await answer).json['channel']).toBe('rcs');
   });
 
@@ -335,7 +335,7 @@ describe('engineers', () => {
     const metrics = async (): Promise<string> => (await fetch(`${harness.opsUrl}/metrics`)).text();
     const { answer, card } = await waiting();
     expect(await metrics()).toMatch(/^countersign_creates_waiting\{.*\} 1$/m);
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     await answer;
     expect(await metrics()).toMatch(/^countersign_cards_decided_total\{end="rcs",.*\} [1-9]\d*$/m);
     expect(await metrics()).toMatch(/^countersign_creates_waiting\{.*\} 0$/m);
@@ -376,7 +376,7 @@ describe.skipIf(findRedis() === undefined)('with queue and bus in Redis', () => 
     const near = gatewayOn(line);
     try {
       const { answer, card } = await waiting({}, { baseUrl: other.baseUrl }, near);
-      await near.told(card, 'delivered');
+      await near.receiveEvent(card, 'delivered');
       expect((await answer).json['channel']).toBe('rcs');
       redis.child.kill('SIGSTOP');
       const made = await create({}, { baseUrl: other.baseUrl });

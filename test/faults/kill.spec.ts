@@ -5,7 +5,7 @@ import pg from 'pg';
 import { Agent, request } from 'undici';
 import { afterEach, expect, it } from 'vitest';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
-import { type Part, type Parts, type Queues, redisIsHere, startParts, type StorePart } from '../support/parts.js';
+import { type Part, type Parts, type Queues, isRedisInstalled, startParts, type StorePart } from '../support/parts.js';
 import { Phone } from '../support/phone.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -204,7 +204,7 @@ const runs: readonly { readonly queues: Queues; readonly verifications: number }
 it.for(runs)(
   'kill -9 of any process, queues on $queues, loses no message that was answered OK, no approval and no event',
   async ({ queues, verifications }, { skip }) => {
-    if (queues === 'redis' && !redisIsHere()) skip('no redis-server is on the machine');
+    if (queues === 'redis' && !isRedisInstalled()) skip('no redis-server is on the machine');
     await begin(queues);
     const victims = [parts.gateway, parts.controlPlane, parts.postgres, ...(parts.redis === null ? [] : [parts.redis])];
     await verifyThrough(victims.map(deathOf), verifications);
@@ -231,7 +231,7 @@ async function flowsAgain(): Promise<void> {
 }
 
 it('Redis frozen, flushed and stopped, and PostgreSQL restarted, lose no approval and no event', async ({ skip }) => {
-  if (!redisIsHere()) skip('no redis-server is on the machine');
+  if (!isRedisInstalled()) skip('no redis-server is on the machine');
   await begin('redis');
   const { redis, postgres } = parts;
   if (redis === null) throw new Error('a run on Redis has none');

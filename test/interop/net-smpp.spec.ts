@@ -108,13 +108,13 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
   });
 
   it('takes a code, and its receipt finds it', async () => {
-    const id = await out.queue(await out.gateway.create());
-    const { smscMessageId } = await out.reaches(id, 'submitted');
+    const id = await out.queueCode(await out.gateway.create());
+    const { smscMessageId } = await out.waitForState(id, 'submitted');
     const taken = smsc.submits.find((submit) => submit.id === smscMessageId);
     expect(taken).toMatchObject({ source: TO, destination: FROM, text: CODE_TEXT, registeredDelivery: 1 });
     const text = `id:${taken?.id ?? ''} sub:001 dlvrd:001 submit date:2511211200 done date:2511211201 stat:DELIVRD err:000 text:`;
     expect(await smsc.deliver(FROM, TO, text, 4)).toBe(0);
-    await out.reaches(id, 'delivered');
+    await out.waitForState(id, 'delivered');
   });
 
   it('hands over MOs, which approve', async () => {
@@ -128,21 +128,21 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
     smsc.unbind();
     await until('the link is gone', WITHIN_MS, () => smsc.lines.includes('gone'));
     await until('it is bound again', WITHIN_MS, () => smsc.isBound);
-    const id = await out.queue(await out.gateway.create());
-    await out.reaches(id, 'submitted');
+    const id = await out.queueCode(await out.gateway.create());
+    await out.waitForState(id, 'submitted');
   });
 
   it('is told to part when the gateway stops under load, and has every code once when it is back', async () => {
     const parted = (): number => smsc.lines.filter((line) => line === 'unbound').length;
     const before = parted();
     const texts = Array.from({ length: 40 }, (_, n) => `${100_000 + n} is your code.`);
-    const ids = await Promise.all(texts.map(async (text) => out.queue(await out.gateway.create(), { text })));
+    const ids = await Promise.all(texts.map(async (text) => out.queueCode(await out.gateway.create(), { text })));
     const taken = (): string[] => smsc.submits.map(({ text }) => text).filter((text) => texts.includes(text));
     await until('some were taken', WITHIN_MS, () => taken().length > 0);
     await out.gateway.stop();
     await until('it was told to part', WITHIN_MS, () => parted() > before);
     await out.gateway.start();
-    for (const id of ids) await out.reaches(id, 'submitted');
+    for (const id of ids) await out.waitForState(id, 'submitted');
     expect(taken().toSorted()).toEqual(texts);
   });
 

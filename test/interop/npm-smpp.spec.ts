@@ -131,8 +131,8 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
   });
 
   it('takes codes, and their receipts find them, by their words and by their TLVs', async () => {
-    const ids = await Promise.all([1, 2].map(async () => out.queue(await out.gateway.create())));
-    const [byWords, byTlvs] = await Promise.all(ids.map((id) => out.reaches(id, 'submitted')));
+    const ids = await Promise.all([1, 2].map(async () => out.queueCode(await out.gateway.create())));
+    const [byWords, byTlvs] = await Promise.all(ids.map((id) => out.waitForState(id, 'submitted')));
     expect(carrier.submits).toHaveLength(2);
     expect(carrier.submits[0]).toMatchObject({
       source_addr: INBOUND_NUMBER.slice(1),
@@ -140,10 +140,10 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
       registered_delivery: 1,
     });
     expect(JSON.stringify(carrier.submits[0]?.short_message)).toContain(CODE_TEXT);
-    expect(await carrier.receipt(byWords?.smscMessageId ?? '', 'DELIVRD')).toBe(OK);
+    expect(await carrier.sendReceipt(byWords?.smscMessageId ?? '', 'DELIVRD')).toBe(OK);
     const tlvs = { receipted_message_id: byTlvs?.smscMessageId ?? '', message_state: 2 };
     expect(await carrier.deliver({ ...sms(''), esm_class: 4, ...tlvs })).toBe(OK);
-    for (const id of ids) await out.reaches(id, 'delivered');
+    for (const id of ids) await out.waitForState(id, 'delivered');
   });
 
   it('hands over MOs, which approve', async () => {
@@ -156,7 +156,7 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
   it('falls over, and is bound to again', async () => {
     carrier.drop();
     await until('it is bound again', 15_000, () => carrier.isBound);
-    await out.reaches(await out.queue(await out.gateway.create()), 'submitted');
+    await out.waitForState(await out.queueCode(await out.gateway.create()), 'submitted');
   });
 
   it.skipIf(tsharkIsMissing)('is sent nothing that tshark calls malformed', () => {

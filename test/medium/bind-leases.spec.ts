@@ -48,7 +48,7 @@ async function bind(connections: number, enabled = true): Promise<Uuid> {
 const slots = async () => (await store.survey(harness.database)).slots;
 const gateway = (): Uuid => harness.clock.newId();
 const claimAll = async (owner: Uuid) => store.claim(harness.database, owner, await slots());
-const runOut = (): Promise<unknown> =>
+const expireLeases = (): Promise<unknown> =>
   harness.database.query(`UPDATE bind_connections SET expires_at = clock_timestamp() - interval '1 ms'`);
 const statusOf = async (bindId: Uuid): Promise<unknown> =>
   (
@@ -57,8 +57,8 @@ const statusOf = async (bindId: Uuid): Promise<unknown> =>
     ])
   )[0]?.status;
 
-describe('the connections that are wanted', () => {
-  it('are those of enabled binds, as many as each asks for', async () => {
+describe('the survey of wanted connections', () => {
+  it('lists the connections of enabled binds', async () => {
     const [one, two] = [await bind(1), await bind(2)];
     await bind(3, false);
     expect((await slots()).map(slotKey)).toEqual([`${one}/0`, `${two}/0`, `${two}/1`]);
@@ -66,7 +66,7 @@ describe('the connections that are wanted', () => {
     expect((await slots()).map(slotKey)).toEqual([`${one}/0`, `${two}/0`]);
   });
 
-  it('may be asked for by many gateways at once', async () => {
+  it('is the same for concurrent gateways', async () => {
     await bind(32);
     const surveys = await Promise.all(Array.from({ length: 8 }, () => slots()));
     expect(surveys.map(({ length }) => length)).toEqual(surveys.map(() => 32));
@@ -77,15 +77,15 @@ describe('a lease', () => {
   it('has one owner, however many gateways claim at once', async () => {
     await bind(20);
     const wanted = await slots();
-    const got = await Promise.all(Array.from({ length: 8 }, () => store.claim(harness.database, gateway(), wanted)));
-    // Those that met another claim passed it over, and come back for what is left.
+    const claims = await Promise.all(Array.from({ length: 8 }, () => store.claim(harness.database, gateway(), wanted)));
+    // Concurrent claims skip locked rows; a later claim obtains the rest.
     const rest = await store.claim(harness.database, gateway(), wanted);
-    const keys = [...got.flat(), ...rest].map(slotKey);
+    const keys = [...claims.flat(), ...rest].map(slotKey);
     expect(keys).toHaveLength(20);
     expect(new Set(keys).size).toBe(20);
   });
 
-  it('is not to be had by another until it has run out, and then under a higher epoch', async () => {
+  it('cannot be claimed by another gateway until it expires, and then has a higher epoch', async () => {
     await bind(1);
     const [one, other] = [gateway(), gateway()];
     const [first] = await claimAll(one);
@@ -95,12 +95,12 @@ describe('a lease', () => {
     expect(slot?.owner).toBe(one);
     expect(slot?.leftMs).toBeGreaterThan(10_000);
     expect(slot?.leftMs).toBeLessThanOrEqual(15_000);
-    await runOut();
+    await expireLeases();
     expect((await slots())[0]).toMatchObject({ owner: null, leftMs: null });
     expect(await claimAll(other)).toMatchObject([{ owner: other, epoch: '2' }]);
   });
 
-  it('may be claimed anew by its owner, who then has another one', async () => {
+  it('can be claimed again by its owner, with a new epoch', async () => {
     await bind(1);
     const one = gateway();
     const [first] = await claimAll(one);
@@ -110,7 +110,7 @@ describe('a lease', () => {
     expect((await store.holding(harness.database, [first, second])).size).toBe(1);
   });
 
-  it('is renewed with what its owner sees, and only by its owner at its epoch', async () => {
+  it('is renewed with the connection status, only by its owner at its epoch', async () => {
     const id = await bind(2);
     const one = gateway();
     const leases = await claimAll(one);
@@ -121,7 +121,7 @@ describe('a lease', () => {
     expect(await store.renew(harness.database, gateway(), held)).toEqual(new Set());
   });
 
-  it('of a bind that was deleted goes on until its owner gives it back, and is wanted by nobody', async () => {
+  it('of a deleted bind is renewed until its release, and is no longer surveyed', async () => {
     await bind(1);
     const one = gateway();
     const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
@@ -130,7 +130,7 @@ describe('a lease', () => {
     expect(await slots()).toEqual([]);
   });
 
-  it('is given back by its owner alone, and to be had at once', async () => {
+  it('is released only by its owner, and can be claimed at once', async () => {
     await bind(1);
     const [one, other] = [gateway(), gateway()];
     const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
@@ -141,11 +141,11 @@ describe('a lease', () => {
     expect(await claimAll(other)).toMatchObject([{ epoch: '2' }]);
   });
 
-  it('holds in a statement while it is its owner’s; run out it holds only for what was done before', async () => {
+  it('is held in a statement until its expiry; an expired one only for records of earlier operations', async () => {
     await bind(1);
     const leases = await claimAll(gateway());
     expect((await store.holding(harness.database, leases)).size).toBe(1);
-    await runOut();
+    await expireLeases();
     expect((await store.holding(harness.database, leases)).size).toBe(0);
     expect((await store.holding(harness.database, leases, true)).size).toBe(1);
     await claimAll(gateway());
@@ -155,27 +155,27 @@ describe('a lease', () => {
 
 describe('a gateway', () => {
   const identity = (id: Uuid) => ({ id, host: 'here', version: '0' });
-  const takers = async () => (await store.survey(harness.database)).gateways;
+  const activeGateways = async () => (await store.survey(harness.database)).gateways;
 
-  it('counts while it is seen, and not once it says that it stops', async () => {
+  it('is active while its row is current, until it announces its stop', async () => {
     const [one, other] = [gateway(), gateway()].sort();
-    if (one === undefined || other === undefined) throw new Error('two were made');
+    if (one === undefined || other === undefined) throw new Error('expected two ids');
     for (const id of [one, other]) await gateways.beat(harness.database, identity(id), false);
-    expect(await takers()).toEqual([one, other]);
+    expect(await activeGateways()).toEqual([one, other]);
     await gateways.beat(harness.database, identity(one), true);
-    // What it says later does not take it back.
+    // A later beat does not revert the stop.
     await gateways.beat(harness.database, identity(one), false);
-    expect(await takers()).toEqual([other]);
+    expect(await activeGateways()).toEqual([other]);
     await harness.database.query(`UPDATE gateways SET seen_at = seen_at - interval '15 seconds'`);
-    expect(await takers()).toEqual([]);
+    expect(await activeGateways()).toEqual([]);
   });
 
-  it('is forgotten an hour after it died, or when it leaves', async () => {
+  it('has its row deleted an hour after its last beat, or on removal', async () => {
     const [one, other] = [gateway(), gateway()];
     await gateways.beat(harness.database, identity(one), false);
     await harness.database.query(`UPDATE gateways SET seen_at = seen_at - interval '61 minutes'`);
     await gateways.beat(harness.database, identity(other), false);
-    expect(await takers()).toEqual([other]);
+    expect(await activeGateways()).toEqual([other]);
     expect(await harness.database.query('SELECT id FROM gateways')).toEqual([{ id: other }]);
     await gateways.leave(harness.database, other);
     expect(await harness.database.query('SELECT id FROM gateways')).toEqual([]);

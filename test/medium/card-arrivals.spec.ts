@@ -1,4 +1,4 @@
-import type { JudgedArrivals } from '@countersign/rcs/events';
+import type { PreparedArrivals } from '@countersign/rcs/events';
 import { messageIdOf, type NewCardEvent } from '@countersign/rcs/rules';
 import { newId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,88 +13,98 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-interface Taken extends JudgedArrivals {
-  /** Still to be acted on. */
-  readonly waiting: readonly Uuid[];
+interface Stored extends PreparedArrivals {
+  /** Events that remain to be processed. */
+  readonly unprocessed: readonly Uuid[];
 }
 
-/** Does what a gateway does with events that come in, by its own store or another's. */
-const take = (events: readonly NewCardEvent[], cards = harness.cards): Promise<Taken> =>
+/** Stores events as a gateway does, with the stores of this or another process. */
+const storeEvents = (events: readonly NewCardEvent[], cards = harness.cards): Promise<Stored> =>
   harness.database.readThenWrite(
-    (tx) => cards.judgeArrivals(tx, events),
-    async (tx, judged) => {
-      const [waiting] = await Promise.all([
-        cards.storeArrivals(tx, judged),
-        harness.sessions.markRcsDelivered(tx, judged.chosen),
+    (tx) => cards.arrivals.prepareArrivals(tx, events),
+    async (tx, prepared) => {
+      const [unprocessed] = await Promise.all([
+        cards.arrivals.storeArrivals(tx, prepared),
+        harness.sessions.markRcsDelivered(tx, prepared.rcsDelivered),
       ]);
-      return { ...judged, waiting };
+      return { ...prepared, unprocessed };
     },
   );
 
-describe('an event that says that a card has arrived', () => {
-  it.each(['delivered', 'read'] as const)('%s is acted on in the transaction that stores it', async (kind) => {
+describe('an arrival event', () => {
+  it.each(['delivered', 'read'] as const)('%s is processed in the transaction that stores it', async (kind) => {
     const card = await harness.sent();
     const event = harness.eventOf(card, kind);
-    const taken = await take([event]);
-    expect(taken.waiting).toEqual([]);
-    expect(taken).toMatchObject({ chosen: [card.id], news: [{ id: card.id, waiter: harness.waiter, news: 'rcs' }] });
-    expect(taken.arrivals).toMatchObject([{ cardId: card.id }]);
+    const stored = await storeEvents([event]);
+    expect(stored.unprocessed).toEqual([]);
+    expect(stored).toMatchObject({
+      rcsDelivered: [card.id],
+      cardOutcomes: [{ id: card.id, originProcess: harness.originProcess, news: 'rcs' }],
+    });
+    expect(stored.arrivals).toMatchObject([{ cardId: card.id }]);
     expect(await harness.outcomesOf([event])).toEqual([kind]);
     expect((await harness.sessionOf(card))?.channel).toBe('rcs');
     expect(await harness.cardOf(card.id)).toMatchObject({ finalChannel: 'rcs', deliveredAt: expect.any(Date) as Date });
-    expect((await harness.decide([event.id])).news).toEqual([]);
+    expect((await harness.processEvents([event.id])).cardOutcomes).toEqual([]);
   });
 
-  it('and comes again says nothing new', async () => {
+  it('that is repeated changes nothing', async () => {
     const card = await harness.sent();
     const event = harness.eventOf(card, 'delivered');
-    await take([event]);
-    expect(await take([event])).toMatchObject({ waiting: [], chosen: [], news: [], arrivals: [] });
+    await storeEvents([event]);
+    expect(await storeEvents([event])).toMatchObject({
+      unprocessed: [],
+      rcsDelivered: [],
+      cardOutcomes: [],
+      arrivals: [],
+    });
     expect(await harness.outcomesOf([event])).toEqual(['delivered']);
   });
 
-  it('of another agent or phone is kept, and changes nothing', async () => {
+  it('of another agent or phone is stored and changes nothing', async () => {
     const card = await harness.sent();
     const events = [
       harness.eventOf(card, 'delivered', { agentId: 'another_agent' }),
       harness.eventOf(card, 'delivered', { phone: harness.freshPhone() }),
     ];
-    expect(await take(events)).toMatchObject({ waiting: [], chosen: [], news: [] });
+    expect(await storeEvents(events)).toMatchObject({ unprocessed: [], rcsDelivered: [], cardOutcomes: [] });
     expect(await harness.outcomesOf(events)).toEqual(['other_agent', 'other_phone']);
     expect((await harness.sessionOf(card))?.channel).toBe('sms_fallback');
   });
 
-  it('says that it was sent, too, where nobody has recorded that yet', async () => {
+  it('also records the send when that is not recorded yet', async () => {
     const card = await harness.sending();
-    await take([harness.eventOf(card, 'delivered')]);
+    await storeEvents([harness.eventOf(card, 'delivered')]);
     const found = await harness.cardOf(card.id);
     expect(found).toMatchObject({ state: 'sent', sentAt: expect.any(Date) as Date });
     const lost = { kind: 'unknown', because: 'timeout' } as const;
-    expect(await harness.cards.recordOutcomes([{ id: card.id, outcome: lost }])).toMatchObject([{ news: 'rcs' }]);
+    expect(await harness.cards.sends.recordSendOutcomes([{ id: card.id, outcome: lost }])).toMatchObject([
+      { news: 'rcs' },
+    ]);
     expect(await harness.cardOf(card.id)).toEqual({ ...found, refusal: 'timeout' });
   });
 });
 
-describe('what cannot be acted on where it is stored waits', () => {
-  it('while another holds the card', async () => {
+describe('an event is stored for later processing', () => {
+  it('while another transaction has locked the card', async () => {
     const card = await harness.sent();
     const event = harness.eventOf(card, 'delivered');
     await harness.database.transaction(async (tx) => {
       await tx.query('SELECT 1 FROM cards WHERE id = $1 FOR UPDATE', [card.id]);
-      expect(await take([event])).toMatchObject({ waiting: [event.id], chosen: [], news: [] });
+      expect(await storeEvents([event])).toMatchObject({ unprocessed: [event.id], rcsDelivered: [], cardOutcomes: [] });
     });
     expect(await harness.outcomesOf([event])).toEqual([null]);
-    expect((await harness.decide([event.id])).chosen).toEqual([card.id]);
+    expect((await harness.processEvents([event.id])).rcsDelivered).toEqual([card.id]);
   });
 
-  it('when its card is so old that nobody waits for it', async () => {
+  it('when its card is older than any unprocessed create', async () => {
     const card = await harness.sent({ id: newId(harness.clock.nowMs() - 600_000) });
     const event = harness.eventOf(card, 'read');
-    expect(await take([event])).toMatchObject({ waiting: [event.id], chosen: [] });
-    expect((await harness.decide([event.id])).chosen).toEqual([card.id]);
+    expect(await storeEvents([event])).toMatchObject({ unprocessed: [event.id], rcsDelivered: [] });
+    expect((await harness.processEvents([event.id])).rcsDelivered).toEqual([card.id]);
   });
 
-  it('when it is about something else', async () => {
+  it('when it is not the arrival of a card', async () => {
     const card = await harness.sent();
     const [delivered, ...others] = [
       harness.eventOf(card, 'delivered'),
@@ -102,10 +112,10 @@ describe('what cannot be acted on where it is stored waits', () => {
       harness.eventOf(card, 'delivered', { messageId: messageIdOf(card.id, 'closing') }),
       harness.eventOf(card, 'typing', { messageId: null }),
     ];
-    const { waiting, chosen } = await take([delivered, ...others]);
-    expect(chosen).toEqual([card.id]);
-    expect([...waiting].sort()).toEqual(others.map(({ id }) => id).sort());
-    expect((await harness.decide(waiting)).ended).toEqual([card.id]);
+    const { unprocessed, rcsDelivered } = await storeEvents([delivered, ...others]);
+    expect(rcsDelivered).toEqual([card.id]);
+    expect([...unprocessed].sort()).toEqual(others.map(({ id }) => id).sort());
+    expect((await harness.processEvents(unprocessed)).ended).toEqual([card.id]);
     expect(await harness.outcomesOf([delivered, ...others])).toEqual([
       'delivered',
       'denied',
@@ -115,28 +125,31 @@ describe('what cannot be acted on where it is stored waits', () => {
   });
 });
 
-describe('an arrival among other things of the same moment', () => {
-  it('agrees with the deadline of the request on the channel', async () => {
+describe('a concurrent arrival', () => {
+  it('and the deadline of the create come to the same channel', async () => {
     const others = harness.otherCards();
     for (let round = 0; round < ROUNDS; round += 1) {
       const card = await harness.sent();
       const event = harness.eventOf(card, 'delivered');
-      const [settled, { chosen, waiting }] = await Promise.all([others.settle(card.id), take([event])]);
-      const later = await harness.decide(waiting);
+      const [settled, { rcsDelivered, unprocessed }] = await Promise.all([
+        others.offers.settleChannel(card.id),
+        storeEvents([event]),
+      ]);
+      const later = await harness.processEvents(unprocessed);
       expect((await harness.sessionOf(card))?.channel).toBe(settled);
-      expect([...chosen, ...later.chosen]).toEqual(settled === 'rcs' ? [card.id] : []);
-      expect((await harness.cardOf(card.id))?.errand).toBeNull();
+      expect([...rcsDelivered, ...later.rcsDelivered]).toEqual(settled === 'rcs' ? [card.id] : []);
+      expect((await harness.cardOf(card.id))?.command).toBeNull();
     }
   });
 
-  it('that is told at two gateways counts once', async () => {
+  it('at two gateways counts once', async () => {
     const others = harness.otherCards();
     for (let round = 0; round < ROUNDS; round += 1) {
       const cards = [await harness.sent(), await harness.sent(), await harness.sent()];
       const events = cards.map((card) => harness.eventOf(card, 'delivered'));
-      const taken = await Promise.all([take(events), take([...events].reverse(), others)]);
-      const later = await harness.decide(taken.flatMap(({ waiting }) => waiting));
-      const arrivals = [...taken, later].flatMap((each) => each.arrivals.map(({ cardId }) => cardId));
+      const stored = await Promise.all([storeEvents(events), storeEvents([...events].reverse(), others)]);
+      const later = await harness.processEvents(stored.flatMap(({ unprocessed }) => unprocessed));
+      const arrivals = [...stored, later].flatMap((result) => result.arrivals.map(({ cardId }) => cardId));
       expect(arrivals.sort()).toEqual(cards.map(({ id }) => id).sort());
       expect(await harness.outcomesOf(events)).not.toContain(null);
     }

@@ -15,7 +15,7 @@ afterAll(() => harness.close());
 const APPROVE = { kind: 'approve' } as const;
 const DENY = { kind: 'deny' } as const;
 
-/** Channel and status as its caller reads them. */
+/** Channel and status of the session. */
 const stateOf = async (card: NewCard): Promise<string> => {
   const session = await harness.sessionOf(card);
   return session === null ? 'none' : `${session.channel} ${session.status}`;
@@ -26,82 +26,93 @@ const eventOfSession = async (id: Uuid): Promise<{ type: string; data: Readonly<
     'SELECT type, data::text AS data FROM events WHERE session_id = $1',
     [id],
   );
-  if (event === undefined || others.length > 0) throw new Error(`${others.length} events too many, or none`);
+  if (event === undefined || others.length > 0) throw new Error('the session does not have exactly one event');
   return { type: event.type, data: JSON.parse(event.data) as Readonly<Record<string, unknown>> };
 };
 
-describe('a card that arrives while its request waits', () => {
-  it.each(['delivered', 'read'] as const)('%s makes its session RCS, and that is news', async (kind) => {
+describe('a card that arrives while its create waits', () => {
+  it.each(['delivered', 'read'] as const)('%s makes its session rcs, and that is published', async (kind) => {
     const card = await harness.sent();
-    const decided = await harness.tell(harness.eventOf(card, kind));
-    expect(decided).toMatchObject({ chosen: [card.id], news: [{ id: card.id, waiter: harness.waiter, news: 'rcs' }] });
+    const decided = await harness.storeAndProcess(harness.eventOf(card, kind));
+    expect(decided).toMatchObject({
+      rcsDelivered: [card.id],
+      cardOutcomes: [{ id: card.id, originProcess: harness.originProcess, news: 'rcs' }],
+    });
     expect(decided.arrivals).toMatchObject([{ cardId: card.id, agentId: card.agentId }]);
     expect(await stateOf(card)).toBe('rcs pending');
-    expect(await harness.cards.settle(card.id)).toBe('rcs');
-    expect((await harness.cardOf(card.id))?.errand).toBeNull();
+    expect(await harness.cards.offers.settleChannel(card.id)).toBe('rcs');
+    expect((await harness.cardOf(card.id))?.command).toBeNull();
   });
 
-  it('tapped before anything else was told makes it RCS first: what is told of its end says so', async () => {
+  it('makes its session rcs by a tap without earlier events, before the event of its end is written', async () => {
     const card = await harness.sent();
-    const decided = await harness.tell(harness.tapOn(card, APPROVE));
-    expect(decided).toMatchObject({ chosen: [card.id], ended: [card.id], news: [{ news: 'rcs' }] });
+    const decided = await harness.storeAndProcess(harness.tapOn(card, APPROVE));
+    expect(decided).toMatchObject({ rcsDelivered: [card.id], ended: [card.id], cardOutcomes: [{ news: 'rcs' }] });
     expect(await stateOf(card)).toBe('rcs approved');
     expect(await eventOfSession(card.id)).toMatchObject({ type: 'verification.completed', data: { channel: 'rcs' } });
   });
 
-  it('is found by its message though the outcome of the send is not written yet', async () => {
+  it('is found by its message id before the outcome of its send is recorded', async () => {
     const card = await harness.sending();
-    expect((await harness.tell(harness.eventOf(card, 'delivered'))).arrivals).toMatchObject([{ afterMs: 0 }]);
-    expect(await harness.cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }])).toMatchObject([
+    expect((await harness.storeAndProcess(harness.eventOf(card, 'delivered'))).arrivals).toMatchObject([
+      { afterMs: 0 },
+    ]);
+    expect(await harness.cards.sends.recordSendOutcomes([{ id: card.id, outcome: { kind: 'sent' } }])).toMatchObject([
       { news: 'rcs' },
     ]);
     expect(await stateOf(card)).toBe('rcs pending');
   });
 });
 
-describe('a card that arrives after its request was answered', () => {
-  it('changes nothing of the channel; there is nothing left to revoke', async () => {
+describe('a card that arrives after its create was answered', () => {
+  it('does not change the channel, and is no longer revoked', async () => {
     const card = await harness.sent();
-    await harness.cards.settle(card.id);
-    const { chosen, news } = await harness.tell(harness.eventOf(card, 'delivered'));
-    expect([chosen, news]).toEqual([[], []]);
+    await harness.cards.offers.settleChannel(card.id);
+    const { rcsDelivered, cardOutcomes } = await harness.storeAndProcess(harness.eventOf(card, 'delivered'));
+    expect([rcsDelivered, cardOutcomes]).toEqual([[], []]);
     expect(await stateOf(card)).toBe('sms_fallback pending');
-    expect((await harness.cardOf(card.id))?.errand).toBeNull();
+    expect((await harness.cardOf(card.id))?.command).toBeNull();
   });
 
   it('still approves by a tap while its session is pending', async () => {
     const card = await harness.sent();
-    await harness.cards.settle(card.id);
-    expect((await harness.tell(harness.tapOn(card, APPROVE))).ended).toEqual([card.id]);
+    await harness.cards.offers.settleChannel(card.id);
+    expect((await harness.storeAndProcess(harness.tapOn(card, APPROVE))).ended).toEqual([card.id]);
     expect(await stateOf(card)).toBe('sms_fallback approved');
-    expect((await harness.cardOf(card.id))?.errand).toBe('close_approved');
+    expect((await harness.cardOf(card.id))?.command).toBe('close_approved');
   });
 
-  it('is settled as SMS if it comes after its time and nobody has settled it: whoever waited is gone', async () => {
+  it('is settled as sms_fallback when it is expired and unsettled', async () => {
     const card = await harness.sent();
     await harness.database.query(`UPDATE cards SET expires_at = now() - interval '1 ms' WHERE id = $1`, [card.id]);
-    const { chosen, news } = await harness.tell(harness.eventOf(card, 'delivered'));
-    expect([chosen, news]).toEqual([[], [{ id: card.id, waiter: harness.waiter, news: 'sms_fallback' }]]);
+    const { rcsDelivered, cardOutcomes } = await harness.storeAndProcess(harness.eventOf(card, 'delivered'));
+    expect([rcsDelivered, cardOutcomes]).toEqual([
+      [],
+      [{ id: card.id, originProcess: harness.originProcess, news: 'sms_fallback' }],
+    ]);
     expect(await stateOf(card)).toBe('sms_fallback pending');
   });
 });
 
 describe('a tap', () => {
-  it('denies, and is answered by a short text', async () => {
+  it('on Deny ends the session, and makes a closing text due', async () => {
     const card = await harness.sent();
     const tap = harness.tapOn(card, DENY);
-    await harness.tell(tap);
+    await harness.storeAndProcess(tap);
     expect(await stateOf(card)).toBe('rcs denied');
     expect(await harness.outcomesOf([tap])).toEqual(['denied']);
-    expect(await harness.cardOf(card.id)).toMatchObject({ errand: 'close_denied', tappedAt: expect.any(Date) as Date });
+    expect(await harness.cardOf(card.id)).toMatchObject({
+      command: 'close_denied',
+      tappedAt: expect.any(Date) as Date,
+    });
   });
 
-  it('that comes second does nothing, whatever it says, in the same moment or later', async () => {
+  it('has no effect when it is the second one, in the same batch or later', async () => {
     const card = await harness.sent();
     const [first, second, third] = [harness.tapOn(card, APPROVE), harness.tapOn(card, DENY), harness.tapOn(card, DENY)];
-    const ordered = [first, second].sort((one, other) => (one.id < other.id ? -1 : 1));
-    await harness.tell(first, second);
-    await harness.tell(third);
+    const ordered = [first, second].sort((left, right) => (left.id < right.id ? -1 : 1));
+    await harness.storeAndProcess(first, second);
+    await harness.storeAndProcess(third);
     expect(await harness.outcomesOf([...ordered, third])).toEqual([
       ordered[0] === first ? 'approved' : 'denied',
       'repeated',
@@ -110,15 +121,15 @@ describe('a tap', () => {
     expect(await stateOf(card)).toBe(ordered[0] === first ? 'rcs approved' : 'rcs denied');
   });
 
-  it('on a session that ended otherwise, or whose time is up, is late: no text answers it', async () => {
+  it('is late on a session that has ended or expired, and makes no closing text due', async () => {
     const [cancelled, over] = [await harness.sent(), await harness.sent()];
     await harness.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
     await harness.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [over.id]);
     const taps = [harness.tapOn(cancelled, APPROVE), harness.tapOn(over, DENY)];
-    expect((await harness.tell(...taps)).ended).toEqual([]);
+    expect((await harness.storeAndProcess(...taps)).ended).toEqual([]);
     expect(await harness.outcomesOf(taps)).toEqual(['late', 'late']);
-    expect((await harness.cardOf(cancelled.id))?.errand).toBeNull();
-    // A denial that changed nothing counts nothing.
+    expect((await harness.cardOf(cancelled.id))?.command).toBeNull();
+    // A late denial does not count.
     expect(
       await harness.database.query('SELECT cardinality(denials) AS denials FROM card_phones WHERE phone = $1', [
         over.phone,
@@ -126,7 +137,7 @@ describe('a tap', () => {
     ).toEqual([{ denials: 0 }]);
   });
 
-  it('of another agent, another phone, or on a button that the card does not have changes nothing', async () => {
+  it('of another agent or phone, or on a button that the card does not have, changes nothing', async () => {
     const card = await harness.sent();
     const taps = [
       harness.tapOn(card, APPROVE, { agentId: 'another_agent' }),
@@ -136,7 +147,7 @@ describe('a tap', () => {
       harness.tapOn({ ...card, id: harness.clock.newId() }, APPROVE),
       harness.tapOn({ ...card, id: '00000000-0000-0000-0000-000000000000' }, APPROVE),
     ];
-    await harness.tell(...taps);
+    await harness.storeAndProcess(...taps);
     expect(await harness.outcomesOf(taps)).toEqual([
       'other_agent',
       'other_phone',
@@ -149,27 +160,27 @@ describe('a tap', () => {
     expect(await harness.cardOf(card.id)).toMatchObject({ finalChannel: null, deliveredAt: null });
   });
 
-  it('by the name of the agent that the platform gives counts', async () => {
+  it('counts with the platform’s form of the agent id', async () => {
     const card = await harness.sent();
-    expect((await harness.tell(harness.tapOn(card, APPROVE, { agentId: `${card.agentId}@rbm.goog` }))).ended).toEqual([
-      card.id,
-    ]);
+    expect(
+      (await harness.storeAndProcess(harness.tapOn(card, APPROVE, { agentId: `${card.agentId}@rbm.goog` }))).ended,
+    ).toEqual([card.id]);
   });
 });
 
 describe('with number matching', () => {
   it('the right number approves', async () => {
     const card = await harness.sent({ numberMatching: true });
-    await harness.tell(harness.tapOn(card, { kind: 'number', number: harness.answers.matchCodeOf(card) }));
+    await harness.storeAndProcess(harness.tapOn(card, { kind: 'number', number: harness.answers.matchCodeOf(card) }));
     expect(await stateOf(card)).toBe('rcs approved');
   });
 
-  it('a wrong one denies, and counts as a denial', async () => {
+  it('a wrong number denies, and counts as a denial', async () => {
     const card = await harness.sent({ numberMatching: true });
     const wrong = new CardAnswers(harness.keys)
       .suggestionsOf(card)
       .find(({ text }) => /^\d\d$/.test(text) && text !== harness.answers.matchCodeOf(card));
-    await harness.tell(harness.tapOn(card, { kind: 'number', number: wrong?.text ?? '' }));
+    await harness.storeAndProcess(harness.tapOn(card, { kind: 'number', number: wrong?.text ?? '' }));
     expect(await stateOf(card)).toBe('rcs denied');
     expect(
       await harness.database.query('SELECT cardinality(denials) AS denials FROM card_phones WHERE phone = $1', [
@@ -178,39 +189,41 @@ describe('with number matching', () => {
     ).toEqual([{ denials: 1 }]);
   });
 
-  it('Approve is no button of the card', async () => {
+  it('a postback of Approve is invalid', async () => {
     const card = await harness.sent({ numberMatching: true });
-    await harness.tell(harness.tapOn(card, APPROVE));
+    await harness.storeAndProcess(harness.tapOn(card, APPROVE));
     expect(await stateOf(card)).toBe('sms_fallback pending');
   });
 });
 
-describe('the platform says that it took a card back', () => {
-  it('settles an open request as SMS, and leaves nothing to revoke', async () => {
+describe('an expiry event', () => {
+  it('settles an unsettled card as sms_fallback, and drops its revoke', async () => {
     const card = await harness.sent();
     const expired = harness.eventOf(card, 'expired');
-    expect((await harness.tell(expired)).news).toMatchObject([{ id: card.id, news: 'sms_fallback' }]);
+    expect((await harness.storeAndProcess(expired)).cardOutcomes).toMatchObject([
+      { id: card.id, news: 'sms_fallback' },
+    ]);
     expect(await harness.outcomesOf([expired])).toEqual(['taken_back']);
     const revoked = await harness.sent();
-    await harness.cards.settle(revoked.id);
-    await harness.tell(harness.eventOf(revoked, 'expired'));
-    expect((await harness.cardOf(revoked.id))?.errand).toBeNull();
+    await harness.cards.offers.settleChannel(revoked.id);
+    await harness.storeAndProcess(harness.eventOf(revoked, 'expired'));
+    expect((await harness.cardOf(revoked.id))?.command).toBeNull();
   });
 
-  it('or that it may have: the revoke stays', async () => {
+  it('that is inconclusive keeps the revoke', async () => {
     const card = await harness.sent();
-    await harness.cards.settle(card.id);
-    await harness.tell(harness.eventOf(card, 'expire_failed'));
-    expect((await harness.cardOf(card.id))?.errand).toBe('revoke');
+    await harness.cards.offers.settleChannel(card.id);
+    await harness.storeAndProcess(harness.eventOf(card, 'expire_failed'));
+    expect((await harness.cardOf(card.id))?.command).toBe('revoke');
   });
 
-  it('but it had arrived: that outweighs it, in either order', async () => {
+  it('does not override a delivery, in either order', async () => {
     const [before, after] = [await harness.sent(), await harness.sent()];
-    await harness.tell(harness.eventOf(before, 'delivered'));
-    await harness.tell(harness.eventOf(before, 'expired'));
-    expect(await harness.cards.settle(before.id)).toBe('rcs');
-    await harness.tell(harness.eventOf(after, 'expired'));
-    await harness.tell(harness.eventOf(after, 'delivered'));
+    await harness.storeAndProcess(harness.eventOf(before, 'delivered'));
+    await harness.storeAndProcess(harness.eventOf(before, 'expired'));
+    expect(await harness.cards.offers.settleChannel(before.id)).toBe('rcs');
+    await harness.storeAndProcess(harness.eventOf(after, 'expired'));
+    await harness.storeAndProcess(harness.eventOf(after, 'delivered'));
     expect(await harness.cardOf(after.id)).toMatchObject({
       finalChannel: 'sms_fallback',
       deliveredAt: expect.any(Date) as Date,
@@ -219,24 +232,24 @@ describe('the platform says that it took a card back', () => {
 });
 
 describe('an event', () => {
-  it('that comes again is the same row, is not new, and is not applied again', async () => {
+  it('that is repeated is the same row, is not new, and is not applied again', async () => {
     const card = await harness.sent();
-    const event = harness.eventOf(card, 'delivered', { name: 'the one' });
-    expect(await harness.cards.storeEvents([event, event])).toEqual([event.id]);
-    expect(await harness.cards.storeEvents([event])).toEqual([]);
-    expect((await harness.decide([event.id])).chosen).toEqual([card.id]);
-    expect((await harness.decide([event.id])).chosen).toEqual([]);
+    const event = harness.eventOf(card, 'delivered', { name: 'repeated' });
+    expect(await harness.cards.events.storeEvents([event, event])).toEqual([event.id]);
+    expect(await harness.cards.events.storeEvents([event])).toEqual([]);
+    expect((await harness.processEvents([event.id])).rcsDelivered).toEqual([card.id]);
+    expect((await harness.processEvents([event.id])).rcsDelivered).toEqual([]);
     expect(
       await harness.database.query('SELECT id FROM card_events WHERE message_id = $1', [messageIdOf(card.id, 'card')]),
     ).toEqual([{ id: event.id }]);
   });
 
-  it('that is kept holds nothing of the phone but what it chose', async () => {
+  it('is stored without content but the choice of a tap', async () => {
     const card = await harness.sent({ numberMatching: true });
     const tap = harness.tapOn(card, { kind: 'number', number: '42' });
     const text = harness.eventOf(card, 'text', { messageId: null });
     const typing = harness.eventOf(card, 'typing', { messageId: null });
-    await harness.tell(tap, text, typing);
+    await harness.storeAndProcess(tap, text, typing);
     const rows = await harness.database.query(
       'SELECT kind, choice, outcome FROM card_events WHERE phone = $1 ORDER BY kind',
       [card.phone],
@@ -248,39 +261,39 @@ describe('an event', () => {
     ]);
   });
 
-  it('about a message that is no card is kept and changes nothing', async () => {
+  it('of a message that is not a card is stored and changes nothing', async () => {
     const card = await harness.sent();
     const events = [
       harness.eventOf(card, 'delivered', { messageId: messageIdOf(card.id, 'closing') }),
       harness.eventOf(card, 'read', { messageId: null }),
     ];
-    await harness.tell(...events);
+    await harness.storeAndProcess(...events);
     expect(await harness.outcomesOf(events)).toEqual(['unknown_card', 'unknown_card']);
     expect(await stateOf(card)).toBe('sms_fallback pending');
   });
 
-  it('that its gateway did not act on is found by another, the oldest first', async () => {
+  it('that its gateway left unprocessed is found by another, the oldest first', async () => {
     const cards = [await harness.sent(), await harness.sent()];
-    const ids = await harness.cards.storeEvents(cards.map((card) => harness.eventOf(card, 'delivered')));
-    const found = await harness.database.transaction((tx) => harness.cards.takeEvents(tx, { limit: 1 }));
+    const ids = await harness.cards.events.storeEvents(cards.map((card) => harness.eventOf(card, 'delivered')));
+    const found = await harness.database.transaction((tx) => harness.cards.events.claimOldestEvents(tx, 1));
     expect(found.map(({ id }) => id)).toEqual([...ids].sort().slice(0, 1));
-    expect(await harness.database.transaction((tx) => harness.cards.takeEvents(tx, []))).toEqual([]);
+    expect(await harness.database.transaction((tx) => harness.cards.events.claimEvents(tx, []))).toEqual([]);
   });
 
-  it('that another transaction has taken is passed over', async () => {
+  it('that another transaction has claimed is skipped', async () => {
     const card = await harness.sent();
-    const ids = await harness.cards.storeEvents([harness.eventOf(card, 'delivered')]);
+    const ids = await harness.cards.events.storeEvents([harness.eventOf(card, 'delivered')]);
     await harness.database.transaction(async (tx) => {
-      expect(await harness.cards.takeEvents(tx, ids)).toHaveLength(1);
-      expect((await harness.decide(ids)).chosen).toEqual([]);
+      expect(await harness.cards.events.claimEvents(tx, ids)).toHaveLength(1);
+      expect((await harness.processEvents(ids)).rcsDelivered).toEqual([]);
     });
-    expect((await harness.decide(ids)).chosen).toEqual([card.id]);
+    expect((await harness.processEvents(ids)).rcsDelivered).toEqual([card.id]);
   });
 
-  it('of an agent that is older than what is known of it changes nothing', async () => {
+  it('of an agent that is older than its known state changes nothing', async () => {
     const card = await harness.draftCard({ agentId: 'late_agent' });
     const at = (ms: number, launchState: string): Promise<unknown> =>
-      harness.tell(
+      harness.storeAndProcess(
         harness.eventOf(card, 'agent', {
           phone: null,
           messageId: null,
@@ -291,22 +304,22 @@ describe('an event', () => {
     await at(0, 'LAUNCHED');
     await at(-60_000, 'SUSPENDED');
     await at(-3 * 24 * 3_600_000, 'SUSPENDED');
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'offered' });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'offered' });
   });
 
-  it('that a phone wants cards again, told after its later word that it does not, changes nothing', async () => {
+  it('of a subscription that is older than the unsubscription changes nothing', async () => {
     const card = await harness.draftCard({ agentId: 'stopped_agent' });
-    const said = (kind: 'subscribed' | 'unsubscribed', msAgo: number): NewCardEvent =>
+    const changed = (kind: 'subscribed' | 'unsubscribed', msAgo: number): NewCardEvent =>
       harness.eventOf(card, kind, { messageId: null, occurredAt: new Date(harness.clock.nowMs() - msAgo) });
-    await harness.tell(said('unsubscribed', 60_000));
-    await harness.tell(said('subscribed', 90_000));
-    await harness.tell(said('subscribed', 3 * 24 * 3_600_000));
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'refused', because: 'prefers_sms' });
-    await harness.tell(
-      said('subscribed', 3 * 24 * 3_600_000),
-      said('subscribed', 30_000),
-      said('unsubscribed', 45_000),
+    await harness.storeAndProcess(changed('unsubscribed', 60_000));
+    await harness.storeAndProcess(changed('subscribed', 90_000));
+    await harness.storeAndProcess(changed('subscribed', 3 * 24 * 3_600_000));
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'refused', because: 'prefers_sms' });
+    await harness.storeAndProcess(
+      changed('subscribed', 3 * 24 * 3_600_000),
+      changed('subscribed', 30_000),
+      changed('unsubscribed', 45_000),
     );
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'offered' });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'offered' });
   });
 });

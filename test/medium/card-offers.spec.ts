@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const offer = async (changes: Partial<NewCard> = {}): Promise<OfferResult> =>
-  harness.cards.offer(await harness.draftCard(changes));
+  harness.cards.offers.offerCard(await harness.draftCard(changes));
 
 const refused = (because: string): unknown => ({ kind: 'refused', because });
 
@@ -25,41 +25,43 @@ const recentOf = async (phone: string): Promise<Uuid[]> => {
   return row?.recent ?? [];
 };
 
-/** An id that was made so long ago. */
+/** An id of this age. */
 const olderId = (ms: number): Uuid => {
-  const made = harness.clock.newId();
+  const now = harness.clock.newId();
   const time = (harness.clock.nowMs() - ms).toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}${made.slice(13)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}${now.slice(13)}`;
 };
 
 describe('a card that is offered', () => {
-  it('waits for a gateway, copied as it was, its agent by its plain name', async () => {
+  it('waits for a gateway with copied values and the plain agent id', async () => {
     const card = await harness.draftCard({
       agentId: `${AGENT}@rbm.goog`,
       logoUrl: 'https://acme.example/l.png',
       numberMatching: true,
     });
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'offered' });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'offered' });
     const claimed = await harness.claim(card.id);
     const messageId = expect.stringMatching(/^[0-9a-f-]{14}5[0-9a-f-]+$/) as string;
     expect(claimed).toEqual({ ...card, agentId: AGENT, messageId });
   });
 
-  it('is the same as before when its request comes again: it counts nothing and is not sent again', async () => {
+  it('is not counted and not sent again when its request is repeated', async () => {
     const card = await harness.offered();
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'earlier', finalChannel: null });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'earlier', finalChannel: null });
     expect(await recentOf(card.phone)).toEqual([card.id]);
-    await harness.cards.settle(card.id);
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'earlier', finalChannel: 'sms_fallback' });
+    await harness.cards.offers.settleChannel(card.id);
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'earlier', finalChannel: 'sms_fallback' });
   });
 
-  it('is offered once when its request comes twice at once, to two processes', async () => {
+  it('is offered once when two processes offer it concurrently', async () => {
     const card = await harness.draftCard();
-    const results = await Promise.all([harness.cards, harness.otherCards()].map((cards) => cards.offer(card)));
+    const results = await Promise.all(
+      [harness.cards, harness.otherCards()].map((cards) => cards.offers.offerCard(card)),
+    );
     expect(results.map(({ kind }) => kind).sort()).toEqual(['earlier', 'offered']);
   });
 
-  it('is refused while engineers hold cards back', async () => {
+  it('is refused while the card queue is paused', async () => {
     await harness.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'cards'`);
     try {
       expect(await offer()).toEqual(refused('paused'));
@@ -71,30 +73,30 @@ describe('a card that is offered', () => {
   it('is refused while its agent is suspended, until it is launched again', async () => {
     const agentId = 'suspended_agent';
     const card = await harness.draftCard({ agentId });
-    const told = (launchState: string): Promise<unknown> =>
-      harness.tell(harness.eventOf(card, 'agent', { phone: null, messageId: null, launchState }));
-    await told('SUSPENDED');
+    const changeTo = (launchState: string): Promise<unknown> =>
+      harness.storeAndProcess(harness.eventOf(card, 'agent', { phone: null, messageId: null, launchState }));
+    await changeTo('SUSPENDED');
     expect(await offer({ agentId })).toEqual(refused('agent_suspended'));
-    // Another carrier's word of the same agent.
-    await told('PENDING');
+    // A launch state from another carrier.
+    await changeTo('PENDING');
     expect(await offer({ agentId })).toEqual(refused('agent_suspended'));
-    await told('LAUNCHED');
+    await changeTo('LAUNCHED');
     expect(await offer({ agentId })).toEqual({ kind: 'offered' });
   });
 
-  it('is refused where its phone asked this agent to stop, until it asks for cards again', async () => {
+  it('is refused to a phone that unsubscribed from its agent, until it subscribes again', async () => {
     const card = await harness.offered();
     const { phone } = card;
-    await harness.tell(harness.eventOf(card, 'unsubscribed', { messageId: null }));
+    await harness.storeAndProcess(harness.eventOf(card, 'unsubscribed', { messageId: null }));
     expect(await offer({ phone })).toEqual(refused('prefers_sms'));
     expect(await offer({ phone, agentId: 'another_agent' })).toEqual({ kind: 'offered' });
-    await harness.tell(harness.eventOf(card, 'subscribed', { messageId: null }));
+    await harness.storeAndProcess(harness.eventOf(card, 'subscribed', { messageId: null }));
     expect(await offer({ phone })).toEqual({ kind: 'offered' });
   });
 
-  it('is refused for a while where its agent could not reach the phone', async () => {
+  it('is refused for a while to a phone that its agent could not reach', async () => {
     const { id, phone } = await harness.sending();
-    await harness.cards.recordOutcomes([{ id, outcome: { kind: 'unreachable' } }]);
+    await harness.cards.sends.recordSendOutcomes([{ id, outcome: { kind: 'unreachable' } }]);
     expect(await offer({ phone })).toEqual(refused('unreachable'));
     expect(await offer({ phone, agentId: 'another_agent' })).toEqual({ kind: 'offered' });
     await harness.database.query(
@@ -108,20 +110,22 @@ describe('a card that is offered', () => {
 describe('against push-bombing', () => {
   it('a phone gets three cards in ten minutes, of all accounts and agents together', async () => {
     const phone = harness.freshPhone();
-    await harness.cards.offer(await harness.draftCard({ phone, id: olderId(11 * MINUTE_MS) }));
+    await harness.cards.offers.offerCard(await harness.draftCard({ phone, id: olderId(11 * MINUTE_MS) }));
     for (const agentId of ['one_agent', 'two_agent', 'three_agent']) {
       expect(await offer({ phone, agentId, accountId: harness.clock.newId() })).toEqual({ kind: 'offered' });
     }
     expect(await offer({ phone })).toEqual(refused('too_many_cards'));
-    // The one of eleven minutes ago is forgotten.
+    // The card of eleven minutes ago no longer counts.
     expect(await recentOf(phone)).toHaveLength(3);
   });
 
-  it('three are sent and no more however many ask at once, at two processes', async () => {
+  it('of concurrent offers of two processes three are accepted', async () => {
     const phone = harness.freshPhone();
     const drafts = await Promise.all(Array.from({ length: 12 }, () => harness.draftCard({ phone })));
     const others = harness.otherCards();
-    const results = await Promise.all(drafts.map((card, at) => (at % 2 === 0 ? harness.cards : others).offer(card)));
+    const results = await Promise.all(
+      drafts.map((card, at) => (at % 2 === 0 ? harness.cards : others).offers.offerCard(card)),
+    );
     expect(results.filter(({ kind }) => kind === 'offered')).toHaveLength(3);
     expect(await recentOf(phone)).toHaveLength(3);
   });
@@ -130,25 +134,25 @@ describe('against push-bombing', () => {
     const phone = harness.freshPhone();
     const withdrawn = await harness.offered({ phone });
     const refusedCard = await harness.sending({ phone });
-    const unsure = await harness.sending({ phone });
-    expect(await harness.cards.withdrawUnclaimed(withdrawn.id)).toBe('withdrawn');
-    await harness.cards.recordOutcomes([
+    const unknown = await harness.sending({ phone });
+    expect(await harness.cards.offers.withdrawUnclaimed(withdrawn.id)).toBe('withdrawn');
+    await harness.cards.sends.recordSendOutcomes([
       { id: refusedCard.id, outcome: { kind: 'refused', because: 'HTTP 429' } },
-      { id: unsure.id, outcome: { kind: 'unknown', because: 'time-out' } },
+      { id: unknown.id, outcome: { kind: 'unknown', because: 'time-out' } },
     ]);
-    // What is unknown may have arrived.
-    expect(await recentOf(phone)).toEqual([unsure.id]);
+    // A card with an unknown outcome may have arrived.
+    expect(await recentOf(phone)).toEqual([unknown.id]);
   });
 
-  it('two denials within an hour keep cards of everyone away for an hour from the second', async () => {
+  it('two denials within an hour block cards of all accounts for an hour after the second', async () => {
     const phone = harness.freshPhone();
     const deny = async (): Promise<void> => {
       const card = await harness.sent({ phone });
-      expect((await harness.tell(harness.tapOn(card, { kind: 'deny' }))).ended).toEqual([card.id]);
+      expect((await harness.storeAndProcess(harness.tapOn(card, { kind: 'deny' }))).ended).toEqual([card.id]);
     };
     await deny();
     const second = await harness.sent({ phone });
-    await harness.tell(harness.tapOn(second, { kind: 'deny' }));
+    await harness.storeAndProcess(harness.tapOn(second, { kind: 'deny' }));
     expect(await offer({ phone, agentId: 'another_agent' })).toEqual(refused('denied_before'));
     const ago = (minutes: readonly number[]): Promise<unknown> =>
       harness.database.query(
@@ -164,21 +168,22 @@ describe('against push-bombing', () => {
     expect(await offer({ phone })).toEqual({ kind: 'offered' });
   });
 
-  it('the last two denials are kept, those of one moment too', async () => {
+  it('the last two denials are stored, concurrent ones too', async () => {
     const phone = harness.freshPhone();
     const taps = [await harness.sent({ phone }), await harness.sent({ phone }), await harness.sent({ phone })];
-    const { ended } = await harness.tell(...taps.map((card) => harness.tapOn(card, { kind: 'deny' })));
+    const { ended } = await harness.storeAndProcess(...taps.map((card) => harness.tapOn(card, { kind: 'deny' })));
     expect(ended).toHaveLength(3);
-    const more = await harness.database.query<{ denials: Date[] }>('SELECT denials FROM card_phones WHERE phone = $1', [
-      phone,
-    ]);
-    expect(more[0]?.denials).toHaveLength(2);
+    const stored = await harness.database.query<{ denials: Date[] }>(
+      'SELECT denials FROM card_phones WHERE phone = $1',
+      [phone],
+    );
+    expect(stored[0]?.denials).toHaveLength(2);
     expect(await offer({ phone })).toEqual(refused('denied_before'));
   });
 });
 
-describe('what is known of phones', () => {
-  it('is forgotten a day after it last mattered, as many as asked for', async () => {
+describe('rows of phones', () => {
+  it('are deleted a day after their last change, up to the limit', async () => {
     const cards = [await harness.offered(), await harness.offered(), await harness.offered()];
     const phones = cards.map(({ phone }) => phone);
     await harness.database.query(
@@ -192,12 +197,12 @@ describe('what is known of phones', () => {
       [phones, phones[0]],
     );
     expect([
-      await harness.cards.forgetStale(2),
-      await harness.cards.forgetStale(2),
-      await harness.cards.forgetStale(2),
+      await harness.cards.offers.deleteStale(2),
+      await harness.cards.offers.deleteStale(2),
+      await harness.cards.offers.deleteStale(2),
     ]).toEqual([2, 1, 0]);
     const left = await harness.database.query(`SELECT phone FROM card_recipients WHERE agent_id = 'old_agent'`);
-    // That a phone asked to stop is not forgotten.
+    // Unsubscriptions are not deleted.
     expect(left).toEqual([{ phone: phones[0] }]);
   });
 });

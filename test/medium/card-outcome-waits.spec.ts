@@ -1,8 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Brand } from '@countersign/accounts/accounts';
 import { openPubSub, type PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
-import { findCards, type CardRecord } from '@countersign/rcs/offers';
+import { CardOfferStore, findCards, type CardRecord } from '@countersign/rcs/offers';
 import { CardAnswers, type Card, type FinalChannel } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
@@ -17,28 +16,28 @@ import { liveTenant } from '../support/tenants.js';
 
 const POOL = 4;
 const ENDS_MS = 10_000;
-/** Long enough that a test says itself when something is over. */
+/** Longer than any test, which ends the wait itself. */
 const LONG_WAIT_MS = 20_000;
 
 let harness: SessionHarness;
 let bus: PubSub;
-/** What the desks of these tests ask; the room's own connections are for what the tests themselves do. */
+/** The connection pool of the services under test; the harness has its own. */
 let database: Database;
 let gateway: PlayedGateway;
-let deaf: PlayedGateway;
+let unheardGateway: PlayedGateway;
 
 beforeAll(async () => {
   harness = await openSessionHarness();
   database = await Database.open({
     url: harness.url,
     poolMax: POOL,
-    applicationName: 'desk',
+    applicationName: 'service',
     entities: [],
     onError: () => undefined,
   });
   bus = openPubSub({ redisUrl: inject('redisUrl'), databaseUrl: harness.url }, () => undefined);
   gateway = new PlayedGateway({ ...harness, bus });
-  deaf = new PlayedGateway({ ...harness, bus: null });
+  unheardGateway = new PlayedGateway({ ...harness, bus: null });
 });
 afterAll(async () => {
   await bus.close();
@@ -47,7 +46,7 @@ afterAll(async () => {
 });
 
 let phones = 0;
-/** A phone that no other test has. */
+/** A phone that no other test uses. */
 const newPhone = (): string => `+1415555${String((phones += 1)).padStart(4, '0')}`;
 
 const brandOf = (changes: Partial<Brand> = {}): Brand => ({
@@ -58,20 +57,20 @@ const brandOf = (changes: Partial<Brand> = {}): Brand => ({
 
 interface Service {
   readonly service: RcsOfferService;
-  readonly store: CardStore;
+  readonly store: CardOfferStore;
   readonly ends: CardEnd[];
-  readonly rung: Uuid[];
+  readonly notified: Uuid[];
   readonly errors: unknown[];
-  /** Takes the card of a session as soon as it is rung for. */
-  take(session: Session, by?: PlayedGateway): Promise<Card>;
+  /** Claims the card of a session once gateways are notified of it. */
+  claim(session: Session, by?: PlayedGateway): Promise<Card>;
   send(session: Session, brand?: Brand): Promise<DecidedCard>;
 }
 
-/** A control plane's desk for cards, as one of many processes. */
+/** The offer service of one of several control plane processes. */
 async function openService(options: { deliveryWaitMs?: number; unreachableSeconds?: number } = {}): Promise<Service> {
   const { deliveryWaitMs = LONG_WAIT_MS, unreachableSeconds = 0 } = options;
-  const store = new CardStore({ database, clock: harness.clock, keys: harness.keys, unreachableSeconds });
-  const [ends, rung, errors]: [CardEnd[], Uuid[], unknown[]] = [[], [], []];
+  const store = new CardOfferStore({ database, unreachableSeconds });
+  const [ends, notified, errors]: [CardEnd[], Uuid[], unknown[]] = [[], [], []];
   const subscriptions: Promise<void>[] = [];
   const notifier = new EventEmitter();
   const service = new RcsOfferService({
@@ -85,26 +84,26 @@ async function openService(options: { deliveryWaitMs?: number; unreachableSecond
         return subscription;
       },
     },
-    waiter: harness.clock.newId(),
+    originProcess: harness.clock.newId(),
     deliveryWaitMs,
     nowMs: () => harness.clock.nowMs(),
-    call: (ids) => {
-      rung.push(...ids);
-      notifier.emit('ring');
+    broadcast: (ids) => {
+      notified.push(...ids);
+      notifier.emit('notified');
     },
-    notify: (ids) => void rung.push(...ids),
-    isUnclaimed: () => false,
+    notify: (ids) => void notified.push(...ids),
+    isQueueAway: () => false,
     onEnd: (end) => void ends.push(end),
     onError: (error) => void errors.push(error),
   });
   await Promise.all(subscriptions);
   const send = (session: Session, brand = brandOf()): Promise<DecidedCard> =>
-    service.send(session, brand, (_mostMs, wait) => wait());
-  const take = async ({ id }: Session, by = gateway): Promise<Card> => {
-    while (!rung.includes(id)) await once(notifier, 'ring');
-    return by.takeNamed(id);
+    service.sendCard(session, brand, (_mostMs, wait) => wait());
+  const claim = async ({ id }: Session, by = gateway): Promise<Card> => {
+    while (!notified.includes(id)) await once(notifier, 'notified');
+    return by.claimCard(id);
   };
-  return { service, store, ends, rung, errors, send, take };
+  return { service, store, ends, notified, errors, send, claim };
 }
 
 const opened = (phone = newPhone(), ttlSeconds = 90): Promise<Session> =>
@@ -130,58 +129,58 @@ const recentOf = async (phone: string): Promise<number> => {
   return row?.count ?? 0;
 };
 
-/** A session whose create waits, and its card in the hands of a gateway. */
-async function taken(
+/** A session whose create waits, and its card, claimed by a gateway. */
+async function claimed(
   at: Service,
   by = gateway,
 ): Promise<{ session: Session; decided: Promise<DecidedCard>; card: Card }> {
   const session = await opened();
   const decided = at.send(session);
-  return { session, decided, card: await at.take(session, by) };
+  return { session, decided, card: await at.claim(session, by) };
 }
 
 describe('a create whose card arrives in time', () => {
-  it.each(['delivered', 'read', 'tap'] as const)('is rcs when the phone has told of it: %s', async (kind) => {
+  it.each(['delivered', 'read', 'tap'] as const)('is rcs after the event %s', async (kind) => {
     const at = await openService();
-    const { session, decided, card } = await taken(at);
-    expect(at.rung).toEqual([session.id]);
+    const { session, decided, card } = await claimed(at);
+    expect(at.notified).toEqual([session.id]);
     await gateway.sent(card);
-    await gateway.told(card, kind, kind === 'tap' ? { kind: 'approve' } : null);
+    await gateway.receiveEvent(card, kind, kind === 'tap' ? { kind: 'approve' } : null);
     expect(await decided).toEqual({ channel: 'rcs', matchCode: null });
     expect([await channelOf(session), at.ends]).toEqual(['rcs', ['rcs']]);
     expect(await statusOf(session)).toBe(kind === 'tap' ? 'approved' : 'pending');
   });
 
-  it('is rcs also when the platform tells of it before it has answered the send', async () => {
+  it('is rcs when the delivery event comes before the answer to the send', async () => {
     const at = await openService();
-    const { session, decided, card } = await taken(at);
-    await gateway.told(card, 'delivered');
+    const { session, decided, card } = await claimed(at);
+    await gateway.receiveEvent(card, 'delivered');
     expect(await decided).toMatchObject({ channel: 'rcs' });
     await gateway.sent(card, { kind: 'unknown', because: 'no answer in time' });
     expect([await channelOf(session), (await cardOf(session)).finalChannel]).toEqual(['rcs', 'rcs']);
   });
 
-  it('is told the number that the card asks for', async () => {
+  it('returns the number that the card asks for', async () => {
     const at = await openService();
     const session = await opened();
     const decided = at.send(session, brandOf({ rcsNumberMatching: true }));
-    const card = await at.take(session);
-    await gateway.told(card, 'delivered');
+    const card = await at.claim(session);
+    await gateway.receiveEvent(card, 'delivered');
     const { matchCode } = await decided;
     expect(matchCode).toMatch(/^[1-9][0-9]$/);
-    await gateway.told(card, 'tap', { kind: 'number', number: matchCode ?? '' });
+    await gateway.receiveEvent(card, 'tap', { kind: 'number', number: matchCode ?? '' });
     expect(await statusOf(session)).toBe('approved');
   });
 });
 
 describe('a create whose card does not arrive', () => {
-  it('falls back when no gateway takes it; nobody can take it any more, and it does not count against the phone', async () => {
+  it('falls back when no gateway claims it; it can no longer be claimed, and does not count against the phone', async () => {
     const at = await openService();
     const session = await opened();
     expect(await at.send(session)).toEqual({ channel: 'sms_fallback', matchCode: null });
     expect(at.ends).toEqual(['not_taken']);
-    expect(await cardOf(session)).toMatchObject({ state: 'withdrawn', finalChannel: 'sms_fallback', errand: null });
-    expect(await gateway.cards.claimOffers([session.id])).toEqual([]);
+    expect(await cardOf(session)).toMatchObject({ state: 'withdrawn', finalChannel: 'sms_fallback', command: null });
+    expect(await gateway.cards.sends.claimOffers([session.id])).toEqual([]);
     expect(await recentOf(session.phone)).toBe(0);
   });
 
@@ -189,43 +188,46 @@ describe('a create whose card does not arrive', () => {
     [{ kind: 'unreachable' }, 'refused', null],
     [{ kind: 'refused', because: 'forbidden' }, 'refused', null],
     [{ kind: 'unknown', because: 'no answer in time' }, 'unknown', 'revoke'],
-  ] as const)('falls back as soon as the platform has answered %j', async (outcome, state, errand) => {
+  ] as const)('falls back as soon as the platform has answered %j', async (outcome, state, command) => {
     const at = await openService();
-    const { session, decided, card } = await taken(at);
+    const { session, decided, card } = await claimed(at);
     await gateway.sent(card, outcome);
     expect(await decided).toMatchObject({ channel: 'sms_fallback' });
     expect(at.ends).toEqual(['not_sent']);
-    expect(await cardOf(session)).toMatchObject({ state, finalChannel: 'sms_fallback', errand });
+    expect(await cardOf(session)).toMatchObject({ state, finalChannel: 'sms_fallback', command });
   });
 
-  it('falls back when the phone is silent, and has the card revoked', async () => {
+  it('falls back without a delivery, and the card is revoked', async () => {
     const at = await openService({ deliveryWaitMs: 50 });
-    const { session, decided, card } = await taken(at);
+    const { session, decided, card } = await claimed(at);
     await gateway.sent(card);
     expect(await decided).toMatchObject({ channel: 'sms_fallback' });
     expect(at.ends).toEqual(['not_delivered']);
-    expect(await cardOf(session)).toMatchObject({ state: 'sent', errand: 'revoke' });
+    expect(await cardOf(session)).toMatchObject({ state: 'sent', command: 'revoke' });
   });
 
-  it.each(['approve', 'deny'] as const)('is still ended by a late tap: %s; its channel stays', async (kind) => {
-    const at = await openService({ deliveryWaitMs: 0 });
-    const { session, decided, card } = await taken(at);
-    await gateway.sent(card);
-    await decided;
-    await gateway.told(card, 'delivered');
-    await gateway.told(card, 'tap', { kind });
-    expect([await statusOf(session), await channelOf(session)]).toEqual([
-      kind === 'approve' ? 'approved' : 'denied',
-      'sms_fallback',
-    ]);
-  });
+  it.each(['approve', 'deny'] as const)(
+    'is still ended by a late tap: %s; its channel does not change',
+    async (kind) => {
+      const at = await openService({ deliveryWaitMs: 0 });
+      const { session, decided, card } = await claimed(at);
+      await gateway.sent(card);
+      await decided;
+      await gateway.receiveEvent(card, 'delivered');
+      await gateway.receiveEvent(card, 'tap', { kind });
+      expect([await statusOf(session), await channelOf(session)]).toEqual([
+        kind === 'approve' ? 'approved' : 'denied',
+        'sms_fallback',
+      ]);
+    },
+  );
 
-  it('shows its number all the same when it may still arrive', async () => {
+  it('returns its number when the card may still arrive', async () => {
     const at = await openService({ deliveryWaitMs: 0 });
     const numbered = brandOf({ rcsNumberMatching: true });
     const [late, unknown, refused] = [await opened(), await opened(), await opened()];
     const decided = [late, unknown, refused].map((session) => at.send(session, numbered));
-    const cards = await Promise.all([at.take(late), at.take(unknown), at.take(refused)]);
+    const cards = await Promise.all([at.claim(late), at.claim(unknown), at.claim(refused)]);
     await gateway.sent(cards[0]);
     await gateway.sent(cards[1], { kind: 'unknown', because: 'no answer in time' });
     await gateway.sent(cards[2], { kind: 'unreachable' });
@@ -235,115 +237,115 @@ describe('a create whose card does not arrive', () => {
   });
 });
 
-describe('a create that hears nothing over the bus', () => {
-  it('is rcs when the card had arrived by the time at which it is taken back', async () => {
+describe('a create that receives no outcome over the bus', () => {
+  it('is rcs when the card arrived before the deadline', async () => {
     const at = await openService();
-    const { decided, card } = await taken(at, deaf);
-    await deaf.sent(card);
-    await deaf.told(card, 'delivered');
+    const { decided, card } = await claimed(at, unheardGateway);
+    await unheardGateway.sent(card);
+    await unheardGateway.receiveEvent(card, 'delivered');
     expect(await decided).toMatchObject({ channel: 'rcs' });
   });
 
-  it('falls back when the gateway that took its card has died, and the card is revoked in case it went out', async () => {
+  it('falls back when the gateway that claimed its card has failed, and the card is revoked in case it was sent', async () => {
     const at = await openService();
-    const { session, decided } = await taken(at, deaf);
+    const { session, decided } = await claimed(at, unheardGateway);
     expect(await decided).toMatchObject({ channel: 'sms_fallback' });
-    expect(await cardOf(session)).toMatchObject({ state: 'sending', finalChannel: 'sms_fallback', errand: 'revoke' });
+    expect(await cardOf(session)).toMatchObject({ state: 'sending', finalChannel: 'sms_fallback', command: 'revoke' });
   });
 });
 
-describe('the same session again', () => {
-  it('sends no second card, and is answered as it was', async () => {
+describe('a repeated request', () => {
+  it('sends no second card, and has the same response', async () => {
     const first = await openService();
-    const { session, decided, card } = await taken(first);
-    await gateway.told(card, 'delivered');
+    const { session, decided, card } = await claimed(first);
+    await gateway.receiveEvent(card, 'delivered');
     await decided;
     const second = await openService();
     expect(await second.send(session)).toEqual(await decided);
-    expect([second.rung, await recentOf(session.phone)]).toEqual([[], 1]);
+    expect([second.notified, await recentOf(session.phone)]).toEqual([[], 1]);
   });
 
-  it('is settled at once when the process that waited for its card has died', async () => {
-    const died = await openService();
-    const { session, card } = await taken(died);
+  it('is settled at once when the process that waited for its card has failed', async () => {
+    const failed = await openService();
+    const { session, card } = await claimed(failed);
     await gateway.sent(card);
     const second = await openService();
     expect(await second.send(session)).toMatchObject({ channel: 'sms_fallback' });
-    expect([second.rung, (await cardOf(session)).errand]).toEqual([[session.id], 'revoke']);
-    died.service.stop();
+    expect([second.notified, (await cardOf(session)).command]).toEqual([[session.id], 'revoke']);
+    failed.service.stop();
   });
 });
 
-describe('a phone that is asked too often', () => {
-  it('gets three cards in ten minutes, and then none', async () => {
+describe('the limits of a phone', () => {
+  it('allow three cards in ten minutes', async () => {
     const at = await openService();
     const phone = newPhone();
     const channels: FinalChannel[] = [];
     for (let count = 0; count < 4; count += 1) {
       const session = await opened(phone);
       const decided = at.send(session);
-      if (count < 3) await gateway.told(await at.take(session), 'delivered');
+      if (count < 3) await gateway.receiveEvent(await at.claim(session), 'delivered');
       channels.push((await decided).channel);
     }
     expect(channels).toEqual(['rcs', 'rcs', 'rcs', 'sms_fallback']);
     expect(at.ends.at(-1)).toBe('too_many_cards');
   });
 
-  it('gets none after two denials', async () => {
+  it('allow none after two denials', async () => {
     const at = await openService();
     const phone = newPhone();
     for (let count = 0; count < 2; count += 1) {
       const session = await opened(phone);
       const decided = at.send(session);
-      await gateway.told(await at.take(session), 'tap', { kind: 'deny' });
+      await gateway.receiveEvent(await at.claim(session), 'tap', { kind: 'deny' });
       await decided;
     }
     expect(await at.send(await opened(phone))).toEqual({ channel: 'sms_fallback', matchCode: null });
     expect(at.ends.at(-1)).toBe('denied_before');
   });
 
-  it('that could not be reached gets none for a while', async () => {
+  it('allow none for a while after it could not be reached', async () => {
     const at = await openService({ unreachableSeconds: 300 });
     const phone = newPhone();
     const session = await opened(phone);
     const decided = at.send(session);
-    await gateway.sent(await at.take(session), { kind: 'unreachable' });
+    await gateway.sent(await at.claim(session), { kind: 'unreachable' });
     await decided;
     await at.send(await opened(phone));
     expect(at.ends).toEqual(['not_sent', 'unreachable']);
   });
 });
 
-it('both sides come to one channel when the card arrives at the very moment at which it is given up', async () => {
+it('both sides come to the same channel when the card arrives while it is settled', async () => {
   const at = await openService();
-  const seen = new Set<FinalChannel>();
+  const channels = new Set<FinalChannel>();
   for (let round = 0; round < 8; round += 1) {
-    const { session, decided, card } = await taken(at);
+    const { session, decided, card } = await claimed(at);
     await gateway.sent(card);
-    const arrive = (): Promise<void> => gateway.told(card, 'delivered');
-    const giveUp = (): Promise<FinalChannel> => at.store.settle(session.id);
-    const [first, second] = round % 2 === 0 ? [arrive, giveUp] : [giveUp, arrive];
+    const deliver = (): Promise<void> => gateway.receiveEvent(card, 'delivered');
+    const settle = (): Promise<FinalChannel> => at.store.settleChannel(session.id);
+    const [first, second] = round % 2 === 0 ? [deliver, settle] : [settle, deliver];
     await Promise.all([first(), second()]);
-    const finalChannel = await giveUp();
+    const finalChannel = await settle();
     expect(await channelOf(session)).toBe(finalChannel);
     if (finalChannel === 'rcs') expect(await decided).toMatchObject({ channel: 'rcs' });
-    seen.add(finalChannel);
+    channels.add(finalChannel);
   }
   at.service.stop();
-  expect(seen.size).toBeGreaterThan(0);
+  expect(channels.size).toBeGreaterThan(0);
 });
 
-describe('1,000 creates that wait for phones that are offline', () => {
+describe('1,000 creates that wait for offline phones', () => {
   const CREATES = 1_000;
-  const AT_ONCE = 50;
+  const BATCH = 50;
 
-  /** Creates of one moment, until the platform has taken their cards. */
-  async function begin(at: Service): Promise<Promise<DecidedCard>[]> {
-    const sessions = await Promise.all(Array.from({ length: AT_ONCE }, () => opened(newPhone(), 300)));
+  /** Starts concurrent creates; resolves once the platform has accepted their cards. */
+  async function startBatch(at: Service): Promise<Promise<DecidedCard>[]> {
+    const sessions = await Promise.all(Array.from({ length: BATCH }, () => opened(newPhone(), 300)));
     const decided = sessions.map((session) => at.send(session));
-    let left = AT_ONCE;
-    await until('every card is taken', ENDS_MS, async () => {
-      const cards = await gateway.cards.claimOffers(at.rung.splice(0));
+    let left = BATCH;
+    await until('every card is claimed', ENDS_MS, async () => {
+      const cards = await gateway.cards.sends.claimOffers(at.notified.splice(0));
       await Promise.all(cards.map((card) => gateway.sent(card)));
       left -= cards.length;
       return left === 0;
@@ -351,18 +353,18 @@ describe('1,000 creates that wait for phones that are offline', () => {
     return decided;
   }
 
-  it('hold no connection, and other creates go on', async () => {
+  it('hold no connection, and other creates proceed', async () => {
     const at = await openService({ deliveryWaitMs: 60_000 });
     const decided: Promise<DecidedCard>[] = [];
-    while (decided.length < CREATES) decided.push(...(await begin(at)));
+    while (decided.length < CREATES) decided.push(...(await startBatch(at)));
     expect(at.service.waiting).toBe(CREATES);
-    await until('nothing is asked of the database', ENDS_MS, () => {
+    await until('no connection is in use', ENDS_MS, () => {
       const { total, idle, waiting } = database.poolUse;
       return total === idle && waiting === 0;
     });
     const session = await opened();
     const other = at.send(session);
-    await gateway.told(await at.take(session), 'delivered');
+    await gateway.receiveEvent(await at.claim(session), 'delivered');
     expect(await other).toMatchObject({ channel: 'rcs' });
     expect([at.service.waiting, at.ends]).toEqual([CREATES, ['rcs']]);
     at.service.stop();

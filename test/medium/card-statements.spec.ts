@@ -1,22 +1,22 @@
-import { CardStore } from '@countersign/rcs';
 import { firstIdAt } from '@countersign/ids';
 import type { Database, Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLAIM_OFFERS } from '../../libs/rcs/src/offers/card-sends.sql.js';
+import { CLAIM_OFFERS } from '../../libs/rcs/src/offers/card-send.sql.js';
 import {
   FIND_BY_MESSAGE,
   LOCK_BY_MESSAGE,
   LOCK_FOR_EVENTS,
-  TAKE_OLDEST_EVENTS,
-} from '../../libs/rcs/src/events/card-events.sql.js';
-import { TAKE_COMMANDS } from '../../libs/rcs/src/commands/rbm-commands.sql.js';
-import { READ_STANDING, SETTLE_CARDS } from '../../libs/rcs/src/offers/card-offers.sql.js';
+  CLAIM_OLDEST_EVENTS,
+} from '../../libs/rcs/src/events/card-event.sql.js';
+import { CLAIM_DUE_COMMANDS } from '../../libs/rcs/src/commands/rbm-command.sql.js';
+import { READ_STANDING, SETTLE_CARDS } from '../../libs/rcs/src/offers/card-offer.sql.js';
+import { openCardStores, type CardStores } from '../support/card-stores.js';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { asOwner } from '../support/database.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Settled cards and handled events of one millisecond ($1), from number $2 to $3. */
+/** Settled cards and processed events of one millisecond ($1), numbers $2 to $3. */
 const MADE_ID = `(lpad(to_hex($1::bigint), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
 const MANY_CARDS = `
   INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, number_matching, message_id, state,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** The partitions, their indexes left out, on which this transaction holds any lock. */
+/** The partitions, without indexes, on which this transaction holds a lock. */
 const lockedPartitions = async (tx: Executor): Promise<string[]> => {
   const rows = await tx.query<{ name: string }>(
     `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
@@ -43,8 +43,8 @@ const lockedPartitions = async (tx: Executor): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** The same cards, and on which partitions of cards and their events its statements and transactions held locks. */
-function watchedCards(): { cards: CardStore; mostLocked: () => number } {
+/** Card stores that record the maximum number of card partitions locked by a transaction. */
+function watchedCards(): { cards: CardStores; mostLocked: () => number } {
   const { database, clock, keys } = harness;
   let most = 0;
   const transaction = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
@@ -59,33 +59,33 @@ function watchedCards(): { cards: CardStore; mostLocked: () => number } {
     query: <Row extends object>(text: string, values?: readonly unknown[]) =>
       transaction((tx) => tx.query<Row>(text, values)),
   };
-  return { cards: new CardStore({ database: watched, clock, keys }), mostLocked: () => most };
+  return { cards: openCardStores({ database: watched, clock, keys }), mostLocked: () => most };
 }
 
-describe('the statements of cards', () => {
-  it('leave nearly all partitions alone', async () => {
+describe('the statements on cards', () => {
+  it('lock only the partitions of the day', async () => {
     const { cards, mostLocked } = watchedCards();
     const card = await harness.draftCard();
-    await cards.offer(card);
-    await cards.claimOffers([card.id]);
-    await cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
-    await cards.settle(card.id);
-    await cards.withdrawUnclaimed(card.id);
-    await cards.storeEvents([harness.eventOf(card, 'delivered')]);
-    // The day of the ids.
+    await cards.offers.offerCard(card);
+    await cards.sends.claimOffers([card.id]);
+    await cards.sends.recordSendOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
+    await cards.offers.settleChannel(card.id);
+    await cards.offers.withdrawUnclaimed(card.id);
+    await cards.events.storeEvents([harness.eventOf(card, 'delivered')]);
+    // The partition of the ids' day.
     expect(mostLocked()).toBe(1);
-    await cards.takeCommands(10, 60);
-    await cards.msToNextCommand();
-    // Yesterday too, for what was left behind, and at midnight the day that begins.
+    await cards.commands.claimDueCommands(10, 60);
+    await cards.commands.msToNextCommand();
+    // The partition of yesterday too, for old commands, and at midnight that of the next day.
     expect(mostLocked()).toBeLessThanOrEqual(3);
   });
 
-  it('that find a card by its message look at cards of a day', async () => {
+  it('that find a card by its message id lock the cards of one day', async () => {
     const card = await harness.sent();
     const locked = await harness.database.transaction(async (tx) => {
-      await harness.cards.storeArrivals(
+      await harness.cards.arrivals.storeArrivals(
         tx,
-        await harness.cards.judgeArrivals(tx, [harness.eventOf(card, 'delivered')]),
+        await harness.cards.arrivals.prepareArrivals(tx, [harness.eventOf(card, 'delivered')]),
       );
       return lockedPartitions(tx);
     });
@@ -93,16 +93,16 @@ describe('the statements of cards', () => {
     expect(locked.filter((name) => name.startsWith('card_events_')).length).toBe(1);
   });
 
-  it('that apply events look at cards of a day', async () => {
+  it('that apply events lock the cards of one day', async () => {
     const card = await harness.sent();
-    const ids = await harness.cards.storeEvents([
+    const ids = await harness.cards.events.storeEvents([
       harness.eventOf(card, 'delivered'),
       harness.tapOn(card, { kind: 'deny' }),
       harness.tapOn({ ...card, id: firstIdAt(0) }, { kind: 'deny' }),
       harness.tapOn({ ...card, id: firstIdAt(2 ** 47) }, { kind: 'deny' }),
     ]);
     const locked = await harness.database.transaction(async (tx) => {
-      await harness.cards.applyEvents(tx, await harness.cards.takeEvents(tx, ids));
+      await harness.cards.events.applyEvents(tx, await harness.cards.events.claimEvents(tx, ids));
       return lockedPartitions(tx);
     });
     expect(locked.filter((name) => name.startsWith('cards_')).length).toBeLessThanOrEqual(3);
@@ -110,7 +110,7 @@ describe('the statements of cards', () => {
   });
 });
 
-describe('on a day that has no statistics yet', () => {
+describe('on a partition without statistics', () => {
   let today = '';
 
   beforeAll(async () => {
@@ -141,12 +141,12 @@ describe('on a day that has no statistics yet', () => {
     ['a lock', LOCK_FOR_EVENTS, (ids: readonly string[]) => [ids, ids[0], ids.at(-1)]],
     ['a settlement', SETTLE_CARDS, (ids: readonly string[]) => [ids, ids.map(() => true), ids[0], ids.at(-1), 2]],
     [
-      'what is known of an offer',
+      'the facts about an offer',
       READ_STANDING,
       (ids: readonly string[]) => [ids, ids.map(() => 'a'), ids.map(() => '+14155552671'), ids[0], ids.at(-1)],
     ],
     [
-      'a card by its message',
+      'a card by its message id',
       FIND_BY_MESSAGE,
       (ids: readonly string[]) => [
         ids,
@@ -155,7 +155,7 @@ describe('on a day that has no statistics yet', () => {
       ],
     ],
     [
-      'a card that its message says has arrived',
+      'a delivered card by its message id',
       LOCK_BY_MESSAGE,
       (ids: readonly string[]) => [
         ids,
@@ -164,16 +164,16 @@ describe('on a day that has no statistics yet', () => {
       ],
     ],
     [
-      'errands',
-      TAKE_COMMANDS,
+      'commands',
+      CLAIM_DUE_COMMANDS,
       () => [firstIdAt(harness.clock.nowMs() - DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 32, 10],
     ],
     [
-      'events that wait',
-      TAKE_OLDEST_EVENTS,
+      'unprocessed events',
+      CLAIM_OLDEST_EVENTS,
       () => [firstIdAt(harness.clock.nowMs() - 2 * DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 100],
     ],
-  ] as const)('%s is found by an index', async (_what, statement, valuesOf) => {
+  ] as const)('%s is found by an index', async (_name, statement, valuesOf) => {
     const ids = (await harness.database.query<{ id: string }>(`SELECT id FROM cards ORDER BY id DESC LIMIT 64`)).map(
       ({ id }) => id,
     );

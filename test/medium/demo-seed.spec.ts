@@ -9,16 +9,16 @@ import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/dem
 import type { SeedRequest } from '../../apps/control-plane/src/demo/seed-request.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 
-let home: TestDatabase;
+let testDatabase: TestDatabase;
 let database: Database;
 const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
-const nothing: SeedRequest = { apiKey: null, testApiKey: null, smppPassword: null, simulator: null };
+const empty: SeedRequest = { apiKey: null, testApiKey: null, smppPassword: null, simulator: null };
 const simulator = { host: '127.0.0.1', port: 2776, systemId: 'countersign', password: 'secret08' };
 
 beforeAll(async () => {
-  home = await freshDatabase();
+  testDatabase = await freshDatabase();
   database = await Database.open({
-    url: home.url,
+    url: testDatabase.url,
     poolMax: 2,
     applicationName: 'medium',
     entities: [],
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database.close();
-  await home.drop();
+  await testDatabase.drop();
 });
 
 const seed = (request: SeedRequest, master = keys): Promise<SeededDemo> => {
@@ -42,8 +42,8 @@ const snapshot = (): Promise<{ row: string }[]> =>
   );
 
 describe('the demo account', () => {
-  it('is made once, and a second run with the same secrets writes nothing', async () => {
-    const first = await seed({ ...nothing, simulator });
+  it('is created once; a second run with the same secrets writes nothing', async () => {
+    const first = await seed({ ...empty, simulator });
     const before = await snapshot();
     const { apiKey, testApiKey, smpp } = first;
     const second = await seed({ apiKey, testApiKey, smppPassword: smpp.password, simulator });
@@ -53,7 +53,7 @@ describe('the demo account', () => {
   });
 
   it('has a key, a number, a trusted system and a trusted bind that work', async () => {
-    const demo = await seed({ ...nothing, simulator });
+    const demo = await seed({ ...empty, simulator });
     const principal = await new AccountDirectory(database, keys).authenticate(demo.apiKey);
     expect(principal?.kind).toBe('live');
     expect(renderId('acct', principal?.tenant.accountId ?? '')).toBe(demo.accountId);
@@ -76,21 +76,21 @@ describe('the demo account', () => {
     if (bind !== undefined) expect(bindPassword(keys, bind)).toBe('secret08');
   });
 
-  it('has a bind of international senders, though an earlier release made it without a format', async () => {
+  it('has a bind with international senders, also if an earlier release created it without a format', async () => {
     const format = async (): Promise<unknown> => (await new CarrierDirectory(database).listBinds())[0]?.senderFormat;
     for (const [was, is] of [
       ['auto', 'international'],
       ['national', 'national'],
     ]) {
-      await seed({ ...nothing, simulator });
+      await seed({ ...empty, simulator });
       await database.query('UPDATE binds SET sender_format = $1', [was]);
-      await seed({ ...nothing, simulator });
+      await seed({ ...empty, simulator });
       expect(await format()).toBe(is);
     }
   });
 
-  it('may send codes to every country, by a route to the simulator for every number', async () => {
-    const demo = await seed({ ...nothing, simulator });
+  it('may send codes to every country, with a route to the simulator for every number', async () => {
+    const demo = await seed({ ...empty, simulator });
     const directory = new AccountDirectory(database, keys);
     const live = await directory.authenticate(demo.apiKey);
     expect(await directory.account(live?.tenant.accountId ?? '')).toMatchObject({
@@ -103,60 +103,60 @@ describe('the demo account', () => {
     expect(route).toMatchObject({ prefix: '+', bindId: bind?.id, sourceAddress: null });
   });
 
-  it('has an agent that the simulator knows and a picture, unless somebody has given it others', async () => {
+  it('has the agent of the simulator and a logo URL, unless an operator has set others', async () => {
     const brand = async (): Promise<unknown> =>
       (await database.query('SELECT rcs_agent_id AS agent, logo_url AS logo FROM brands'))[0];
-    await seed({ ...nothing, simulator });
+    await seed({ ...empty, simulator });
     expect(await brand()).toEqual({ agent: 'countersign_demo', logo: 'https://acme.example/logo.png' });
     await database.query(`UPDATE brands SET rcs_agent_id = 'mine', logo_url = NULL`);
-    await seed({ ...nothing, simulator });
+    await seed({ ...empty, simulator });
     expect(await brand()).toEqual({ agent: 'mine', logo: 'https://acme.example/logo.png' });
   });
 
-  it('has a key for tests beside its own, both with a thousand times the usual limits', async () => {
-    const demo = await seed({ ...nothing, simulator });
+  it('has a live key and a test key, both with a thousand times the default limits', async () => {
+    const demo = await seed({ ...empty, simulator });
     const directory = new AccountDirectory(database, keys);
     const [live, test] = await Promise.all([demo.apiKey, demo.testApiKey].map((key) => directory.authenticate(key)));
     expect(test).toMatchObject({ kind: 'test', tenant: { accountId: live?.tenant.accountId, mode: 'test' } });
     for (const principal of [live, test]) expect(principal?.limits.default).toBe(600_000);
   });
 
-  it('gets a new key in place of one that this database does not know', async () => {
+  it('gets a new key if this database does not have the given one', async () => {
     const [lost, lostTest] = [createApiKey('live'), createApiKey('test')];
-    const { apiKey, testApiKey } = await seed({ ...nothing, apiKey: lost, testApiKey: lostTest });
+    const { apiKey, testApiKey } = await seed({ ...empty, apiKey: lost, testApiKey: lostTest });
     expect(apiKey).not.toBe(lost);
     expect(testApiKey).not.toBe(lostTest);
-    expect((await seed({ ...nothing, apiKey })).apiKey).toBe(apiKey);
+    expect((await seed({ ...empty, apiKey })).apiKey).toBe(apiKey);
   });
 
-  it('follows the simulator to another port, and the password that the launcher keeps', async () => {
-    const { smpp } = await seed({ ...nothing, smppPassword: 'kept 1st', simulator: { ...simulator, port: 3333 } });
+  it('takes over another port of the simulator, and the password of the launcher', async () => {
+    const { smpp } = await seed({ ...empty, smppPassword: 'kept 1st', simulator: { ...simulator, port: 3333 } });
     expect(smpp.password).toBe('kept 1st');
     const binds = await new CarrierDirectory(database).listBinds();
     expect(binds.map(({ hosts }) => hosts)).toEqual([[{ host: '127.0.0.1', port: 3333 }]]);
   });
 
-  it.each(['z', 'secret08', 'aaaaaaaa'])('has a generated password in place of %j, which is guessed', async (weak) => {
-    const { smpp } = await seed({ ...nothing, smppPassword: weak });
+  it.each(['z', 'secret08', 'aaaaaaaa'])('has a generated password in place of the weak password %j', async (weak) => {
+    const { smpp } = await seed({ ...empty, smppPassword: weak });
     expect(smpp.password).not.toBe(weak);
     expect(smpp.password).toMatch(/^[A-Za-z0-9]{8}$/);
-    expect((await seed({ ...nothing, smppPassword: smpp.password })).smpp.password).toBe(smpp.password);
+    expect((await seed({ ...empty, smppPassword: smpp.password })).smpp.password).toBe(smpp.password);
   });
 
-  it('has a system from loopback, though an earlier release made it from anywhere; other networks stay', async () => {
-    const { smpp } = await seed(nothing);
+  it('has a system restricted to loopback, also if an earlier release allowed all networks; other networks stay', async () => {
+    const { smpp } = await seed(empty);
     for (const [was, is] of [
       [[], ['127.0.0.0/16', '::1/128']],
       [['192.0.2.0/24'], ['192.0.2.0/24']],
     ]) {
       await database.query('UPDATE smpp_systems SET allowed_cidrs = $1', [was]);
-      expect((await seed({ ...nothing, smppPassword: smpp.password })).smpp).toEqual(smpp);
+      expect((await seed({ ...empty, smppPassword: smpp.password })).smpp).toEqual(smpp);
       expect((await new CarrierDirectory(database).system(smpp.systemId))?.allowedCidrs).toEqual(is);
     }
   });
 
-  it('says what to do when it was made with another master key', async () => {
+  it('fails with an instruction if it was created with another master key', async () => {
     const other = ServerKeys.fromMaster(Buffer.alloc(32, 2));
-    await expect(seed(nothing, other)).rejects.toThrow('COUNTERSIGN_MASTER_KEY');
+    await expect(seed(empty, other)).rejects.toThrow('COUNTERSIGN_MASTER_KEY');
   });
 });

@@ -15,7 +15,7 @@ const OK: MessageAnswer = { status: 0 };
 
 let carrier: WitnessCarrier;
 let supervisor: BindSupervisor;
-/** Messages that are being stored, each with what is called once it is. */
+/** Resolvers of the messages being stored. */
 let storing: ((answer: MessageAnswer) => void)[] = [];
 
 beforeEach(async () => {
@@ -31,7 +31,7 @@ beforeEach(async () => {
     onPdu: () => undefined,
     onState: () => undefined,
   });
-  await until('it is bound', WITHIN_MS, () => supervisor.state === 'bound');
+  await until('the bind is bound', WITHIN_MS, () => supervisor.state === 'bound');
 });
 afterEach(async () => {
   await supervisor.stop(0);
@@ -71,23 +71,23 @@ function bindTo(port: number, keys: ServerKeys): Bind {
 
 async function deliverUntilStored(): Promise<{ answered: Promise<boolean>; stored: (answer: MessageAnswer) => void }> {
   const answered = carrier.deliver(sms('hello'));
-  await until('it is being stored', WITHIN_MS, () => storing.length === 1);
+  await until('the message is being stored', WITHIN_MS, () => storing.length === 1);
   const [stored] = storing;
-  if (stored === undefined) throw new Error('nothing came');
+  if (stored === undefined) throw new Error('no message arrived');
   return { answered, stored };
 }
 
-it('a message that is stored while the lease is held is answered', async () => {
+it('a message stored while the lease is held is answered', async () => {
   const { answered, stored } = await deliverUntilStored();
   stored(OK);
   expect(await answered).toBe(true);
 });
 
-it('a message that is stored, and not answered before the lease is lost, is not answered by who lost it', async () => {
+it('a message stored before and not answered until the loss of the lease is not answered', async () => {
   const { answered, stored } = await deliverUntilStored();
-  supervisor.guard.giveUp();
+  supervisor.guard.invalidate();
   stored(OK);
   expect(await answered).toBe(false);
-  await until('its link is gone', WITHIN_MS, () => carrier.bound.length === 0);
+  await until('the link is closed', WITHIN_MS, () => carrier.bound.length === 0);
   expect(carrier.links).toMatchObject([{ lastActMs: null, unboundMs: null }]);
 });

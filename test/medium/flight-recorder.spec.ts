@@ -14,9 +14,9 @@ import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
-/** Rows are looked at every 2 s, and backoff begins with half a second. */
+/** Rows are read every 2 s, and backoff starts at half a second. */
 const SOON_MS = 10_000;
-const TEXT = 'a text that nobody else reads';
+const TEXT = 'a text sent by this test only';
 const IN_HEX = Buffer.from(TEXT).toString('hex');
 
 let gateway: GatewayHarness;
@@ -53,7 +53,7 @@ const send = async (): Promise<void> => {
 };
 
 describe('the flight recorder of a gateway', () => {
-  it('has what the bind and its carrier said, in its order, without password and text', async () => {
+  it('records the PDUs of both directions in order, without password and text', async () => {
     await send();
     const pdus = await recorded();
     expect(pdus.map(({ direction, command, status }) => `${direction} ${command ?? ''} ${status}`)).toEqual([
@@ -69,7 +69,7 @@ describe('the flight recorder of a gateway', () => {
     expect(octets).not.toContain(IN_HEX);
   });
 
-  it('has texts while an engineer wants them, and none once the time is over', async () => {
+  it('records texts while full traces are enabled, and none afterwards', async () => {
     const holdsText = async (): Promise<boolean> => (await recorded()).some(({ octets }) => octets.includes(IN_HEX));
     await recordFully(gateway.harness.database, bind.id, 60);
     bus.publish('binds');
@@ -79,13 +79,13 @@ describe('the flight recorder of a gateway', () => {
     });
     expect(carrier.links).toBe(1);
     await gateway.harness.database.query('UPDATE binds SET full_trace_until = clock_timestamp()');
-    await until('the texts are gone', SOON_MS, async () => !(await holdsText()));
+    await until('the texts are redacted', SOON_MS, async () => !(await holdsText()));
   });
 
-  it('has the end of a link, and goes on with the next', async () => {
+  it('records the end of a link, and continues with the next link', async () => {
     const before = (await recorded()).length;
     carrier.drop();
-    await until('the link is gone', SOON_MS, () => !carrier.isBound);
+    await until('the link is closed', SOON_MS, () => !carrier.isBound);
     await until('the bind is bound again', SOON_MS, () => carrier.isBound);
     await send();
     const pdus = await recorded();

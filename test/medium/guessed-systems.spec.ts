@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** One bind from each of so many addresses of that network, all at once; each gives the password that `guess` says. */
+/** Concurrent binds from `GUESSES` addresses of the network, each with the password returned by `guess`. */
 const attack = (network: string, systemId: string, guess: (nth: number) => string): Promise<(number | null)[]> =>
   Promise.all(
     Array.from({ length: GUESSES }, (_, nth) => gateway.bindFrom(`${network}.${nth + 1}`, systemId, guess(nth))),
@@ -25,13 +25,13 @@ const count = (answers: readonly unknown[], status: number | null): number =>
 const wrongPasswords = (systemId: string): Promise<number> =>
   gateway.metric(`countersign_smpp_wrong_passwords_total{peer="${systemId}"`);
 
-describe('a system that may come from anywhere and is guessed from many addresses', () => {
-  it('has twenty passwords compared and then one in ten seconds; it binds from where it was, and from anywhere after a change of the password', async () => {
+describe('a system without allowedCidrs whose password is guessed from many addresses', () => {
+  it('has twenty passwords compared, then one per ten seconds; it binds from known addresses, and from all after a password change', async () => {
     const { id } = await gateway.system({ systemId: 'open', allowedCidrs: [], maxConnections: 20 });
     expect(await gateway.bindFrom('127.0.9.1', 'open')).toBe(OK);
     const underAttack = attack('127.0.10', 'open', (nth) => `guess${nth}`);
-    await until('it is guarded', 5_000, async () => (await wrongPasswords('open')) >= MAX_SYSTEM_FAILURES - 1);
-    // Where the system has been connected from, the right password is enough at any time.
+    await until('the system is guarded', 5_000, async () => (await wrongPasswords('open')) >= MAX_SYSTEM_FAILURES - 1);
+    // From a known address the right password is always accepted.
     expect(await gateway.bindFrom('127.0.9.1', 'open')).toBe(OK);
     const answers = await underAttack;
     const compared = count(answers, WRONG_PASSWORD);
@@ -40,7 +40,7 @@ describe('a system that may come from anywhere and is guessed from many addresse
     expect(count(answers, BIND_FAILED)).toBe(GUESSES - compared);
     expect(await wrongPasswords('open')).toBe(compared);
     expect(await gateway.metric('countersign_smpp_refused_binds_total{refusal="guarded"')).toBe(GUESSES - compared);
-    // A guess that is right tells nobody either, once the one comparison is used up.
+    // A right guess is refused too once the comparison of the interval is consumed.
     const right = await attack('127.0.11', 'open', () => PASSWORD);
     expect(count(right, OK)).toBeLessThanOrEqual(2);
     expect(count(right, BIND_FAILED)).toBeGreaterThanOrEqual(GUESSES - 2);
@@ -48,15 +48,15 @@ describe('a system that may come from anywhere and is guessed from many addresse
       `UPDATE smpp_systems SET password_digest = password_digest || '\\x00' WHERE id = $1`,
       [id],
     );
-    await until('passwords are compared', 5_000, async () => {
+    await until('passwords are compared again', 5_000, async () => {
       return (await gateway.bindFrom('127.0.12.1', 'open')) === WRONG_PASSWORD;
     });
   }, 60_000);
 });
 
-describe('a system with networks of its own', () => {
-  it('has no password compared from elsewhere: right and wrong ones are answered alike and are no failures', async () => {
-    // Somebody may come from anywhere, so that peers are not dropped before they bind.
+describe('a system with allowedCidrs', () => {
+  it('has no password compared from other addresses: right and wrong ones get the same response and are no failures', async () => {
+    // A system without allowedCidrs, so that connections are not rejected before the bind.
     await gateway.system({ systemId: 'anywhere', allowedCidrs: [] });
     await gateway.system({ systemId: 'home', allowedCidrs: ['127.0.20.0/24'] });
     const answers = await attack('127.0.21', 'home', (nth) => (nth % 2 === 0 ? PASSWORD : `guess${nth}`));
@@ -65,12 +65,12 @@ describe('a system with networks of its own', () => {
     expect(await gateway.bindFrom('127.0.20.1', 'home')).toBe(OK);
   });
 
-  it('is never refused for guesses of others, inside its networks either', async () => {
+  it('is never refused because of wrong guesses, even from inside its networks', async () => {
     await gateway.system({ systemId: 'within', allowedCidrs: LOOPBACK });
     const answers = await attack('127.0.30', 'within', (nth) => `guess${nth}`);
     expect(count(answers, WRONG_PASSWORD)).toBe(GUESSES);
     expect(await wrongPasswords('within')).toBe(GUESSES);
-    // From addresses that it was never connected from, more than may be compared in ten seconds elsewhere.
+    // From unknown addresses, more binds than the comparisons allowed per ten seconds outside its networks.
     for (const address of ['127.0.31.1', '127.0.31.2', '127.0.31.3'])
       expect(await gateway.bindFrom(address, 'within')).toBe(OK);
   }, 60_000);

@@ -20,7 +20,7 @@ import { openSessionHarness, type SessionHarness } from '../support/session-harn
 import { liveTenant } from '../support/tenants.js';
 
 let harness: SessionHarness;
-/** Two control planes. */
+/** The stores of two processes. */
 let store: IdempotencyStore;
 let other: IdempotencyStore;
 let service: IdempotencyService;
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 beforeEach(() => harness.database.query('DELETE FROM idempotency_keys'));
 
-/** With no answer of an earlier count. */
+/** A quota without a cached count. */
 const quotaOf = (keysPerAccount: number, versions = 1): IdempotencyQuota =>
   new IdempotencyQuota({ ...harness, keysPerAccount, keptHours: 24, versions });
 
@@ -71,7 +71,7 @@ const countKeys = async (): Promise<number> => {
 };
 
 describe('a claim', () => {
-  it('is one owner’s, however many want it at once', async () => {
+  it('has one owner when many requests claim the key concurrently', async () => {
     const request = requestOf('one');
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, at) => (at % 2 === 0 ? store : other).claim(request)),
@@ -79,7 +79,7 @@ describe('a claim', () => {
     expect(results.map(({ kind }) => kind).sort()).toEqual(['claimed', ...Array<string>(49).fill('running')]);
   });
 
-  it('of many keys in every order by two processes has one owner each, and no deadlock', async () => {
+  it('has one owner per key, without a deadlock, when two processes claim many keys in opposite orders', async () => {
     const requests = Array.from({ length: 200 }, (_, at) => requestOf(`key ${at}`));
     const results = await Promise.all([
       ...requests.map((request) => store.claim(request)),
@@ -91,38 +91,38 @@ describe('a claim', () => {
     );
     expect(claims).toHaveLength(200);
     await Promise.all(
-      claims.map((claim, at) => (at % 2 === 0 ? store : other).answered(claim, { status: 200, body: `${at}` })),
+      claims.map((claim, at) => (at % 2 === 0 ? store : other).storeAnswer(claim, { status: 200, body: `${at}` })),
     );
     const again = await Promise.all(requests.map((request) => other.claim(request)));
     expect(again.every(({ kind }) => kind === 'answered')).toBe(true);
   });
 
-  it('whose lease is over goes to the next with its id; what the first one still writes is not heard', async () => {
+  it('passes to the next attempt with its resource id when the lease is over; later writes of the first attempt are ignored', async () => {
     const request = requestOf('lease');
     const first = await claimed(store.claim(request));
     expect((await other.claim(request)).kind).toBe('running');
     await expireLeases();
     const second = await claimed(other.claim(request));
     expect([second.resourceId, second.resumed]).toEqual([first.resourceId, true]);
-    await store.answered(first, { status: 200, body: 'late' });
-    await store.refused(first);
+    await store.storeAnswer(first, { status: 200, body: 'late' });
+    await store.releaseRefused(first);
     expect((await store.claim(request)).kind).toBe('running');
-    await other.answered(second, { status: 200, body: 'in time' });
+    await other.storeAnswer(second, { status: 200, body: 'in time' });
     expect(await store.claim(request)).toEqual({ kind: 'answered', answer: { status: 200, body: 'in time' } });
   });
 
-  it('for another body is refused while the first runs and when it was answered, else it is a new one', async () => {
+  it('with another body is refused while the first request runs and after its answer, else it gets a new resource id', async () => {
     const first = await claimed(store.claim(requestOf('body', 'a')));
     expect((await other.claim(requestOf('body', 'b'))).kind).toBe('reused');
-    await store.failed(first);
+    await store.releaseFailed(first);
     const second = await claimed(other.claim(requestOf('body', 'b')));
     expect(second.resourceId).not.toBe(first.resourceId);
-    await other.answered(second, { status: 200, body: '{}' });
+    await other.storeAnswer(second, { status: 200, body: '{}' });
     expect((await store.claim(requestOf('body', 'a'))).kind).toBe('reused');
   });
 });
 
-/** 10 of the sample, which holds 1 in 64. */
+/** 10 keys of the sample, which contains 1 in 64. */
 const QUOTA = 640;
 
 describe('the keys of an account', () => {
@@ -131,33 +131,33 @@ describe('the keys of an account', () => {
   };
   const run = (under: IdempotencyService, call: RepeatableRequest, body: string): Promise<Outcome<string>> =>
     under.run({ request: call, markReplayed: () => undefined }, () => Promise.resolve(succeed(body)));
-  /** The same request with a digest that begins with this octet: the sample has those with 0 to 3. */
-  const beginning = (octet: number, request: DigestedRequest): DigestedRequest => {
+  /** The same request with a digest that begins with this octet. The sample contains digests with 0 to 3. */
+  const withFirstOctet = (octet: number, request: DigestedRequest): DigestedRequest => {
     const digests = request.digests.map((each) => {
       return { ...each, digest: Buffer.concat([Buffer.from([octet]), each.digest.subarray(1)]) };
     });
     return { ...request, digests };
   };
   const fill = async (keys: number, test = false): Promise<void> => {
-    const made = Array.from({ length: keys }, (_, at) => beginning(at % 4, requestOf(`fill ${at}`)));
-    await Promise.all(made.map((each) => store.claim({ ...each, test })));
+    const requests = Array.from({ length: keys }, (_, at) => withFirstOctet(at % 4, requestOf(`fill ${at}`)));
+    await Promise.all(requests.map((each) => store.claim({ ...each, test })));
   };
   const isFull = (test = false, accountId: Uuid = harness.account.id): Promise<boolean> =>
     quotaOf(QUOTA).isFull(accountId, test);
 
-  it('are full with as many as it may have, and not with one less', async () => {
+  it('reach the quota with exactly that many keys', async () => {
     await fill(9);
     expect(await isFull()).toBe(false);
-    await claimed(store.claim(beginning(3, requestOf('tenth'))));
+    await claimed(store.claim(withFirstOctet(3, requestOf('tenth'))));
     expect(await isFull()).toBe(true);
   });
 
-  it('are counted by the sample alone', async () => {
-    await Promise.all(Array.from({ length: 100 }, (_, at) => store.claim(beginning(4, requestOf(`${at}`)))));
+  it('are counted by the sample only', async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, at) => store.claim(withFirstOctet(4, requestOf(`${at}`)))));
     expect([await countKeys(), await isFull()]).toEqual([100, false]);
   });
 
-  it('of one mode or account are not those of another', async () => {
+  it('are counted separately for each account and mode', async () => {
     await fill(10, true);
     expect([await isFull(true), await isFull(false), await isFull(true, harness.brand.id)]).toEqual([
       true,
@@ -166,24 +166,24 @@ describe('the keys of an account', () => {
     ]);
   });
 
-  it('count for a day, whether or not they are purged', async () => {
+  it('count for a day, also when they are not purged yet', async () => {
     await fill(10);
     await harness.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
     expect(await isFull()).toBe(false);
   });
 
-  it('are counted from the index of the sample', async () => {
+  it('are counted with the index of the sample', async () => {
     const counted = [`'${harness.account.id}'`, 'false', '24', '10'];
     const statement = COUNT_SAMPLE.replace(/\$([1-4])/g, (_, at: string) => counted[Number(at) - 1] ?? '');
     const plan = await harness.database.transaction(async (tx) => {
-      // With few keys the table is as cheap.
+      // With few keys a sequential scan costs the same.
       await tx.query('SET LOCAL enable_seqscan = off', []);
       return tx.query<Record<'QUERY PLAN', string>>(`EXPLAIN ${statement}`, []);
     });
     expect(plan.map((row) => row['QUERY PLAN']).join(' ')).toContain('idempotency_keys_sample');
   });
 
-  it('when full take no new one, and known ones are answered, run on and are refused as ever', async () => {
+  it('refuse a new key when the quota is reached, while known keys are handled as before', async () => {
     await run(service, request('answered'), 'first');
     await service.run({ request: request('refused'), markReplayed: () => undefined }, () =>
       Promise.resolve(refuse('INVALID_BRAND')),
@@ -213,12 +213,12 @@ describe('the keys of an account', () => {
   });
 });
 
-describe('what is older than a day', () => {
-  it('is forgotten, some at a time', async () => {
+describe('keys that are older than a day', () => {
+  it('are deleted, a limited number at a time', async () => {
     const claims = await Promise.all(
       Array.from({ length: 5 }, (_, at) => claimed(store.claim(requestOf(`old ${at}`)))),
     );
-    await Promise.all(claims.map((claim) => store.answered(claim, { status: 200, body: '{}' })));
+    await Promise.all(claims.map((claim) => store.storeAnswer(claim, { status: 200, body: '{}' })));
     await harness.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
     await claimed(store.claim(requestOf('new')));
     expect([await store.purge(3), await other.purge(3), await store.purge(3)]).toEqual([3, 2, 0]);
@@ -226,7 +226,7 @@ describe('what is older than a day', () => {
   });
 });
 
-describe('work under a key', () => {
+describe('the work of a request with a key', () => {
   const call = (key: string): IdempotentCall => ({
     request: {
       tenant: liveTenant(harness.account.id),
@@ -238,7 +238,7 @@ describe('work under a key', () => {
     markReplayed: () => undefined,
   });
 
-  it('that fails or finds nothing to send by is begun again at once, with the same id', async () => {
+  it('can run again at once with the same resource id after a failure or a 503', async () => {
     const key = randomUUID();
     const ids: Uuid[] = [];
     const away = new DatabaseUnavailable('away');
@@ -257,15 +257,15 @@ describe('work under a key', () => {
       return Promise.resolve(succeed('{"done":true}'));
     });
     expect([done, new Set(ids).size, ids.length]).toEqual([succeed('{"done":true}'), 1, 3]);
-    expect(await service.run(call(key), () => Promise.reject(new Error('not again')))).toEqual(done);
+    expect(await service.run(call(key), () => Promise.reject(new Error('must not run again')))).toEqual(done);
   });
 
-  it('that is refused leaves nothing behind', async () => {
+  it('leaves no key when it is refused', async () => {
     const refused = await service.run(call(randomUUID()), () => Promise.resolve(refuse('INVALID_BRAND')));
     expect([refused.ok, await countKeys()]).toEqual([false, 0]);
   });
 
-  it('that is refused when it is taken up does not forget what the first attempt may have made', async () => {
+  it('keeps the resource id when a repeated attempt is refused, because the first may have created the resource', async () => {
     const key = randomUUID();
     const ids: Uuid[] = [];
     const attempt = (outcome: Outcome<string> | Error): Promise<Outcome<string>> =>

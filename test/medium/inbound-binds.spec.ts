@@ -11,9 +11,9 @@ import { until } from '../support/until.js';
 
 const OK = 0;
 const QUEUE_FULL = 0x14;
-/** Rows are looked at every 2 s. */
+/** Rows are read every 2 s. */
 const CONVERGED_WITHIN_MS = 4_000;
-/** Backoff with its cap, jitter and a connect time-out. */
+/** Longest backoff, with jitter and a connect timeout. */
 const BOUND_AGAIN_WITHIN_MS = 20_000;
 const FROM = { ton: 1, npi: 1, value: PHONE.slice(1) };
 const TO = { ton: 1, npi: 1, value: INBOUND_NUMBER.slice(1) };
@@ -31,7 +31,7 @@ afterEach(async () => {
   await asOwner(gateway.harness, 'TRUNCATE messages');
 });
 
-/** Binds in that state, as the metrics have them. */
+/** Number of bind links in that state, from the metrics. */
 const states = (state: string): Promise<number> =>
   gateway.metric(`countersign_smpp_links{side="bind",state="${state}"`);
 
@@ -53,14 +53,14 @@ const update = (change: string): Promise<unknown> => gateway.harness.database.qu
 
 const fates = async (): Promise<string[]> => (await gateway.messages()).map(({ fate }) => fate);
 
-/** A carrier that dies: its connections are reset, its port is closed. */
+/** Resets the carrier's connections and closes its port. */
 async function kill(smsc: SmscServer): Promise<void> {
   smsc.dropLinks();
   await smsc.close();
 }
 
 describe('a bind of ours', () => {
-  it('is bound within seconds of its row, and its MOs approve', async () => {
+  it('is bound within seconds of its row, and its MOs approve sessions', async () => {
     const { smsc, hosts } = await smscAt();
     const { id } = await gateway.bind({ name: 'plain', hosts });
     await bound(smsc);
@@ -71,7 +71,7 @@ describe('a bind of ours', () => {
     expect(await states('bound')).toBe(1);
   });
 
-  it('takes UCS-2 and long messages, whatever part the token ends in', async () => {
+  it('accepts UCS-2 and long messages, whichever part completes the token', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'long', hosts });
     await bound(smsc);
@@ -82,7 +82,7 @@ describe('a bind of ours', () => {
     }
   });
 
-  it('binds as a receiver too', async () => {
+  it('can bind as a receiver', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'receiver', hosts, bindType: 'receiver' });
     await bound(smsc);
@@ -90,27 +90,27 @@ describe('a bind of ours', () => {
     expect(await smsc.sendMo(FROM, TO, 'hello')).toBe(OK);
   });
 
-  it('unbinds when its row is disabled or gone, and comes back when it is wanted again', async () => {
+  it('unbinds when its row is disabled or deleted, and binds again when enabled', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'switched', hosts });
     await bound(smsc);
     await update('enabled = false');
-    await until('it is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
+    await until('the bind is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
     await update('enabled = true');
     await bound(smsc, 2 * CONVERGED_WITHIN_MS);
     await gateway.harness.database.query('DELETE FROM binds');
-    await until('it is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
+    await until('the bind is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
   });
 
-  it('is made anew when its row makes another connection of it', async () => {
+  it('reconnects when its row needs another connection', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'changed', hosts });
     await bound(smsc);
     await update(`bind_type = 'receiver'`);
-    await until('it is a receiver', CONVERGED_WITHIN_MS, () => smsc.links()[0]?.bindType === 'receiver');
+    await until('the bind is a receiver', CONVERGED_WITHIN_MS, () => smsc.links()[0]?.bindType === 'receiver');
   });
 
-  it('keeps its connection when only the treatment of its MOs changes', async () => {
+  it('keeps its connection when only message settings change', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'trust', hosts, trustedForMo: false });
     await bound(smsc);
@@ -125,52 +125,52 @@ describe('a bind of ours', () => {
     expect(smsc.links()).toEqual([before]);
   });
 
-  it('is bound again within 20 s of its carrier coming back', async () => {
+  it('is bound again within 20 s after its carrier is reachable again', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'killed', hosts });
     await bound(smsc);
     await kill(smsc);
-    await until('it has knocked in vain', 5_000, async () => (await reconnectsOf('killed')) > 1);
+    await until('reconnection attempts have failed', 5_000, async () => (await reconnectsOf('killed')) > 1);
     const { smsc: again } = await smscAt(hosts[0]?.port);
     await bound(again, BOUND_AGAIN_WITHIN_MS);
     expect(await again.sendMo(FROM, TO, gateway.textOf(await gateway.create()))).toBe(OK);
   }, 40_000);
 
-  it('takes its hosts in turn', async () => {
+  it('tries its hosts in rotation', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'pair', hosts: [{ host: '127.0.0.1', port: await freePort() }, ...hosts] });
     await bound(smsc);
   });
 
-  it('leaves a carrier that fell silent', async () => {
+  it('reconnects when the carrier does not answer enquire_link', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'silent', hosts, enquireLinkSeconds: 1, responseTimeoutSeconds: 1 });
     await bound(smsc);
     smsc.switches.set({ muteEnquireLink: true });
     const before = smsc.links()[0];
-    await until('the silent link is left', 5_000, () => smsc.links()[0] !== before);
+    await until('the link is replaced', 5_000, () => smsc.links()[0] !== before);
   });
 
-  it('stands off after a refusal, and is bound when the carrier has thought better of it', async () => {
+  it('is in standoff after a refusal, and binds when the carrier accepts again', async () => {
     const { smsc, hosts } = await smscAt();
     smsc.switches.set({ rejectBind: true });
     await gateway.bind({ name: 'refused', hosts });
-    await until('it stands off', CONVERGED_WITHIN_MS, async () => (await states('standoff')) === 1);
+    await until('the bind is in standoff', CONVERGED_WITHIN_MS, async () => (await states('standoff')) === 1);
     expect(await reconnectsOf('refused')).toBe(1);
     smsc.switches.set({ rejectBind: false });
     await bound(smsc, BOUND_AGAIN_WITHIN_MS);
     expect(await reconnectsOf('refused')).toBe(1);
   }, 40_000);
 
-  it('binds at once when its row is put right, standoff or not', async () => {
+  it('binds at once when its row is corrected, even in standoff', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'mended', hosts, systemId: 'them' });
-    await until('it stands off', CONVERGED_WITHIN_MS, async () => (await states('standoff')) === 1);
+    await until('the bind is in standoff', CONVERGED_WITHIN_MS, async () => (await states('standoff')) === 1);
     await update(`system_id = 'us'`);
     await bound(smsc);
   });
 
-  it('asks for an MO again while PostgreSQL is away, and stays bound', async () => {
+  it('answers MOs with the retryable status while PostgreSQL is unreachable, and stays bound', async () => {
     const { smsc, hosts } = await smscAt();
     await gateway.bind({ name: 'outage', hosts });
     await bound(smsc);
@@ -184,13 +184,13 @@ describe('a bind of ours', () => {
     expect(smsc.links()).toEqual([before]);
   });
 
-  it('is made over TLS where its row says so, with the authority that it names', async () => {
+  it('uses TLS with the CA of its row', async () => {
     const altNames = [{ type: 2 as const, value: 'smsc.example' }];
     const pems = await generate([{ name: 'commonName', value: 'smsc.example' }], {
       extensions: [{ name: 'subjectAltName', altNames }],
     });
     const server = smpp.createServer({ key: pems.private, cert: pems.cert });
-    const asked = new Promise<string | undefined>((resolve) => {
+    const boundSystemId = new Promise<string | undefined>((resolve) => {
       server.on('session', (session) => {
         session.on('error', () => undefined);
         session.on('unbind', (pdu) => session.send(pdu.response()));
@@ -204,8 +204,8 @@ describe('a bind of ours', () => {
     await once(server, 'listening');
     const tls = { enabled: true, caCertificate: pems.cert, serverName: 'smsc.example' };
     await gateway.bind({ name: 'secure', hosts: [{ host: '127.0.0.1', port: server.address().port }], tls });
-    expect(await asked).toBe('us');
-    await until('it is bound', 2_000, async () => (await states('bound')) === 1);
+    expect(await boundSystemId).toBe('us');
+    await until('the bind is bound', 2_000, async () => (await states('bound')) === 1);
     server.close();
   });
 });

@@ -13,11 +13,11 @@ afterEach(async () => {
   await gateway.close();
 });
 
-/** The event ids of every ring that comes from now on. */
-function heard(options: QueueStoreOptions): string[] {
+/** The event ids of every job consumed from now on. */
+function consumeEventIds(options: QueueStoreOptions): string[] {
   const ids: string[] = [];
-  const listen = (notify: { data: JobIds }): Promise<void> => Promise.resolve(void ids.push(...notify.data.ids));
-  const worker = new Worker<JobIds>(QUEUES.webhooks, listen, {
+  const collect = (job: { data: JobIds }): Promise<void> => Promise.resolve(void ids.push(...job.data.ids));
+  const worker = new Worker<JobIds>(QUEUES.webhooks, collect, {
     connection: queueConnection(options, 'worker'),
     prefix: QUEUE_PREFIX,
   });
@@ -28,21 +28,21 @@ function heard(options: QueueStoreOptions): string[] {
 async function approvalsAreNotified(redisUrl: string | null): Promise<void> {
   gateway = await GatewayHarness.open(redisUrl === null ? {} : { REDIS_URL: redisUrl });
   await gateway.system({ systemId: 'north' });
-  const rung = heard({ redisUrl, databaseUrl: gateway.harness.url });
+  const notified = consumeEventIds({ redisUrl, databaseUrl: gateway.harness.url });
   const esme = await gateway.esme('north');
   const sessions = await Promise.all(Array.from({ length: 5 }, () => gateway.create()));
   await Promise.all(sessions.map((session) => esme.send('submit_sm', sms(gateway.textOf(session)))));
   const events = await gateway.harness.database.query<{ id: string }>('SELECT id FROM events ORDER BY id');
   expect(events).toHaveLength(5);
-  await until('the bell was heard for every approval', 5_000, () => {
-    return events.every(({ id }) => rung.includes(id));
+  await until('every approval was notified', 5_000, () => {
+    return events.every(({ id }) => notified.includes(id));
   });
 }
 
-describe('the bell', () => {
-  it('rings for every approval, with the id of its event, through PostgreSQL', () => approvalsAreNotified(null));
+describe('the job notifier', () => {
+  it('publishes a job for every approval, with its event id, through PostgreSQL', () => approvalsAreNotified(null));
 
-  it.skipIf(inject('redisUrl') === null)('rings for every approval, with the id of its event, through Redis', () =>
+  it.skipIf(inject('redisUrl') === null)('publishes a job for every approval, with its event id, through Redis', () =>
     approvalsAreNotified(inject('redisUrl')),
   );
 });

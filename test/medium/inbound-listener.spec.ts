@@ -40,32 +40,32 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The command_status of a bind, and whether the connection was closed behind a refusal. */
+/** The command_status of a bind; waits for the close of the connection after a refusal. */
 async function bindAnswer(
   systemId: string,
   changes: { password?: string; bind?: 'bind_receiver' } = {},
 ): Promise<number> {
-  const esme = await gateway.stranger();
+  const esme = await gateway.connectUnbound();
   const answer = await esme.bind({ port: gateway.ports.smpp, systemId, password: PASSWORD, ...changes });
   if (answer.command_status !== OK) await esme.closed;
   return answer.command_status;
 }
 
 describe('a system that connects in', () => {
-  it.each(['bind_transmitter', 'bind_receiver', 'bind_transceiver'] as const)('may bind with %s', async (bind) => {
+  it.each(['bind_transmitter', 'bind_receiver', 'bind_transceiver'] as const)('can bind with %s', async (bind) => {
     const esme = await gateway.esme('open', { bind });
     expect((await esme.enquireLink()).command_status).toBe(OK);
     esme.destroy();
   });
 
-  it('is told when it is unknown or its password is wrong, a second later, and the connection is closed', async () => {
+  it('gets the status for unknown system_id or wrong password after a second, and the connection is closed', async () => {
     const startedMs = performance.now();
     const answers = await Promise.all([bindAnswer('nobody'), bindAnswer('open', { password: 'wrong' })]);
     expect(answers).toEqual([UNKNOWN_SYSTEM, WRONG_PASSWORD]);
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('is refused when it is disabled, from another network, without the TLS it must have, or by another bind type', async () => {
+  it('is refused when disabled, from another network, without required TLS, or with another bind type', async () => {
     await gateway.system({ systemId: 'off', enabled: false });
     await gateway.system({ systemId: 'elsewhere', allowedCidrs: ['192.0.2.0/24'] });
     await gateway.system({ systemId: 'secure', tlsRequired: true });
@@ -80,16 +80,16 @@ describe('a system that connects in', () => {
     expect(await gateway.metric('countersign_smpp_refused_binds_total{refusal="tls_required"')).toBe(1);
   });
 
-  it('has as many connections as it may, and a place again when one is gone', async () => {
+  it('is limited to maxConnections, and can bind again when one has ended', async () => {
     await gateway.system({ systemId: 'pair', maxConnections: 2 });
     const [first] = await Promise.all([gateway.esme('pair'), gateway.esme('pair')]);
     expect(await bindAnswer('pair')).toBe(BIND_FAILED);
     first.destroy();
     await first.closed;
-    await until('the place is free', 5_000, async () => (await bindAnswer('pair')) === OK);
+    await until('the system can bind again', 5_000, async () => (await bindAnswer('pair')) === OK);
   });
 
-  it('may come over TLS, from the network and with the bind type that it must', async () => {
+  it('can bind over required TLS from an allowed network', async () => {
     await gateway.system({ systemId: 'careful', tlsRequired: true, allowedCidrs: ['127.0.0.0/16'] });
     const session = await gateway.create();
     const esme = await gateway.esme('careful', { port: gateway.ports.smppTls, ca });
@@ -110,7 +110,7 @@ describe('a system that connects in', () => {
     expect(outcome).toBe('refused');
   });
 
-  it('is treated as its row says now: trust that was withdrawn, a door that was closed', async () => {
+  it('follows changes of its row: trust withdrawn, system disabled', async () => {
     const { id } = await gateway.system({ systemId: 'watched' });
     const esme = await gateway.esme('watched');
     const { database } = gateway.harness;
@@ -150,7 +150,7 @@ const HOSTILE: readonly (readonly [string, Buffer])[] = [
   ['a length below a header', header(15, 0x15, 1)],
   ['a length of four gigabytes', header(0xffffffff, 0x15, 1)],
   ['an unknown command', header(16, 0x7777, 1)],
-  ['a response that nobody asked for', header(16, 0x80000004, 99)],
+  ['a response without a request', header(16, 0x80000004, 99)],
   ['a submit_sm without a body', header(16, 0x04, 2)],
   ['a submit_sm cut in its source address', Buffer.concat([header(20, 0x04, 2), Buffer.from([0, 1, 1, 0x31])])],
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\nHost: gateway\r\n\r\n')],
@@ -158,7 +158,7 @@ const HOSTILE: readonly (readonly [string, Buffer])[] = [
   ['random octets', Buffer.from(Array.from({ length: 500 }, (_, i) => (i * 7919) % 251))],
 ];
 
-/** Sends octets, then an enquire_link, and says whether that was answered or the connection closed. */
+/** Sends octets, then an enquire_link; resolves to whether it was answered or the connection closed. */
 function probe(port: number, octets: Buffer): Promise<'answered' | 'closed'> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1', () => {
@@ -180,7 +180,7 @@ function probe(port: number, octets: Buffer): Promise<'answered' | 'closed'> {
 
 describe('hostile octets', () => {
   it.each(HOSTILE)(
-    '%s: the listener answers or closes, and hears everyone else',
+    '%s: the listener answers or closes, and other links keep working',
     async (_, octets) => {
       const steady = await gateway.esme('open');
       expect(['answered', 'closed']).toContain(await probe(gateway.ports.smpp, octets));
@@ -190,7 +190,7 @@ describe('hostile octets', () => {
     15_000,
   );
 
-  it('behind a bind leave the link answering or closed', async () => {
+  it('after a bind leave the link answering or closed', async () => {
     for (const [, octets] of HOSTILE) {
       const esme = await gateway.esme('open');
       esme.session.socket.write(octets);
@@ -204,7 +204,7 @@ describe('hostile octets', () => {
     }
   });
 
-  it('of a connection that says nothing are waited for no longer than 10 s', async () => {
+  it('of a silent connection are awaited for at most 10 s', async () => {
     const silent = await Esme.connect({ port: gateway.ports.smpp });
     const startedMs = performance.now();
     await silent.closed;
@@ -212,8 +212,8 @@ describe('hostile octets', () => {
   }, 20_000);
 });
 
-describe('a crowd that connects and does not bind', () => {
-  it('keeps nobody out who does: the one that has waited longest makes room', async () => {
+describe('a flood of connections that do not bind', () => {
+  it('does not block binds: the oldest unbound connection is evicted', async () => {
     const steady = await gateway.esme('open');
     const clients = await Promise.all(Array.from({ length: 200 }, () => Esme.connect({ port: gateway.ports.smpp })));
     expect(await bindAnswer('open')).toBe(OK);

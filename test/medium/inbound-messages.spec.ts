@@ -29,28 +29,25 @@ beforeEach(async () => {
 const fates = async (): Promise<string[]> => (await gateway.messages()).map(({ fate }) => fate);
 
 describe('an MO that matches', () => {
-  it.each(['submit_sm', 'data_sm', 'deliver_sm'] as const)(
-    'approves its session when it comes as %s',
-    async (command) => {
-      const session = await gateway.create();
-      const text = Buffer.from(gateway.textOf(session));
-      const message =
-        command === 'data_sm' ? { ...sms('', { message_payload: text }), short_message: undefined } : sms(text);
-      const answer = await esme.send(command, message as PduValues);
-      expect(answer.command_status).toBe(OK);
-      expect(await gateway.statusOf(session)).toBe('approved');
-      expect(await gateway.messages()).toMatchObject([
-        {
-          fate: 'matched',
-          text: gateway.textOf(session),
-          sessionId: session.id,
-          source: PHONE.slice(1),
-          destination: INBOUND_NUMBER.slice(1),
-          carrier: 'north',
-        },
-      ]);
-    },
-  );
+  it.each(['submit_sm', 'data_sm', 'deliver_sm'] as const)('approves its session when sent as %s', async (command) => {
+    const session = await gateway.create();
+    const text = Buffer.from(gateway.textOf(session));
+    const message =
+      command === 'data_sm' ? { ...sms('', { message_payload: text }), short_message: undefined } : sms(text);
+    const answer = await esme.send(command, message as PduValues);
+    expect(answer.command_status).toBe(OK);
+    expect(await gateway.statusOf(session)).toBe('approved');
+    expect(await gateway.messages()).toMatchObject([
+      {
+        fate: 'matched',
+        text: gateway.textOf(session),
+        sessionId: session.id,
+        source: PHONE.slice(1),
+        destination: INBOUND_NUMBER.slice(1),
+        carrier: 'north',
+      },
+    ]);
+  });
 
   it.each(['bind_transmitter', 'bind_transceiver'] as const)('approves over %s', async (bind) => {
     const session = await gateway.create();
@@ -60,7 +57,7 @@ describe('an MO that matches', () => {
     peer.destroy();
   });
 
-  it('cannot come from a peer that bound to receive', async () => {
+  it('is refused over a receiver bind', async () => {
     const peer = await gateway.esme('north', { bind: 'bind_receiver' });
     expect((await peer.send('submit_sm', sms('hello'))).command_status).toBe(WRONG_BIND_STATE);
     expect((await peer.enquireLink()).command_status).toBe(OK);
@@ -68,7 +65,7 @@ describe('an MO that matches', () => {
     peer.destroy();
   });
 
-  it('is answered with the id under which it is stored, a deliver_sm with none', async () => {
+  it('is answered with its message id, a deliver_sm without one', async () => {
     const submitted = await esme.send('submit_sm', sms('hello'));
     const [stored] = await gateway.messages();
     expect(submitted.message_id).toMatch(/^msg_[0-9A-HJKMNP-TV-Z]{26}$/);
@@ -76,7 +73,7 @@ describe('an MO that matches', () => {
     expect((await esme.send('deliver_sm', sms('hello'))).message_id).toBe('');
   });
 
-  it('may be written in UCS-2, in lower case, with the dashes and quotes of a phone', async () => {
+  it('can be in UCS-2 and lower case, with dashes and quotes of a phone', async () => {
     const session = await gateway.create();
     const text = `\uFEFF“Hi!” auth\u2013acme \u2014 ${gateway.harness.tokenOf(session.id).token.toLowerCase()}\u200B”`;
     const answer = await esme.send('deliver_sm', sms(encodeUcs2(text), { data_coding: 8 }));
@@ -84,7 +81,7 @@ describe('an MO that matches', () => {
     expect(await gateway.statusOf(session)).toBe('approved');
   });
 
-  it('may come in message_payload of any length', async () => {
+  it('can be in message_payload of any length', async () => {
     const session = await gateway.create();
     const text = Buffer.from(`${'a long story '.repeat(100)} ${gateway.textOf(session)}`);
     const { short_message: _, ...fields } = sms('');
@@ -97,7 +94,7 @@ describe('an MO that matches', () => {
     ['international, with a plus', 1, '+14155552671'],
     ['national of the receiving number', 2, '4155552671'],
     ['of unknown type', 0, '4155552671'],
-  ])('knows its sender %s', async (_, ton, address) => {
+  ])('matches its sender %s', async (_, ton, address) => {
     const session = await gateway.create();
     await esme.send('submit_sm', sms(gateway.textOf(session), { source_addr_ton: ton, source_addr: address }));
     expect(await fates()).toEqual(['matched']);
@@ -113,7 +110,7 @@ describe('the fate of an MO', () => {
     expect(await fates()).toEqual(['matched', 'duplicate']);
   });
 
-  it('is matched once, and duplicate for every other of the same moment', async () => {
+  it('is matched once, and duplicate for every concurrent repeat', async () => {
     const session = await gateway.create();
     const message = sms(gateway.textOf(session));
     await Promise.all(Array.from({ length: 10 }, () => esme.send('submit_sm', message)));
@@ -133,7 +130,7 @@ describe('the fate of an MO', () => {
     expect(await gateway.statusOf(session)).toBe('pending');
   });
 
-  it('is unknown_token for a token of nobody, and for one under another slug', async () => {
+  it('is unknown_token for an unused token, and for a token under another slug', async () => {
     const session = await gateway.create();
     await esme.send('submit_sm', sms('AUTH-ACME-0123456789ABCDEF'));
     await esme.send('submit_sm', sms(gateway.textOf(session).replace('ACME', 'OTHER')));
@@ -141,7 +138,7 @@ describe('the fate of an MO', () => {
     expect(await gateway.statusOf(session)).toBe('pending');
   });
 
-  it('is expired when the time of the session is up', async () => {
+  it('is expired when the session has expired', async () => {
     const session = await gateway.create();
     await gateway.harness.database.query(`UPDATE sessions SET expires_at = clock_timestamp() - interval '1 second'`);
     expect((await esme.send('submit_sm', sms(gateway.textOf(session)))).command_status).toBe(OK);
@@ -156,7 +153,7 @@ describe('the fate of an MO', () => {
     expect(await gateway.statusOf(session)).toBe('cancelled');
   });
 
-  it('is no_token for any other text, an empty one too', async () => {
+  it('is no_token for any other text, also an empty one', async () => {
     expect((await esme.send('submit_sm', sms('hello'))).command_status).toBe(OK);
     expect((await esme.send('submit_sm', sms(''))).command_status).toBe(OK);
     expect(await gateway.messages()).toMatchObject([
@@ -186,14 +183,14 @@ describe('a receipt', () => {
   it.each([
     [0x04, 'parked'],
     [0x20, 'undecided'],
-  ])('of esm_class %i is answered OK and is no MO, but %s', async (esmClass, fate) => {
+  ])('with esm_class %i is answered OK, stored as no MO and counted as %s', async (esmClass, fate) => {
     const receipt = sms('id:7 sub:001 dlvrd:001 stat:DELIVRD err:000 text:', { esm_class: esmClass });
     expect((await esme.send('deliver_sm', receipt)).command_status).toBe(OK);
     expect(await fates()).toEqual([]);
     expect(await gateway.metric(`countersign_receipts_total{fate="${fate}"`)).toBe(1);
   });
 
-  it('that names no message of anybody is counted as an orphan', async () => {
+  it('without a message id is counted as an orphan', async () => {
     const receipt = sms('stat:DELIVRD', { esm_class: 0x04 });
     expect((await esme.send('deliver_sm', receipt)).command_status).toBe(OK);
     expect(await gateway.metric('countersign_receipts_orphaned_total')).toBe(1);
@@ -201,13 +198,13 @@ describe('a receipt', () => {
 });
 
 describe('a long message', () => {
-  /** Cut in the middle of the token. */
+  /** The text split in the middle of the token. */
   function halves(text: string): [string, string] {
     const middle = text.indexOf('-', 6) + 6;
     return [text.slice(0, middle), text.slice(middle)];
   }
 
-  it('approves with the part that holds the whole token; the others have none', async () => {
+  it('approves with the part that contains the token; the others have no_token', async () => {
     const session = await gateway.create();
     await esme.send('deliver_sm', partOfSms('dear people, ', 1, 3, 1));
     await esme.send('deliver_sm', partOfSms(gateway.textOf(session), 1, 3, 2));
@@ -222,7 +219,7 @@ describe('a long message', () => {
   it.each([
     ['in order', [0, 1]],
     ['out of order', [1, 0]],
-  ])('approves with the part that completes a token over the edge, %s', async (_, order) => {
+  ])('approves with the part that completes a split token, %s', async (_, order) => {
     const session = await gateway.create();
     const [first, second] = halves(gateway.textOf(session));
     const parts = [partOfSms(first, 2, 2, 1), partOfSms(second, 2, 2, 2)];
@@ -234,7 +231,7 @@ describe('a long message', () => {
     expect(await gateway.statusOf(session)).toBe('approved');
   });
 
-  it('approves when its parts come at one moment over two links of the carrier', async () => {
+  it('approves when its parts arrive concurrently over two links of the carrier', async () => {
     const session = await gateway.create();
     const [first, second] = halves(gateway.textOf(session));
     const other = await gateway.esme('north');
@@ -247,7 +244,7 @@ describe('a long message', () => {
     other.destroy();
   });
 
-  it('may be in SAR parameters', async () => {
+  it('can use SAR parameters', async () => {
     const session = await gateway.create();
     const texts = halves(gateway.textOf(session));
     for (const [index, text] of texts.entries()) {
@@ -257,7 +254,7 @@ describe('a long message', () => {
     expect(await fates()).toEqual(['no_token', 'matched']);
   });
 
-  it('is not harmed by parts that come twice', async () => {
+  it('tolerates repeated parts', async () => {
     const session = await gateway.create();
     const [first, second] = halves(gateway.textOf(session));
     for (const part of [partOfSms(first, 5, 2, 1), partOfSms(first, 5, 2, 1), partOfSms(second, 5, 2, 2)]) {
@@ -268,7 +265,7 @@ describe('a long message', () => {
     expect(await fates()).toEqual(['no_token', 'no_token', 'matched', 'duplicate']);
   });
 
-  it('approves though the phone uses the reference of its last message again', async () => {
+  it('approves when the phone reuses the reference of its last message', async () => {
     for (const session of [await gateway.create(), await gateway.create()]) {
       const [first, second] = halves(gateway.textOf(session));
       await esme.send('submit_sm', partOfSms(first, 6, 2, 1));
@@ -289,8 +286,8 @@ describe('a long message', () => {
   });
 });
 
-describe('200 sessions whose MO comes five times each, over four links at once', () => {
-  it('are approved once each, with one event each, and every message is stored with its fate', async () => {
+describe('200 sessions with five concurrent MOs each over four links', () => {
+  it('are approved once each, with one event each, and every MO is stored with its fate', async () => {
     const sessions = await Promise.all(Array.from({ length: 200 }, () => gateway.create()));
     const links = [esme, ...(await Promise.all(Array.from({ length: 3 }, () => gateway.esme('north'))))];
     const sent = Array.from({ length: 5 }, (_, time) =>
@@ -309,9 +306,9 @@ describe('200 sessions whose MO comes five times each, over four links at once',
 });
 
 describe('the log', () => {
-  it('holds no phone, token, password or text of all this', () => {
+  it('contains no phone, token, password or text', () => {
     const log = gateway.log.join('\n');
-    expect(log).toContain('a system bound');
+    expect(log).toContain('listener: system bound');
     expect(log).not.toMatch(/4155552671|2071838750/);
     expect(log).not.toMatch(/AUTH.?ACME.?[0-9A-Z]{16}/i);
     expect(log).not.toContain('secret08');

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 const OK = 0;
 const QUEUE_FULL = 0x14;
 const THROTTLED = 0x58;
-/** What a carrier may be kept waiting: its own response timer is 5 s at the least. */
+/** Time limit of a response: carriers have a response timer of at least 5 s. */
 const ANSWERED_WITHIN_MS = 3_500;
 
 let gateway: GatewayHarness;
@@ -28,10 +28,10 @@ async function timed(message: Promise<PDU>): Promise<{ status: number; tookMs: n
   return { status, tookMs: performance.now() - startedMs };
 }
 
-describe('while PostgreSQL is away', () => {
+describe('while PostgreSQL is unreachable', () => {
   beforeEach(() => open());
 
-  it('an MO is asked for again, and approves when it comes again', async () => {
+  it('an MO gets the retryable status, and approves when resent', async () => {
     const session = await gateway.create();
     const message = sms(gateway.textOf(session));
     await gateway.line.cut();
@@ -46,15 +46,15 @@ describe('while PostgreSQL is away', () => {
     expect((await gateway.messages()).map(({ fate }) => fate)).toEqual(['matched']);
   });
 
-  it('every MO of a crowd is answered in time, by the status that its carrier retries on', async () => {
+  it('every MO of a flood is answered in time with the retryable status of its link', async () => {
     await gateway.system({ systemId: 'south', retryableMoStatus: THROTTLED });
     const south = await gateway.esme('south');
     gateway.line.freeze();
-    const clients = Array.from({ length: 300 }, () => [
+    const pairs = Array.from({ length: 300 }, () => [
       timed(esme.send('submit_sm', sms('hello'))),
       timed(south.send('submit_sm', sms('hello'))),
     ]);
-    for (const answers of await Promise.all(clients.map((pair) => Promise.all(pair)))) {
+    for (const answers of await Promise.all(pairs.map((pair) => Promise.all(pair)))) {
       expect(answers.map(({ status }) => status)).toEqual([QUEUE_FULL, THROTTLED]);
       for (const { tookMs } of answers) expect(tookMs).toBeLessThan(ANSWERED_WITHIN_MS);
     }
@@ -65,21 +65,21 @@ describe('while PostgreSQL is away', () => {
     });
   });
 
-  it('it is not ready, binds are answered "system error", and it is ready again by itself', async () => {
-    await until('it is ready', 5_000, async () => (await gateway.readiness()).status === 200);
+  it('the gateway is not ready, answers binds with a system error, and becomes ready again', async () => {
+    await until('the gateway is ready', 5_000, async () => (await gateway.readiness()).status === 200);
     await gateway.line.cut();
     const { status, checks } = await gateway.readiness();
     expect(status).toBe(503);
     expect(checks).toMatchObject({ database: { ok: false }, clock: { ok: true }, listener: { ok: true } });
-    const stranger = await gateway.stranger();
+    const stranger = await gateway.connectUnbound();
     const answer = await stranger.bind({ port: gateway.ports.smpp, systemId: 'nobody', password: 'wrong' });
     expect(answer.command_status).toBe(0x08);
     await gateway.line.mend();
-    await until('it is ready', 10_000, async () => (await gateway.readiness()).status === 200);
+    await until('the gateway is ready', 10_000, async () => (await gateway.readiness()).status === 200);
   });
 });
 
-describe('while Redis is away', () => {
+describe('while Redis is unreachable', () => {
   it.each([
     ['dead', (): Promise<net.Server | null> => Promise.resolve(null)],
     [
@@ -90,7 +90,7 @@ describe('while Redis is away', () => {
         return server;
       },
     ],
-  ])('(%s) MOs are approved as quickly as ever, and it is ready', async (_, openRedis) => {
+  ])('(%s) MOs are approved as quickly, and the gateway is ready', async (_, openRedis) => {
     const redis = await openRedis();
     const address = redis?.address();
     const port = typeof address === 'object' && address !== null ? address.port : await freePort();
@@ -109,10 +109,10 @@ describe('while Redis is away', () => {
   });
 });
 
-describe('when it stops', () => {
+describe('at the stop of the gateway', () => {
   beforeEach(() => open());
 
-  it('whatever it answered OK is stored, and everyone is told to go', async () => {
+  it('every MO answered OK is stored, and every peer gets an unbind', async () => {
     const peers = [esme, ...(await Promise.all(Array.from({ length: 3 }, () => gateway.esme('north'))))];
     let unbound = 0;
     for (const peer of peers) peer.session.on('unbind', () => (unbound += 1));
@@ -122,16 +122,16 @@ describe('when it stops', () => {
       ),
     );
     const outcomes = Promise.allSettled(sent);
-    await until('some are stored', 5_000, async () => (await gateway.messages()).length > 0);
+    await until('some MOs are stored', 5_000, async () => (await gateway.messages()).length > 0);
     await gateway.stop();
     const ok = (await outcomes).filter((each) => each.status === 'fulfilled' && each.value === OK);
     expect(ok.length).toBeGreaterThan(0);
     expect((await gateway.messages()).length).toBeGreaterThanOrEqual(ok.length);
     expect(unbound).toBe(peers.length);
-    await expect(gateway.stranger()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(gateway.connectUnbound()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('it takes its steps in their order', async () => {
+  it('the steps run in order', async () => {
     await gateway.stop();
     const lines = gateway.log.map((line) => JSON.parse(line) as { msg: string; step?: string });
     const steps = lines.filter(({ msg }) => msg === 'stop step done').map(({ step }) => step);
@@ -139,11 +139,11 @@ describe('when it stops', () => {
       'stop accepting',
       'stop sending',
       'stop reconnecting',
-      'answer what came in, unbind',
+      'answer received messages, unbind',
       'drain the batchers',
-      'leave the gateways',
-      'stop housekeeping',
-      'close the bell and the bus',
+      'remove the gateway row',
+      'stop maintenance',
+      'close the job notifier and the bus',
       'close the database',
       'close operations',
     ]);

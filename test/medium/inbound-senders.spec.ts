@@ -33,7 +33,7 @@ interface Peer {
   readonly esme: Esme;
 }
 
-/** A new system that is bound, trusted unless told otherwise. */
+/** A new bound system, trusted by default. */
 async function peer(changes: Parameters<GatewayHarness['system']>[0] | object = {}): Promise<Peer> {
   const system = await gateway.system({ systemId: `agg${(systems += 1)}`, ...changes });
   return { system, esme: await gateway.esme(system.systemId) };
@@ -48,12 +48,17 @@ async function fateOf(esme: Esme, session: Session, address: string, ton = 0): P
   return (await gateway.messages()).at(-1)?.fate;
 }
 
-/** North American numbers that are none of Switzerland, and German numbers that are none of North America. */
+/** Numbers valid only in national form (North America), and only in international form (Germany). */
 const nationalOnly = (number: number): string => `415555${2_600 + number}`;
 const internationalOnly = (number: number): string => `49151123456${10 + number}`;
 
-/** Messages without a token, from so many senders. */
-async function teach(esme: Esme, addressOf: (number: number) => string, count: number, first = 0): Promise<void> {
+/** Sends messages without a token from `count` senders. */
+async function sendFromSenders(
+  esme: Esme,
+  addressOf: (number: number) => string,
+  count: number,
+  first = 0,
+): Promise<void> {
   for (let number = first; number < first + count; number += 1) await from(esme, 0, addressOf(number), 'hello');
 }
 
@@ -81,8 +86,8 @@ const approves = (esme: Esme, phone: { phone: string; country: string }): Promis
     return (await fateOf(esme, await gateway.create(phone), ADDRESS)) === 'matched';
   });
 
-describe('a sender of another type than a number', () => {
-  it.each([3, 4, 5, 6, 7, 255])('of TON %i approves nothing, though it begins with a plus', async (ton) => {
+describe('a sender that is not a number', () => {
+  it.each([3, 4, 5, 6, 7, 255])('with TON %i approves nothing, even with a plus', async (ton) => {
     const { esme } = await peer();
     const session = await gateway.create();
     expect(await fateOf(esme, session, session.phone, ton)).toBe('wrong_sender');
@@ -90,7 +95,7 @@ describe('a sender of another type than a number', () => {
     expect(await gateway.statusOf(session)).toBe('pending');
   });
 
-  it('of letters that are written like a number approves nothing', async () => {
+  it('with alphanumeric TON and digits approves nothing', async () => {
     const { esme } = await peer();
     const session = await gateway.create({ phone: '+4791234567', country: 'NO' });
     expect(await fateOf(esme, session, '+4791234567', 5)).toBe('wrong_sender');
@@ -106,8 +111,8 @@ describe('a sender of another type than a number', () => {
   });
 });
 
-describe('a sender of unknown type that may be two numbers', () => {
-  it('approves neither in auto, is stored as ambiguous_sender and counted, and is no mismatch', async () => {
+describe('an ambiguous sender of unknown type', () => {
+  it('approves neither session in auto, is stored and counted as ambiguous_sender, and creates no event', async () => {
     const { system, esme } = await peer();
     for (const phone of [SINGAPORE, ALABAMA]) {
       const session = await gateway.create(phone);
@@ -119,7 +124,7 @@ describe('a sender of unknown type that may be two numbers', () => {
     expect(await gateway.harness.database.query('SELECT type FROM events')).toEqual([]);
   });
 
-  it('approves neither where it is sent to a short code of several countries, or to a number that is not ours', async () => {
+  it('approves neither session when sent to a short code of several countries, or to an unknown number', async () => {
     await gateway.carriers.createInboundNumber(gateway.harness.database, { number: '80808', countries: ['US', 'CA'] });
     const { esme } = await peer();
     const session = await gateway.create(SINGAPORE);
@@ -138,7 +143,7 @@ describe('a sender of unknown type that may be two numbers', () => {
   it.each([
     ['international', SINGAPORE, ALABAMA],
     ['national', ALABAMA, SINGAPORE],
-  ] as const)('is one where the senders of the link are %s', async (senderFormat, right, wrong) => {
+  ] as const)('has one reading when the sender format of the link is %s', async (senderFormat, right, wrong) => {
     const { esme } = await peer({ senderFormat });
     const other = await gateway.create(wrong);
     expect(await fateOf(esme, other, ADDRESS)).toBe('wrong_sender');
@@ -148,14 +153,14 @@ describe('a sender of unknown type that may be two numbers', () => {
     expect(await gateway.statusOf(session)).toBe('approved');
   });
 
-  it('is one behind a plus or 00, whatever the link', async () => {
+  it('has one reading after a plus or 00, on any link', async () => {
     const { esme } = await peer({ senderFormat: 'national' });
     for (const prefix of ['+', '00']) {
       expect(await fateOf(esme, await gateway.create(SINGAPORE), `${prefix}${ADDRESS}`)).toBe('matched');
     }
   });
 
-  it('is read by the format of a bind of ours, too, and by another one as soon as its row has it', async () => {
+  it('is read by the format of a bind too, and by a changed one after the row changes', async () => {
     const smsc = new SmscServer({ port: 0, systemId: 'us', password: PASSWORD, log: () => undefined });
     const port = await smsc.listen();
     const bind = await gateway.bind({
@@ -174,7 +179,7 @@ describe('a sender of unknown type that may be two numbers', () => {
       expect(await deliver(await gateway.create(ALABAMA))).toBe('wrong_sender');
       expect(await deliver(await gateway.create(SINGAPORE))).toBe('matched');
       await gateway.carriers.updateBind(gateway.harness.database, { ...bind, senderFormat: 'national' });
-      await until('the bind is read so', READ_WITHIN_MS, async () => {
+      await until('the changed format is used', READ_WITHIN_MS, async () => {
         return (await deliver(await gateway.create(ALABAMA))) === 'matched';
       });
       expect(await deliver(await gateway.create(SINGAPORE))).toBe('wrong_sender');
@@ -188,18 +193,18 @@ describe('a sender of unknown type that may be two numbers', () => {
 describe('a link in auto', () => {
   it('learns its format from the 20th different sender, and not from the 19th', async () => {
     const { system, esme } = await peer();
-    await teach(esme, nationalOnly, 19);
-    await teach(esme, nationalOnly, 19);
+    await sendFromSenders(esme, nationalOnly, 19);
+    await sendFromSenders(esme, nationalOnly, 19);
     await until('19 senders are stored', READ_WITHIN_MS, async () => (await evidenceOf(system))?.count === 19);
     expect(await evidenceOf(system)).toMatchObject({ learned: null, reading: 'national' });
     expect(await fateOf(esme, await gateway.create(ALABAMA), ADDRESS)).toBe('ambiguous_sender');
-    await teach(esme, nationalOnly, 1, 19);
+    await sendFromSenders(esme, nationalOnly, 1, 19);
     await learned(system, 'national');
     await approves(esme, ALABAMA);
     expect(await fateOf(esme, await gateway.create(SINGAPORE), ADDRESS)).toBe('wrong_sender');
   });
 
-  it('learns from messages that approve as from others, and international as well', async () => {
+  it('learns the international format, also from messages that approve', async () => {
     const { system, esme } = await peer();
     for (let number = 0; number < 20; number += 1) {
       const phone = `+${internationalOnly(number)}`;
@@ -210,21 +215,21 @@ describe('a link in auto', () => {
     expect(await fateOf(esme, await gateway.create(ALABAMA), ADDRESS)).toBe('wrong_sender');
   });
 
-  it('keeps no number in clear, and 20 digests at most', async () => {
+  it('stores no number in clear, and at most 20 digests', async () => {
     const { system, esme } = await peer();
-    await teach(esme, nationalOnly, 5);
+    await sendFromSenders(esme, nationalOnly, 5);
     await until('5 senders are stored', READ_WITHIN_MS, async () => (await evidenceOf(system))?.count === 5);
     const { digests = '' } = (await evidenceOf(system)) ?? {};
     for (let number = 0; number < 5; number += 1) {
       expect(digests).not.toContain(nationalOnly(number));
       expect(digests).not.toContain(Buffer.from(nationalOnly(number)).toString('hex'));
     }
-    await teach(esme, nationalOnly, 15, 5);
+    await sendFromSenders(esme, nationalOnly, 15, 5);
     await learned(system, 'national');
     expect(await evidenceOf(system)).toMatchObject({ count: 0 });
   });
 
-  it('learns nothing from one sender however often, from ambiguous ones, or from those of another type', async () => {
+  it('learns nothing from repeats of one sender, ambiguous senders or senders of other types', async () => {
     const { system, esme } = await peer();
     await Promise.all(Array.from({ length: 60 }, () => from(esme, 0, nationalOnly(1), 'hello')));
     for (let number = 0; number < 25; number += 1) {
@@ -234,26 +239,30 @@ describe('a link in auto', () => {
       await from(esme, 0, `00${internationalOnly(number)}`, 'hello');
       await from(esme, 5, nationalOnly(number), 'hello');
     }
-    await teach(esme, nationalOnly, 1, 2);
+    await sendFromSenders(esme, nationalOnly, 1, 2);
     await until('2 senders are stored', READ_WITHIN_MS, async () => (await evidenceOf(system))?.count === 2);
     expect(await evidenceOf(system)).toMatchObject({ learned: null, reading: 'national' });
   });
 
-  it('learns nothing from senders while it is not trusted', async () => {
+  it('learns nothing while it is not trusted', async () => {
     const { system, esme } = await peer({ trustedForMo: false });
     const { system: other, esme: trusted } = await peer();
-    await teach(esme, internationalOnly, 25);
-    await teach(trusted, internationalOnly, 1);
-    await until('the other is stored', READ_WITHIN_MS, async () => (await evidenceOf(other))?.count === 1);
+    await sendFromSenders(esme, internationalOnly, 25);
+    await sendFromSenders(trusted, internationalOnly, 1);
+    await until(
+      'evidence of the trusted link is stored',
+      READ_WITHIN_MS,
+      async () => (await evidenceOf(other))?.count === 1,
+    );
     expect(await evidenceOf(system)).toBeUndefined();
   });
 
-  it('is mixed for good once one sender contradicts the others, so that outnumbering them teaches nothing', async () => {
+  it('stays mixed after one contradiction, however many senders follow', async () => {
     const { system, esme } = await peer();
-    await teach(esme, nationalOnly, 1);
-    await teach(esme, internationalOnly, 40);
+    await sendFromSenders(esme, nationalOnly, 1);
+    await sendFromSenders(esme, internationalOnly, 40);
     await learned(system, 'mixed');
-    await teach(esme, internationalOnly, 40);
+    await sendFromSenders(esme, internationalOnly, 40);
     for (const phone of [SINGAPORE, ALABAMA]) {
       expect(await fateOf(esme, await gateway.create(phone), ADDRESS)).toBe('ambiguous_sender');
     }
@@ -264,7 +273,7 @@ describe('a link in auto', () => {
 
   it('discards its learned format at the first contradicting sender, whose message is ambiguous_sender', async () => {
     const { system, esme } = await peer();
-    await teach(esme, internationalOnly, 20);
+    await sendFromSenders(esme, internationalOnly, 20);
     await learned(system, 'international');
     await approves(esme, SINGAPORE);
     const session = await gateway.create();
@@ -280,15 +289,15 @@ describe('a link in auto', () => {
 
   it('learns again after its evidence is discarded, from later senders only', async () => {
     const { system, esme } = await peer();
-    await teach(esme, internationalOnly, 19);
+    await sendFromSenders(esme, internationalOnly, 19);
     await until('19 senders are stored', READ_WITHIN_MS, async () => (await evidenceOf(system))?.count === 19);
     await gateway.carriers.discardSenderEvidence(gateway.harness.database, system.id);
     let number = 0;
     await until('the gateway has read the row', READ_WITHIN_MS, async () => {
-      await teach(esme, nationalOnly, 1, (number += 1));
+      await sendFromSenders(esme, nationalOnly, 1, (number += 1));
       return (await evidenceOf(system))?.reading === 'national';
     });
-    await teach(esme, nationalOnly, 20, number + 1);
+    await sendFromSenders(esme, nationalOnly, 20, number + 1);
     await learned(system, 'national');
   });
 });
@@ -296,12 +305,12 @@ describe('a link in auto', () => {
 describe('a learned format', () => {
   it('is kept over a restart of the gateway', async () => {
     const { system, esme } = await peer();
-    await teach(esme, nationalOnly, 12);
+    await sendFromSenders(esme, nationalOnly, 12);
     await gateway.stop();
     await gateway.start();
     expect(await evidenceOf(system)).toMatchObject({ learned: null, count: 12 });
     const again = await gateway.esme(system.systemId);
-    await teach(again, nationalOnly, 8, 12);
+    await sendFromSenders(again, nationalOnly, 8, 12);
     await learned(system, 'national');
     await gateway.stop();
     await gateway.start();
@@ -309,17 +318,17 @@ describe('a learned format', () => {
     expect(await fateOf(last, await gateway.create(ALABAMA), ADDRESS)).toBe('matched');
   });
 
-  it('is learned by gateways together, and unlearned by both', async () => {
+  it('is learned from the evidence of two gateways, and discarded by both', async () => {
     const { system, esme } = await peer();
     const sibling = await SiblingGateway.start(gateway);
     try {
       const other = await gateway.esme(system.systemId, { port: sibling.smppPort });
-      await teach(esme, nationalOnly, 10);
-      await teach(other, nationalOnly, 10, 10);
+      await sendFromSenders(esme, nationalOnly, 10);
+      await sendFromSenders(other, nationalOnly, 10, 10);
       await learned(system, 'national');
       await approves(esme, ALABAMA);
       await approves(other, ALABAMA);
-      await teach(other, internationalOnly, 1);
+      await sendFromSenders(other, internationalOnly, 1);
       await learned(system, 'mixed');
       await until('the first gateway has discarded the format', READ_WITHIN_MS, async () => {
         return (await fateOf(esme, await gateway.create(ALABAMA), ADDRESS)) === 'ambiguous_sender';

@@ -9,37 +9,38 @@ const ringOf = (...versions: readonly number[]): ServerKeys =>
   ServerKeys.fromRing(new Map(versions.map((version) => [version, Buffer.alloc(32, version)])));
 const WRONG = ServerKeys.fromRing(new Map([[1, Buffer.alloc(32, 77)]]));
 
-let home: TestDatabase;
+let testDatabase: TestDatabase;
 let harness: SessionHarness;
 
 beforeEach(async () => {
-  home = await freshDatabase();
-  harness = await openSessionHarness({ home });
+  testDatabase = await freshDatabase();
+  harness = await openSessionHarness({ testDatabase });
 });
 afterEach(async () => {
   await harness.close();
-  await home.drop();
+  await testDatabase.drop();
 });
 
 const bootAt = (databaseUrl: string, keys: ServerKeys, isComplete: boolean): Promise<void> =>
   checkKeys({ databaseUrl, keys, entropy: null, dependants: KEY_DEPENDANTS, isComplete, log: () => undefined });
-const bootGateway = (keys: ServerKeys, isComplete = false): Promise<void> => bootAt(home.gatewayUrl, keys, isComplete);
+const bootGateway = (keys: ServerKeys, isComplete = false): Promise<void> =>
+  bootAt(testDatabase.gatewayUrl, keys, isComplete);
 const retiredVersions = (): Promise<object[]> =>
   harness.database.query('SELECT version FROM key_checks WHERE retired_at IS NOT NULL');
 
-describe('the start of a gateway, whose role reads no webhook secrets', () => {
-  it('is refused with a wrong key, and without a version that rows need which it reads', async () => {
-    await bootAt(home.url, ringOf(1), true);
-    await bootAt(home.url, ringOf(1, 2), true);
+describe('the start of a gateway, whose database role cannot read webhook secrets', () => {
+  it('is refused with a wrong key, and without a version that rows of its tables need', async () => {
+    await bootAt(testDatabase.url, ringOf(1), true);
+    await bootAt(testDatabase.url, ringOf(1, 2), true);
     await expect(bootGateway(WRONG)).rejects.toThrow('version 1 of COUNTERSIGN_MASTER_KEY is not the key');
     await bootGateway(ringOf(1, 2));
     await harness.accounts.createApiKey(harness.database, { accountId: harness.account.id, kind: 'live', name: 'k' });
     await expect(bootGateway(ringOf(2))).rejects.toThrow('api_keys needs it');
   });
 
-  it('does not decide that no row needs a version that webhook secrets have', async () => {
-    await bootAt(home.url, ringOf(1), true);
-    await bootAt(home.url, ringOf(1, 2), true);
+  it('does not retire a version that webhook secrets may need', async () => {
+    await bootAt(testDatabase.url, ringOf(1), true);
+    await bootAt(testDatabase.url, ringOf(1, 2), true);
     await bootGateway(ringOf(2), true);
     expect(await retiredVersions()).toEqual([]);
   });

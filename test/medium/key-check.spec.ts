@@ -16,23 +16,25 @@ import { asOwner, freshDatabase, type TestDatabase } from '../support/database.j
 import { liveTenant, testTenant } from '../support/tenants.js';
 
 const KEYS = new Map([1, 2, 3].map((version) => [version, Buffer.alloc(32, version)]));
+const ringWith = (...keys: readonly (readonly [number, Buffer])[]): ServerKeys => ServerKeys.fromRing(new Map(keys));
 const ringOf = (...versions: readonly number[]): ServerKeys =>
-  ServerKeys.fromRing(new Map(versions.map((version) => [version, KEYS.get(version) ?? Buffer.alloc(0)])));
-const wrongKey = (version: number): ServerKeys => ServerKeys.fromRing(new Map([[version, Buffer.alloc(32, 77)]]));
+  ringWith(...versions.map((version) => [version, KEYS.get(version) ?? Buffer.alloc(0)] as const));
+const WRONG = Buffer.alloc(32, 77);
+const wrongKey = (version: number): ServerKeys => ringWith([version, WRONG]);
 const ENTROPY = new Map([[1, Buffer.alloc(32, 9)]]);
 
-let home: TestDatabase;
+let testDatabase: TestDatabase;
 let harness: SessionHarness;
-let news: string[] = [];
+let logLines: string[] = [];
 
 beforeEach(async () => {
-  home = await freshDatabase();
-  harness = await openSessionHarness({ home });
-  news = [];
+  testDatabase = await freshDatabase();
+  harness = await openSessionHarness({ testDatabase });
+  logLines = [];
 });
 afterEach(async () => {
   await harness.close();
-  await home.drop();
+  await testDatabase.drop();
 });
 
 const boot = (
@@ -41,44 +43,26 @@ const boot = (
   isComplete = true,
 ): Promise<void> =>
   checkKeys({
-    databaseUrl: home.url,
+    databaseUrl: testDatabase.url,
     keys,
     entropy: entropy === null ? null : { keys: entropy, versionsInUse: entropyVersionsInUse },
     dependants: KEY_DEPENDANTS,
     isComplete,
-    log: (facts, message) => void news.push(`${message} ${JSON.stringify(facts)}`),
+    log: (facts, message) => void logLines.push(`${message} ${JSON.stringify(facts)}`),
   });
 
 const checks = (): Promise<object[]> => harness.database.query('SELECT * FROM key_checks ORDER BY purpose, version');
 const retiredVersions = (): Promise<object[]> =>
   harness.database.query('SELECT version FROM key_checks WHERE retired_at IS NOT NULL');
 
-describe('a refused start', () => {
+describe('a refused start of a process', () => {
   const right = Buffer.alloc(32, 1);
   const entropyOf = (...keys: readonly [number, Buffer][]): ReadonlyMap<number, Buffer> => new Map(keys);
 
   it.each([
-    ['the right master key under another number', ServerKeys.fromRing(new Map([[2, right]])), ENTROPY],
-    [
-      'a wrong version 1 before a new version',
-      ServerKeys.fromRing(
-        new Map([
-          [1, Buffer.alloc(32, 77)],
-          [2, right],
-        ]),
-      ),
-      ENTROPY,
-    ],
-    [
-      'a wrong version 1 behind a new version',
-      ServerKeys.fromRing(
-        new Map([
-          [2, right],
-          [1, Buffer.alloc(32, 77)],
-        ]),
-      ),
-      ENTROPY,
-    ],
+    ['the right master key under another number', ringWith([2, right]), ENTROPY],
+    ['a wrong version 1 before a new version', ringWith([1, WRONG], [2, right]), ENTROPY],
+    ['a wrong version 1 behind a new version', ringWith([2, right], [1, WRONG]), ENTROPY],
     ['a new master version, and a wrong entropy key', ringOf(1, 2), entropyOf([1, Buffer.alloc(32, 8)])],
     ['entropy keys in the wrong order', ringOf(1), entropyOf([1, Buffer.alloc(32, 8)], [2, Buffer.alloc(32, 9)])],
     ['the right entropy key under another number', ringOf(1), entropyOf([2, Buffer.alloc(32, 9)])],
@@ -90,42 +74,32 @@ describe('a refused start', () => {
     await boot(ringOf(1, 2), entropyOf(...ENTROPY, [2, Buffer.alloc(32, 8)]));
   });
 
-  it('of a database that no process has used yet changes nothing either', async () => {
-    const wrong = Buffer.alloc(32, 77);
-    await expect(
-      boot(
-        ServerKeys.fromRing(
-          new Map([
-            [3, right],
-            [1, wrong],
-          ]),
-        ),
-      ),
-    ).rejects.toThrow(KeyCheckError);
-    await expect(boot(ringOf(1), entropyOf([2, wrong]))).rejects.toThrow(KeyCheckError);
+  it('changes nothing on a database that no process has used yet', async () => {
+    await expect(boot(ringWith([3, right], [1, WRONG]))).rejects.toThrow(KeyCheckError);
+    await expect(boot(ringOf(1), entropyOf([2, WRONG]))).rejects.toThrow(KeyCheckError);
     expect(await checks()).toEqual([]);
   });
 });
 
 describe('the master key at boot', () => {
-  it('is recorded after a stored value has opened with it, logged by a fingerprint, and good from then on', async () => {
+  it('is recorded after it has opened a stored value, logged by its fingerprint, and accepted from then on', async () => {
     await boot(ringOf(1));
-    expect(news).toHaveLength(2);
-    expect(news[0]).toMatch(/"COUNTERSIGN_MASTER_KEY","version":1,"fingerprint":"[0-9a-f]{8}"/);
+    expect(logLines).toHaveLength(2);
+    expect(logLines[0]).toMatch(/"COUNTERSIGN_MASTER_KEY","version":1,"fingerprint":"[0-9a-f]{8}"/);
     await boot(ringOf(1));
     await boot(ringOf(1), null, false);
-    expect(news).toHaveLength(2);
-    expect(news.join()).not.toContain(KEYS.get(1)?.toString('base64'));
+    expect(logLines).toHaveLength(2);
+    expect(logLines.join()).not.toContain(KEYS.get(1)?.toString('base64'));
   });
 
-  it('is refused when it opens nothing of what is stored, before anything is recorded', async () => {
+  it('is refused and not recorded if it opens no stored value', async () => {
     await expect(boot(wrongKey(1))).rejects.toThrow(KeyCheckError);
     await expect(boot(wrongKey(1))).rejects.toThrow(/version 1 of COUNTERSIGN_MASTER_KEY is not the key/);
     expect(await harness.database.query('SELECT 1 FROM key_checks')).toEqual([]);
     await boot(ringOf(1));
   });
 
-  it('is refused when it is not the recorded one, with both fingerprints', async () => {
+  it('is refused if it differs from the recorded key, with both fingerprints', async () => {
     await boot(ringOf(1));
     await expect(boot(wrongKey(1))).rejects.toThrow(
       /COUNTERSIGN_MASTER_KEY .*fingerprint is [0-9a-f]{8}, the recorded one [0-9a-f]{8}/,
@@ -137,13 +111,13 @@ describe('the master key at boot', () => {
     await expect(boot(wrong)).rejects.toThrow(/version 2 of COUNTERSIGN_MASTER_KEY/);
   });
 
-  it('of a database without any rows may be any, and of two that start at once with different keys one is refused', async () => {
-    await asOwner(home, 'TRUNCATE accounts, brands, api_keys CASCADE');
+  it('may be any key for an empty database; of two concurrent starts with different keys one is refused', async () => {
+    await asOwner(testDatabase, 'TRUNCATE accounts, brands, api_keys CASCADE');
     const results = await Promise.allSettled([boot(ringOf(1)), boot(wrongKey(1))]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('may lose a version that no row needs, as when a roll-out is taken back', async () => {
+  it('may lose a version that no row needs, as after a rollback', async () => {
     await boot(ringOf(1));
     await boot(ringOf(1, 2));
     await boot(ringOf(1));
@@ -152,7 +126,7 @@ describe('the master key at boot', () => {
     expect(await retiredVersions()).toEqual([]);
   });
 
-  it('may not lose a version that rows need, and says which', async () => {
+  it('may not lose a version that rows need; the error names the rows', async () => {
     await boot(ringOf(1));
     await boot(ringOf(1, 2));
     await expect(boot(ringOf(2))).rejects.toThrow(
@@ -174,17 +148,17 @@ describe('the master key at boot', () => {
     await boot(ringOf(2, 1));
   });
 
-  it('of a new database may have any order', async () => {
+  it('may list versions in any order for a new database', async () => {
     await boot(ringOf(2, 1));
   });
 
   it('may not lose a retired version again once a small table has rows of it', async () => {
-    await asOwner(home, 'TRUNCATE accounts, brands, api_keys CASCADE');
+    await asOwner(testDatabase, 'TRUNCATE accounts, brands, api_keys CASCADE');
     await boot(ringOf(1, 2));
     await boot(ringOf(2, 1));
     await boot(ringOf(2));
     expect(await retiredVersions()).toEqual([{ version: 1 }]);
-    // A process that still runs with version 1 as current.
+    // The write of a process that still runs with version 1 as current.
     const { account } = await harness.accounts.createAccount(harness.database, { name: 'late' });
     await expect(boot(ringOf(2))).rejects.toThrow(
       /does not list version 1, and accounts.webhook_secret_sealed needs it/,
@@ -196,7 +170,7 @@ describe('the master key at boot', () => {
     expect(await retiredVersions()).toEqual([]);
   });
 
-  it('is searched for in large tables until it is retired', async () => {
+  it('is checked against large tables until it is retired', async () => {
     await boot(ringOf(1, 2));
     const id = harness.clock.newId();
     await harness.database.query(
@@ -209,7 +183,7 @@ describe('the master key at boot', () => {
     await boot(ringOf(1));
   });
 
-  it('is not found to be out of use by a process that knows a part of the tables', async () => {
+  it('is not retired by a process that can read only some of the tables', async () => {
     await boot(ringOf(1, 2));
     await boot(ringOf(1), null, false);
     expect(await harness.database.query('SELECT 1 FROM key_checks WHERE retired_at IS NOT NULL')).toEqual([]);
@@ -217,7 +191,7 @@ describe('the master key at boot', () => {
 });
 
 describe('entropy keys at boot', () => {
-  it('are refused when the value of a version is another one', async () => {
+  it('are refused if the key of a version has changed', async () => {
     await boot(ringOf(1));
     await expect(boot(ringOf(1), new Map([[1, Buffer.alloc(32, 8)]]))).rejects.toThrow(
       /version 1 of COUNTERSIGN_ENTROPY_KEYS is not the key/,
@@ -225,7 +199,7 @@ describe('entropy keys at boot', () => {
     await boot(ringOf(1), new Map([...ENTROPY, [2, Buffer.alloc(32, 8)]]));
   });
 
-  it('are refused without a version that a brand was created with, and may lose one that none was', async () => {
+  it('are refused without a version that brands need; other versions may be removed', async () => {
     await boot(ringOf(1), new Map([...ENTROPY, [2, Buffer.alloc(32, 8)]]));
     await boot(ringOf(1));
     await expect(boot(ringOf(1), new Map([[2, Buffer.alloc(32, 8)]]))).rejects.toThrow(
@@ -235,7 +209,7 @@ describe('entropy keys at boot', () => {
 });
 
 describe('entropy keys of two versions', () => {
-  it('are refused when they are equal, listed at once or one after the other', async () => {
+  it('are refused if they are equal, in one ring or in successive rings', async () => {
     const key = Buffer.alloc(32, 9);
     await boot(ringOf(1));
     const before = await checks();
@@ -247,13 +221,13 @@ describe('entropy keys of two versions', () => {
       'the versions 3 and 2',
     );
     expect(await checks()).toEqual(before);
-    await asOwner(home, 'TRUNCATE brands CASCADE');
+    await asOwner(testDatabase, 'TRUNCATE brands CASCADE');
     await expect(boot(ringOf(1), new Map([[2, key]]))).rejects.toThrow('the versions 1 and 2');
     await boot(ringOf(1), new Map([...ENTROPY, [2, other]]));
   });
 });
 
-describe('values sealed again', () => {
+describe('resealed values', () => {
   async function sealAll(keys: ServerKeys): Promise<number> {
     const onError = (error: unknown): void => expect(error).toBeNull();
     const resealer = new Resealer({ database: harness.database, keys, columns: KEY_DEPENDANTS.columns, onError });
@@ -300,7 +274,7 @@ describe('values sealed again', () => {
     );
   }
 
-  it('need the new version alone afterwards, in every table, and open to the same texts', async () => {
+  it('need only the new version in every table, and open to the same texts', async () => {
     await fill();
     await boot(ringOf(1, 2));
     const keys = ringOf(2, 1);
@@ -338,7 +312,7 @@ describe('values sealed again', () => {
     await boot(ringOf(2));
   });
 
-  it('are sealed by two at once without a loss, and back to the version before', async () => {
+  it('can be resealed by two processes concurrently, and with the previous version again', async () => {
     await fill();
     await Promise.all([sealAll(ringOf(2, 1)), sealAll(ringOf(2, 1)), sealAll(ringOf(1, 2))]);
     await sealAll(ringOf(1, 2));
@@ -351,7 +325,7 @@ describe('values sealed again', () => {
     }
   });
 
-  it('leave a value that does not open as it is, and go on', async () => {
+  it('skip a value that does not open', async () => {
     await fill();
     const [row] = await harness.database.query<{ id: string }>(
       `UPDATE messages SET text_sealed = set_byte(text_sealed, 20, get_byte(text_sealed, 20) # 1)
@@ -369,8 +343,8 @@ describe('values sealed again', () => {
   });
 });
 
-describe('the status', () => {
-  it('counts rows of recorded versions, listed or not, and changes nothing', async () => {
+describe('the rotation status', () => {
+  it('counts rows of recorded versions, including unlisted ones, and writes nothing', async () => {
     await boot(ringOf(1, 2));
     await boot(ringOf(1, 2, 3));
     await harness.database.query('UPDATE key_checks SET retired_at = clock_timestamp() WHERE version IN (1, 3)');
@@ -389,7 +363,7 @@ describe('the status', () => {
     expect(await checks()).toEqual(before);
   });
 
-  it('lists keys that only their use renews, live sessions, and when short-lived values end', async () => {
+  it('lists keys that only their use renews, live sessions, and the end of short-lived values', async () => {
     const { database, clock } = harness;
     const keys = ringOf(1);
     const accounts = new AccountStore({ keys, newId: () => clock.newId() });

@@ -29,7 +29,7 @@ const KEYS = new Map([1, 2].map((version) => [version, Buffer.alloc(32, version)
 const ringOf = (versions: readonly number[]): ServerKeys =>
   ServerKeys.fromRing(new Map(versions.map((version) => [version, KEYS.get(version) ?? Buffer.alloc(0)])));
 
-/** Rings of two processes that run at the same time in a roll-out, in both directions. */
+/** Rings of two processes that run concurrently during a roll-out, in both directions. */
 const PAIRS = [
   [[1], [1, 2]],
   [
@@ -40,7 +40,7 @@ const PAIRS = [
 ].flatMap(([one = [], other = []]) => [[one, other] as const, [other, one] as const]);
 
 const ROOT_KEY = createApiKey('admin');
-/** A number that no other test has. */
+/** Source of phone numbers that no other test uses. */
 let numbers = 2_000_000;
 const freshPhone = (): string => `+1415${(numbers += 1)}`;
 
@@ -122,7 +122,7 @@ const part = (number: number, reference: number): MessagePart => ({
   edges: `part ${number}`,
 });
 
-describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number[], second: readonly number[]) => {
+describe.each(PAIRS)('processes with the rings %j and %j', (first: readonly number[], second: readonly number[]) => {
   let one: Process;
   let other: Process;
   beforeAll(() => {
@@ -133,7 +133,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     for (const { outdated } of [one, other]) outdated.length = 0;
   });
 
-  async function fate(process: Process, text: string, phone = PHONE): Promise<string | undefined> {
+  async function fateOfSms(process: Process, text: string, phone = PHONE): Promise<string | undefined> {
     const evidence = [{ ref: 0, tokens: findTokens(text), senders: [phone], trusted: true }];
     const { verdicts } = await harness.database.transaction((tx) =>
       process.sessions.matchInbound(tx, 'live', evidence),
@@ -141,15 +141,15 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     return verdicts[0]?.fate;
   }
 
-  it('a session is rendered with one link by both, and the token of that link approves it', async () => {
+  it('render a session with the same link, and its token approves the session', async () => {
     const created = await one.sessions.create(harness.draft());
     const found = (await other.sessions.find(liveTenant(harness.account.id), created.id)) as Session;
     expect(found).toEqual(created);
     expect(other.renderer.fallbackUri(found)).toBe(one.renderer.fallbackUri(created));
-    expect(await fate(other, textOf(one, created))).toBe('matched');
+    expect(await fateOfSms(other, textOf(one, created))).toBe('matched');
   });
 
-  it('a code that one has sent is accepted by the other, and a wrong one is not', async () => {
+  it('accept codes that the other sent, and refuse wrong codes', async () => {
     const tenant = liveTenant(harness.account.id);
     const { id } = await one.sessions.create(harness.draft());
     await harness.database.transaction(async (tx) => {
@@ -161,7 +161,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     expect(await other.sessions.check(tenant, id, '042137')).toMatchObject({ kind: 'approved' });
   });
 
-  it('a ticket is good at the other, once', async () => {
+  it('redeem a ticket of the other once', async () => {
     const { id: keyId } = await harness.accounts.createApiKey(harness.database, {
       accountId: harness.account.id,
       kind: 'live',
@@ -173,13 +173,13 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     expect(await one.tickets.redeem(ticket)).toBeNull();
   });
 
-  it('an idempotency key has one owner, however many ask at both', async () => {
-    const asked = Array.from({ length: 60 }, (_, at) => claimAt(at % 2 === 0 ? one : other, 'k'));
-    const results = await Promise.all(asked);
+  it('give an idempotency key one owner for concurrent claims in both', async () => {
+    const claims = Array.from({ length: 60 }, (_, at) => claimAt(at % 2 === 0 ? one : other, 'k'));
+    const results = await Promise.all(claims);
     expect(results.map(({ kind }) => kind).sort()).toEqual(['claimed', ...Array<string>(59).fill('running')]);
   });
 
-  it('many keys in every order have one owner each', async () => {
+  it('give many keys one owner each when they claim them in opposite orders', async () => {
     const names = Array.from({ length: 100 }, (_, at) => `key ${at}`);
     const results = await Promise.all([
       ...names.map((name) => claimAt(one, name)),
@@ -188,27 +188,27 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     expect(results.filter(({ kind }) => kind === 'claimed')).toHaveLength(100);
   });
 
-  it('an answer is repeated by the other, and another body is refused', async () => {
-    await one.idempotency.answered(claimOf(await claimAt(one, 'k')), { status: 200, body: 'answer' });
+  it('repeat a stored answer of the other, and refuse another body', async () => {
+    await one.idempotency.storeAnswer(claimOf(await claimAt(one, 'k')), { status: 200, body: 'answer' });
     for (const process of [other, one, other]) {
       expect(await claimAt(process, 'k')).toEqual({ kind: 'answered', answer: { status: 200, body: 'answer' } });
     }
     expect(await claimAt(other, 'k', 'other')).toEqual({ kind: 'reused' });
   });
 
-  it('a request that was cut short is taken up with its id, and one that was refused begins anew', async () => {
-    const begun = claimOf(await claimAt(one, 'k'));
+  it('continue an interrupted request of the other with its resource id, and restart a refused one', async () => {
+    const interrupted = claimOf(await claimAt(one, 'k'));
     await harness.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
     const resumed = claimOf(await claimAt(other, 'k'));
-    expect(resumed).toMatchObject({ resourceId: begun.resourceId, resumed: true });
-    await other.idempotency.failed(resumed);
-    expect(claimOf(await claimAt(one, 'k'))).toMatchObject({ resourceId: begun.resourceId, resumed: true });
+    expect(resumed).toMatchObject({ resourceId: interrupted.resourceId, resumed: true });
+    await other.idempotency.releaseFailed(resumed);
+    expect(claimOf(await claimAt(one, 'k'))).toMatchObject({ resourceId: interrupted.resourceId, resumed: true });
     const fresh = claimOf(await claimAt(one, 'fresh'));
-    await one.idempotency.refused(fresh);
+    await one.idempotency.releaseRefused(fresh);
     expect(claimOf(await claimAt(other, 'fresh', 'other body'))).toMatchObject({ resumed: false });
   });
 
-  it('parts of a long message meet, whoever of them is first', async () => {
+  it('assemble the parts of a long message in either order', async () => {
     const add = (process: Process, each: MessagePart) =>
       harness.database.transaction((tx) => process.parts.addParts(tx, [each]));
     expect([...((await add(one, part(1, 1)))[0] ?? [])]).toEqual([[1, 'part 1']]);
@@ -224,35 +224,35 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     }
   });
 
-  it('what one seals the other opens', () => {
+  it('open values that the other sealed', () => {
     const sealed = one.keys.seal('message-text', 'text', 'id');
     expect(other.keys.open('message-text', sealed, 'id').toString()).toBe('text');
   });
 
-  it('a card has the same buttons for both, and a tap is believed by both', async () => {
+  it('give a card the same buttons, and accept the same taps', async () => {
     const { id, keyVersion } = await one.sessions.create(harness.draft());
     const card = { id, keyVersion, numberMatching: true };
     const suggestions = one.answers.suggestionsOf(card);
     expect(other.answers.suggestionsOf(card)).toEqual(suggestions);
     expect(other.answers.matchCodeOf(card)).toBe(one.answers.matchCodeOf(card));
     const [number] = suggestions;
-    const tapped = other.answers.readPostback(number?.postback ?? '');
-    expect(tapped).toEqual(one.answers.readPostback(number?.postback ?? ''));
+    const tapped = other.answers.parsePostback(number?.postback ?? '');
+    expect(tapped).toEqual(one.answers.parsePostback(number?.postback ?? ''));
     expect(tapped?.cardId).toBe(id);
   });
 
-  it('codes to a phone are counted on by both', async () => {
+  it('count the codes to a phone together', async () => {
     const send = { session: { accountId: harness.account.id, phone: PHONE, country: 'US' }, now: new Date() };
     const sendAt = ({ guard }: Process): Promise<number> =>
       harness.database.transaction(async (tx) => {
-        const ledger = await guard.openLedger(tx, [send], await guard.readSends(tx, [send]));
-        const keys = ledger.keys.get(send);
+        const locked = await guard.openCounters(tx, [send], await guard.readSends(tx, [send]));
+        const keys = locked.keys.get(send);
         if (keys === undefined) throw new Error('no keys of the send');
-        const { phone, phoneEverywhere } = ledger.ledger.trafficWith(keys);
+        const { phone, phoneEverywhere } = locked.sendCounters.trafficWith(keys);
         const sends = [phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day].map((each) => each.sends);
         expect(new Set(sends)).toEqual(new Set([phone.hour.sends]));
-        ledger.ledger.enter(keys);
-        await guard.writeLedger(tx, ledger, [send]);
+        locked.sendCounters.addSend(keys);
+        await guard.writeCounters(tx, locked, [send]);
         return phone.hour.sends;
       });
     for (const expected of [1, 2, 3]) expect(await sendAt(expected % 2 === 0 ? other : one)).toBe(expected);
@@ -260,14 +260,14 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     expect(atOnce.sort()).toEqual([4, 5, 6, 7]);
   });
 
-  it('a phone earns credits once a day, whoever of them counts its approvals, and is known to both', async () => {
+  it('credit a phone once per day together, and both know the phone', async () => {
     const { database } = harness;
     const phone = freshPhone();
     const drafts = [one, other].map(({ sessions }) => sessions.create(harness.draft({ phone })));
     const [left, right] = await Promise.all(drafts);
     if (left === undefined || right === undefined) throw new Error('no sessions');
-    expect(await fate(one, textOf(one, left), phone)).toBe('matched');
-    expect(await fate(other, textOf(other, right), phone)).toBe('matched');
+    expect(await fateOfSms(one, textOf(one, left), phone)).toBe('matched');
+    expect(await fateOfSms(other, textOf(other, right), phone)).toBe('matched');
     const due = await database.transaction((tx) => new EventStore().takeUndispatched(tx, 1_000));
     const approvalOf = (id: Uuid) => due.filter(({ sessionId }) => sessionId === id);
     await Promise.all([
@@ -286,7 +286,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     }
   });
 
-  it('a sender of a link counts once as evidence of its format, whoever of them saw it', async () => {
+  it('count a sender of a link once as evidence of its format', async () => {
     const carriers = new CarrierStore({ keys: one.keys, newId: () => harness.clock.newId() });
     const systemId = `e${first.join('')}${second.join('')}`;
     const { id: linkId } = await carriers.createSystem(harness.database, {
@@ -295,15 +295,15 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
       password: 'secret08',
     });
     const phones = Array.from({ length: 19 }, freshPhone);
-    const show = ({ senders }: Process, seen: readonly string[]) => {
+    const addSenders = ({ senders }: Process, seen: readonly string[]) => {
       const observed = seen.map((phone) => ({ digests: senders.digestsOf(linkId, phone), shows: 'national' as const }));
       return senders.addSenders(harness.database, { linkId, epoch: 0, senders: observed });
     };
-    for (const process of [one, other, one]) expect(await show(process, phones)).toMatchObject({ learned: null });
-    expect(await show(other, [freshPhone()])).toEqual({ learned: 'national', changed: true });
+    for (const process of [one, other, one]) expect(await addSenders(process, phones)).toMatchObject({ learned: null });
+    expect(await addSenders(other, [freshPhone()])).toEqual({ learned: 'national', changed: true });
   });
 
-  it('an admin key works at both, is digested anew where it is used, and that of the environment is root', async () => {
+  it('accept an admin key, report its outdated digest on use, and accept the key of the environment as root', async () => {
     const store = new AdminKeyStore({ keys: one.keys, newId: () => harness.clock.newId() });
     const name = `k${first.join('')}${second.join('')}`;
     const created = await store.create(harness.database, { name, role: 'support' });
@@ -327,7 +327,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     expect(row?.version).toBe(other.keys.currentVersion);
   });
 
-  it('an API key works at both, and is digested anew where it is used', async () => {
+  it('accept an API key, and report its outdated digest on use', async () => {
     const accounts = { keys: one.keys, newId: () => harness.clock.newId() };
     const created = await new AccountStore(accounts).createApiKey(harness.database, {
       accountId: harness.account.id,
@@ -350,7 +350,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     expect(row?.version).toBe(other.keys.currentVersion);
   });
 
-  it('a system binds at both, and its password is digested anew by a bind', async () => {
+  it('accept the password of a system, and renew its digest on a bind', async () => {
     const carriers = new CarrierStore({ keys: one.keys, newId: () => harness.clock.newId() });
     const system = await carriers.createSystem(harness.database, {
       systemId: `s${first.join('')}${second.join('')}`,
@@ -364,18 +364,18 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
       `SELECT id, password_digest AS "passwordDigest", digest_version AS "digestVersion" FROM smpp_systems WHERE id = $1`,
       [system.id],
     );
-    if (renewed === undefined) throw new Error('the system is gone');
+    if (renewed === undefined) throw new Error('the system was not found');
     expect(renewed.digestVersion).toBe(other.keys.currentVersion);
     for (const { keys } of [one, other]) expect(systemPasswordMatches(keys, renewed, 'secret08')).toBe(true);
   });
 });
 
-/** The text that the link of a session sends. */
+/** The SMS text in the link of a session. */
 const textOf = ({ renderer }: Process, session: Session): string =>
   decodeURIComponent((renderer.fallbackUri(session) ?? '').split('body=')[1] ?? '');
 
-describe('a version that is not listed any more', () => {
-  it('leaves evidence of senders that nobody can compare, so a link begins to learn anew', async () => {
+describe('a version that is no longer listed', () => {
+  it('makes its evidence of senders useless, so that the evidence of a link starts from zero', async () => {
     const carriers = new CarrierStore({ keys: ringOf([1]), newId: () => harness.clock.newId() });
     const { id: linkId } = await carriers.createSystem(harness.database, {
       systemId: 'anew',
@@ -383,21 +383,21 @@ describe('a version that is not listed any more', () => {
       password: 'secret08',
     });
     const phones = Array.from({ length: 19 }, freshPhone);
-    const show = ({ senders }: Process, seen: readonly string[]) => {
+    const addSenders = ({ senders }: Process, seen: readonly string[]) => {
       const observed = seen.map((phone) => ({ digests: senders.digestsOf(linkId, phone), shows: 'national' as const }));
       return senders.addSenders(harness.database, { linkId, epoch: 0, senders: observed });
     };
-    await show(processOf([1]), phones);
-    expect(await show(processOf([2]), phones)).toMatchObject({ learned: null });
+    await addSenders(processOf([1]), phones);
+    expect(await addSenders(processOf([2]), phones)).toMatchObject({ learned: null });
     const [row] = await harness.database.query<{ version: number; count: number }>(
       'SELECT digest_version AS version, cardinality(digests) AS count FROM sender_formats WHERE link_id = $1',
       [linkId],
     );
     expect(row).toEqual({ version: 2, count: 19 });
-    expect(await show(processOf([2, 1]), [freshPhone()])).toMatchObject({ learned: 'national' });
+    expect(await addSenders(processOf([2, 1]), [freshPhone()])).toMatchObject({ learned: 'national' });
   });
 
-  it('leaves a session readable, without its link', async () => {
+  it('leaves its sessions readable, without their links', async () => {
     const { id } = await processOf([1]).sessions.create(harness.draft());
     const { sessions, renderer } = processOf([2]);
     const found = (await sessions.find(liveTenant(harness.account.id), id)) as Session;
@@ -405,7 +405,7 @@ describe('a version that is not listed any more', () => {
     expect(JSON.parse(renderer.full(found))).toMatchObject({ status: 'pending', fallbackUri: null });
   });
 
-  it('is told from another key of the same version', () => {
+  it('is named in the error of a value that it sealed', () => {
     const sealed = ringOf([1]).seal('message-text', 'text', 'id');
     expect(() => ringOf([2]).open('message-text', sealed, 'id')).toThrow('version 1 of the master key');
   });

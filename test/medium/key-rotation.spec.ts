@@ -41,14 +41,14 @@ async function versions(): Promise<(number | null)[]> {
   return rows.flatMap(({ live, test }) => [sealedVersion(live), test === null ? null : sealedVersion(test)]);
 }
 
-it('seals nothing again while one version is listed', async () => {
+it('reseals nothing while one version is listed', async () => {
   const renewed: number[] = [];
   await workerOf(ringOf(ONE), renewed).stop();
   expect(renewed).toEqual([]);
   expect(await versions()).toEqual([1, 1]);
 });
 
-it('seals every value again by itself, each once, however many processes would', async () => {
+it('reseals every value once in the background when several processes run', async () => {
   const before = await new AccountDirectory(harness.database, harness.keys).webhookSecrets(
     liveTenant(harness.account.id),
   );

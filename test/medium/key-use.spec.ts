@@ -26,13 +26,13 @@ const lastUse = async (id: Uuid): Promise<Date | null> => {
   );
   return row?.at ?? null;
 };
-const never = 3_600_000;
+const HOUR_MS = 3_600_000;
 const fail = (error: unknown): never => {
-  throw new Error('nothing should fail', { cause: error });
+  throw new Error('a write of KeyUse failed', { cause: error });
 };
 
-describe('the last use of a key', () => {
-  it('is written by itself, by one statement for all keys that were used', async () => {
+describe('the time of the last use of a key', () => {
+  it('is written periodically, with one statement for all used keys', async () => {
     const [one, other, unused] = await Promise.all([newKey(), newKey(), newKey()]);
     let statements = 0;
     const database: Executor = {
@@ -52,9 +52,9 @@ describe('the last use of a key', () => {
     expect(statements).toBe(1);
   });
 
-  it('is written at the end, and does not wait for a key that is being changed', async () => {
+  it('is written on stop, without waiting for a key that another transaction has locked', async () => {
     const [free, changing] = await Promise.all([newKey(), newKey()]);
-    const use = new KeyUse({ database: harness.database, onError: fail, flushEveryMs: never });
+    const use = new KeyUse({ database: harness.database, onError: fail, flushEveryMs: HOUR_MS });
     use.note(free);
     use.note(changing);
     await harness.database.transaction(async (tx) => {
@@ -65,7 +65,7 @@ describe('the last use of a key', () => {
     expect(await lastUse(changing)).toBeNull();
   });
 
-  it('that could not be written is written with the next', async () => {
+  it('is written with the next flush after a failed one', async () => {
     const key = await newKey();
     const errors: unknown[] = [];
     let broken = true;

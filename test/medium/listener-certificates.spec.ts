@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const bound = async (connection: Partial<Certificate>): Promise<boolean> => {
   try {
-    const esme = await gateway.stranger({ port: gateway.ports.smppTls, ca: server.cert, connection });
+    const esme = await gateway.connectUnbound({ port: gateway.ports.smppTls, ca: server.cert, connection });
     const answer = await esme.bind({ port: gateway.ports.smppTls, systemId: 'open', password: PASSWORD });
     return answer.command_status === 0;
   } catch {
@@ -57,14 +57,14 @@ const bound = async (connection: Partial<Certificate>): Promise<boolean> => {
   }
 };
 
-describe('a TLS port that asks for certificates', () => {
-  it('takes the connection of a peer that shows one of the authority, and no other', async () => {
+describe('a TLS port that requires client certificates', () => {
+  it('accepts only connections with a certificate of the configured CA', async () => {
     expect(await bound(client)).toBe(true);
     expect(await bound({})).toBe(false);
     expect(await bound(stranger)).toBe(false);
   });
 
-  it('changes nothing for the plain port', async () => {
+  it('does not affect the plain port', async () => {
     const esme = await gateway.esme('open');
     expect((await esme.enquireLink()).command_status).toBe(0);
     esme.destroy();

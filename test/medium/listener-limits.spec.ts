@@ -21,46 +21,50 @@ const bindFrom: GatewayHarness['bindFrom'] = (...call) => gateway.bindFrom(...ca
 const query = (statement: string, values: readonly unknown[] = []): Promise<{ readonly count: number }[]> =>
   gateway.harness.database.query(statement, values);
 
-describe('a peer from outside the networks of every system', () => {
-  it('is dropped before a byte of it is read, and let in as soon as a system may come from there', async () => {
+describe('a peer outside the networks of every system', () => {
+  it('is closed before any octet is read, and admitted once a system allows its address', async () => {
     expect(await bindFrom('127.0.0.1', 'near')).toBeNull();
     await gateway.system({ systemId: 'near', allowedCidrs: ['127.0.0.2/32'] });
     expect(await bindFrom('127.0.0.1', 'near')).toBeNull();
     expect(await bindFrom('127.0.0.2', 'near')).toBe(OK);
     await gateway.system({ systemId: 'next', allowedCidrs: ['127.0.0.0/30', '192.0.2.0/24'] });
     expect(await bindFrom('127.0.0.1', 'next')).toBe(OK);
-    // Inside the network of one system is not inside that of another.
+    // An address in the network of one system is not in that of another.
     expect(await bindFrom('127.0.0.1', 'near')).toBe(BIND_FAILED);
     expect(await gateway.metric('countersign_smpp_connections_rejected_total{reason="network"')).toBe(2);
     expect(await gateway.metric('countersign_smpp_pdus_total{side="listener",direction="in",command="bind_tr')).toBe(3);
   });
 
-  it('is dropped again within 2 s of its system being disabled', async () => {
+  it('is closed again within 2 s after its system is disabled', async () => {
     const { id } = await gateway.system({ systemId: 'short', allowedCidrs: ['127.0.0.9/32'] });
     expect(await bindFrom('127.0.0.9', 'short')).toBe(OK);
     await query('UPDATE smpp_systems SET enabled = false WHERE id = $1', [id]);
-    await until('the address is nowhere', 2_000, async () => (await bindFrom('127.0.0.9', 'short')) === null);
+    await until('the address is in no network', 2_000, async () => (await bindFrom('127.0.0.9', 'short')) === null);
   });
 });
 
-describe('a peer that guesses', () => {
-  it('is answered later each time, then not at all, until a password is set; nobody else is hurt', async () => {
+describe('a peer with failed binds', () => {
+  it('gets growing delays, then a lockout until a password is set; other peers are not affected', async () => {
     const { id } = await gateway.system({ systemId: 'guessed' });
     const guesses = Array.from({ length: 5 }, () => bindFrom('127.0.0.66', 'guessed', 'wrong'));
     const startedMs = performance.now();
     const first = await Promise.race(guesses);
     expect([first, performance.now() - startedMs >= 1_000]).toEqual([WRONG_PASSWORD, true]);
-    // Even the right password is too late, over a new connection as over one that was open before.
+    // The right password is refused too, over a new or an existing connection.
     expect(await bindFrom('127.0.0.66', 'guessed')).toBeNull();
     expect(await gateway.metric('countersign_smpp_connections_rejected_total{reason="shut_out"')).toBe(1);
     expect(await bindFrom('127.0.0.67', 'guessed')).toBe(OK);
     expect(await Promise.all(guesses)).toEqual(guesses.map(() => WRONG_PASSWORD));
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(9_000);
     await query(`UPDATE smpp_systems SET password_digest = password_digest || '\\x00' WHERE id = $1`, [id]);
-    await until('it may try again', 3_000, async () => (await bindFrom('127.0.0.66', 'guessed')) === WRONG_PASSWORD);
+    await until(
+      'the lockout has ended',
+      3_000,
+      async () => (await bindFrom('127.0.0.66', 'guessed')) === WRONG_PASSWORD,
+    );
   }, 30_000);
 
-  it('is not shut out for what a right password reveals', async () => {
+  it('is not locked out by refusals after a right password', async () => {
     await gateway.system({ systemId: 'picky', bindTypes: ['receiver'] });
     const answers = await Promise.all(Array.from({ length: 6 }, () => bindFrom('127.0.0.68', 'picky')));
     expect(answers).toEqual(answers.map(() => BIND_FAILED));
@@ -78,14 +82,14 @@ describe('a system with a rate', () => {
     return counts;
   }
 
-  it('is asked to slow down beyond it, over all its connections together, and follows a change within 2 s', async () => {
+  it('is throttled above it over all its connections, and a change takes effect within 2 s', async () => {
     const { id } = await gateway.system({ systemId: 'fast', submitPerSecond: 20 });
     const esmes = [await gateway.esme('fast'), await gateway.esme('fast')];
     const startedMs = performance.now();
     const counts = await statuses(esmes, 100);
-    const mostTaken = 20 + Math.ceil(((performance.now() - startedMs) / 1_000) * 20);
+    const maxAccepted = 20 + Math.ceil(((performance.now() - startedMs) / 1_000) * 20);
     expect(counts.get(OK)).toBeGreaterThanOrEqual(20);
-    expect(counts.get(OK)).toBeLessThanOrEqual(mostTaken);
+    expect(counts.get(OK)).toBeLessThanOrEqual(maxAccepted);
     expect((counts.get(OK) ?? 0) + (counts.get(THROTTLED) ?? 0)).toBe(100);
     expect(await gateway.metric('countersign_mo_retryable_responses_total{reason="throttled"')).toBe(
       counts.get(THROTTLED),
@@ -111,12 +115,16 @@ describe('the connections of a system', () => {
       [systemId],
     );
 
-  it('are rows while they last, with what was seen of them', async () => {
+  it('have rows with their status while they are open', async () => {
     const { id } = await gateway.system({ systemId: 'seen', submitPerSecond: 1 });
     const esme = await gateway.esme('seen', { bind: 'bind_transmitter' });
     await until('there is a row', 2_000, async () => (await rowsOf(id)).length === 1);
     await Promise.all([1, 2, 3].map(() => esme.send('submit_sm', sms('hello'))));
-    await until('it tells what came', 6_000, async () => (await rowsOf(id))[0]?.status['throttled'] === 2);
+    await until(
+      'the row shows the throttled messages',
+      6_000,
+      async () => (await rowsOf(id))[0]?.status['throttled'] === 2,
+    );
     const [row] = await rowsOf(id);
     expect(row).toMatchObject({ bindType: 'transmitter', gateways: 1 });
     expect(row?.address).toMatch(/^127\.0\.0\.1:\d+$/);
@@ -131,10 +139,10 @@ describe('the connections of a system', () => {
       lastError: null,
     });
     esme.destroy();
-    await until('there is none', 2_000, async () => (await rowsOf(id)).length === 0);
+    await until('the row is deleted', 2_000, async () => (await rowsOf(id)).length === 0);
   });
 
-  it('end with the system', async () => {
+  it('are closed when the system is deleted', async () => {
     const { id } = await gateway.system({ systemId: 'deleted' });
     const esme = await gateway.esme('deleted');
     await until('there is a row', 2_000, async () => (await rowsOf(id)).length === 1);
@@ -162,7 +170,7 @@ describe('a system that is connected to several gateways', () => {
     );
   });
 
-  it('has no more connections there and here together than it may; those of a dead gateway do not count', async () => {
+  it('is limited over all gateways, without the connections of a dead gateway', async () => {
     const { id } = await gateway.system({ systemId: 'spread', maxConnections: 3 });
     await connect(id, 2);
     const esme = await gateway.esme('spread');
@@ -173,15 +181,15 @@ describe('a system that is connected to several gateways', () => {
     await query(`UPDATE gateways SET seen_at = clock_timestamp() + interval '1 hour' WHERE id = $1`, [elsewhere]);
   });
 
-  it('has a share of its rate here', async () => {
+  it('has a share of its rate at each gateway', async () => {
     const { id } = await gateway.system({ systemId: 'shared', submitPerSecond: 40 });
     await connect(id, 3);
     const esme = await gateway.esme('shared');
     const startedMs = performance.now();
     const sent = Array.from({ length: 60 }, () => esme.send('submit_sm', sms('hello')));
     const answers = (await Promise.all(sent)).map(({ command_status }) => command_status);
-    const taken = answers.filter((status) => status === OK).length;
-    expect(taken).toBeGreaterThanOrEqual(10);
-    expect(taken).toBeLessThanOrEqual(10 + Math.ceil(((performance.now() - startedMs) / 1_000) * 10));
+    const accepted = answers.filter((status) => status === OK).length;
+    expect(accepted).toBeGreaterThanOrEqual(10);
+    expect(accepted).toBeLessThanOrEqual(10 + Math.ceil(((performance.now() - startedMs) / 1_000) * 10));
   });
 });

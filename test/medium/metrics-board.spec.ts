@@ -14,7 +14,7 @@ interface Board {
 
 const board = JSON.parse(fileOf('config/grafana/countersign.json')) as Board;
 
-/** The rules are written in one form throughout, so that no reader of all of YAML is needed to look at them. */
+/** All rules have one form, so that they can be parsed without a YAML library. */
 const RULE =
   /^(?<alert>\w+)\n {8}expr: \|\n(?<expr>(?: {10}.*\n)+) {8}for: (?<lasts>\d+[ms])\n {8}labels:\n {10}severity: (?<severity>\w+)\n {8}annotations:\n {10}summary: '(?<summary>.+)'\n {10}description: '(?<description>.+)'\n {10}runbook: (?<runbook>\S+)\n/;
 interface Rule {
@@ -30,7 +30,7 @@ const alerts = fileOf('config/alerts/countersign.yml')
   .map((text): Rule => {
     const { alert, expr, severity, runbook } = RULE.exec(text)?.groups ?? {};
     if (alert === undefined || expr === undefined || severity === undefined || runbook === undefined)
-      throw new Error(`not in the form of the others: ${text}`);
+      throw new Error(`rule in another form: ${text}`);
     return { alert, expr, severity, runbook };
   });
 
@@ -50,7 +50,7 @@ let exposed = '';
 const linesOf = (name: string): string[] =>
   exposed.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
-/** Every name that a line may begin with. */
+/** Every name at the start of a metric line. */
 function declared(): Set<string> {
   const names = new Set<string>();
   for (const [, name = '', type] of exposed.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
@@ -74,15 +74,15 @@ afterAll(async () => {
   await controlPlane.close();
 });
 
-describe('the board and the alert rules', () => {
-  it('name only metrics that a gateway or a control plane tells', () => {
+describe('the dashboard and the alert rules', () => {
+  it('use only metrics that a gateway or a control plane exports', () => {
     const names = declared();
     const used = new Set(expressions().flatMap(namesIn));
     expect(used.size).toBeGreaterThan(30);
     expect([...used].filter((name) => !names.has(name))).toEqual([]);
   });
 
-  it('leave out no metric of a gateway', () => {
+  it('use every metric of a gateway', () => {
     const used = new Set(expressions().flatMap(namesIn));
     const known = [...ofGateway.matchAll(/^# TYPE (countersign_\w+) \w+$/gm)].map(([, name = '']) => name);
     const shown = (name: string): boolean => [name, `${name}_bucket`, `${name}_count`].some((each) => used.has(each));
@@ -99,7 +99,7 @@ describe('the board and the alert rules', () => {
     }
   });
 
-  it('count what live keys did: a test key raises no alert and moves no curve', () => {
+  it('count live keys only', () => {
     const selected = expressions().flatMap((expression) => [
       ...expression.matchAll(/(countersign_(?:create_seconds|webhook_(?:attempts|seconds))\w*)(?:\{([^}]*)\})?/g),
     ]);
@@ -118,7 +118,7 @@ describe('the board and the alert rules', () => {
     expect(DELIVERY_STATUSES).toEqual(expect.arrayContaining(outcomes));
   });
 
-  it('are written in one form, and lead to a section of the page for engineers on call', () => {
+  it('have one form, and link to a section of the runbook page', () => {
     const page = renderMarkdown(fileOf('apps/control-plane/src/docs/pages/a-carrier-calls.md')).html;
     expect(alerts.length).toBeGreaterThan(15);
     for (const rule of alerts) {
@@ -131,18 +131,18 @@ describe('the board and the alert rules', () => {
 });
 
 describe('the metrics of a gateway', () => {
-  it('tell systems apart by their name, and strangers by none', async () => {
-    const stranger = await gateway.stranger();
-    await stranger.enquireLink();
+  it('have the system_id as peer, and no peer before a bind', async () => {
+    const unbound = await gateway.connectUnbound();
+    await unbound.enquireLink();
     const pdus = 'countersign_smpp_pdus_total{side="listener",direction="in"';
     expect(await gateway.metric(`${pdus},command="submit_sm",status="ESME_ROK",peer="north"`)).toBe(1);
     expect(await gateway.metric(`${pdus},command="enquire_link",status="ESME_ROK",peer=""`)).toBe(1);
     expect(await gateway.metric('countersign_mo_total{fate="no_token",side="listener",peer="north"')).toBe(1);
     expect(await gateway.metric('countersign_smpp_links{side="listener",state="bound_trx",peer="north"')).toBe(1);
-    stranger.destroy();
+    unbound.destroy();
   });
 
-  it('stay readable while the database is away', async () => {
+  it('stay readable while the database is unreachable', async () => {
     await gateway.line.cut();
     try {
       expect(await gateway.metric('countersign_smpp_links{side="listener",state="bound_trx",peer="north"')).toBe(1);

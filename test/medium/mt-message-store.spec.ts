@@ -18,14 +18,14 @@ import { openSessionHarness, PHONE, type SessionHarness } from '../support/sessi
 const COUNT = 50;
 
 let harness: SessionHarness;
-let ledger: MtMessageStore;
+let mtMessages: MtMessageStore;
 let session: Session;
-/** Of the connection that codes go by. */
+/** Lease of the connection that codes are sent over. */
 let lease: BindLease;
 
 beforeAll(async () => {
   harness = await openSessionHarness();
-  ledger = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+  mtMessages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
   const [account] = await harness.database.query<{ id: Uuid }>(
     `UPDATE accounts SET webhook_events = '{verification.otp_delivery}' RETURNING id`,
   );
@@ -47,13 +47,13 @@ afterEach(async () => {
     await harness.database.query(`DELETE FROM ${table}`);
 });
 
-/** The one connection there is, claimed for a gateway; from whoever held it before. */
+/** Claims the only connection for a new gateway, after the expiry of any other lease. */
 async function claimLease(): Promise<BindLease> {
   const store = new BindLeaseStore();
   const { slots } = await store.survey(harness.database);
   await harness.database.query('UPDATE bind_connections SET expires_at = clock_timestamp()');
   const [claimed] = await store.claim(harness.database, harness.clock.newId(), slots);
-  if (claimed === undefined) throw new Error('nobody holds it, and it was not to be had');
+  if (claimed === undefined) throw new Error('the lease could not be claimed');
   return claimed;
 }
 
@@ -80,7 +80,7 @@ async function queue(count: number, test = false): Promise<Uuid[]> {
   return ids;
 }
 
-const look = (limit = 100): DueLook => ({
+const duePoll = (limit = 100): DueLook => ({
   limit,
   fromId: firstIdAt(0),
   beforeId: firstIdAt(harness.clock.nowMs() + 60_000),
@@ -96,14 +96,14 @@ const north = (): PlannedAttempt => ({
   leaseSeconds: 30,
 });
 const claim = (plan: () => DeliveryPlan = north, limit?: number) =>
-  harness.database.transaction((tx) => ledger.claim(tx, look(limit), plan));
+  harness.database.transaction((tx) => mtMessages.claim(tx, duePoll(limit), plan));
 const submitted = (
   claimed: readonly ClaimedMessage[],
   idOf = (index: number): string | null => `id-${index}`,
   base: MessageIdBase = 'as-is',
 ) =>
   harness.database.transaction((tx) =>
-    ledger.record(
+    mtMessages.record(
       tx,
       claimed.map(({ message: { id }, attempt, plan: { carrier, lease } }, index) => {
         const smscMessageId = idOf(index);
@@ -114,7 +114,7 @@ const submitted = (
   );
 const receipt = (smscMessageId: string, state: 'delivered' | 'undelivered' = 'delivered') =>
   harness.database.transaction((tx) =>
-    ledger.receive(tx, [
+    mtMessages.receive(tx, [
       { carrier: 'north', smscMessageId, state, networkError: state === 'delivered' ? null : '027' },
     ]),
   );
@@ -124,14 +124,14 @@ async function states(): Promise<Record<string, number>> {
   );
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 }
-const told = (): Promise<{ state: string; count: number; urls: number }[]> =>
+const deliveryEvents = (): Promise<{ state: string; count: number; urls: number }[]> =>
   harness.database.query(
     `SELECT data->>'state' AS state, count(*)::int AS count, count(webhook_url)::int AS urls
      FROM events GROUP BY 1 ORDER BY 1`,
   );
 
 describe('a claim', () => {
-  it('is of one gateway, however many ask at once', async () => {
+  it('is held by one gateway, with any number of concurrent claims', async () => {
     const ids = await queue(COUNT);
     const claims = await Promise.all(Array.from({ length: 6 }, () => claim(north, 20)));
     const claimed = claims.flatMap((each) => each.claimed.map(({ message: { id } }) => id));
@@ -141,12 +141,12 @@ describe('a claim', () => {
     expect((await claim()).due).toBe(0);
   });
 
-  it('passes over messages of test keys', async () => {
+  it('skips messages of test keys', async () => {
     await queue(3, true);
     expect((await claim()).due).toBe(0);
   });
 
-  it('that was taken back cannot be recorded any more, but for the receipt', async () => {
+  it('that has expired cannot be recorded, except for the receipt', async () => {
     await queue(1);
     const { claimed: lapsed } = await claim();
     await harness.database.query(`UPDATE outbound_messages SET claimed_until = clock_timestamp()`);
@@ -158,7 +158,7 @@ describe('a claim', () => {
     expect(await states()).toEqual({ submitted: 1 });
   });
 
-  it('that fails is told of at once, and keeps no text', async () => {
+  it('that fails creates an event at once, and keeps no text', async () => {
     const [id = ''] = await queue(1);
     const { eventIds } = await claim(() => ({ kind: 'fail', error: 'EXPIRED' }));
     expect(eventIds).toHaveLength(1);
@@ -177,22 +177,22 @@ describe('a claim', () => {
 });
 
 describe('a response and its receipt', () => {
-  it('meet, whichever is first, and are told of once each', async () => {
+  it('are joined in either order, with one event each', async () => {
     await queue(COUNT);
     const { claimed } = await claim();
     const early = claimed.slice(0, 10).map((_, index) => receipt(`id-${index}`));
     expect((await Promise.all(early)).map(({ fates }) => fates)).toEqual(early.map(() => ['parked']));
-    // The others race, each as several deliveries of one receipt.
+    // The others run concurrently, each with several copies of one receipt.
     const late = claimed.flatMap((_, index) => [receipt(`id-${index}`), receipt(`ID-${index}`)]);
     await Promise.all([submitted(claimed), ...late]);
     expect(await states()).toEqual({ delivered: COUNT });
-    expect(await told()).toEqual([
+    expect(await deliveryEvents()).toEqual([
       { state: 'delivered', count: COUNT, urls: COUNT },
       { state: 'submitted', count: COUNT, urls: COUNT },
     ]);
   });
 
-  it('recorded twice, because the answer of a commit was lost, change nothing more', async () => {
+  it('recorded twice, after the result of a commit was lost, change nothing', async () => {
     await queue(3);
     const { claimed } = await claim();
     await receipt('id-0', 'undelivered');
@@ -204,7 +204,7 @@ describe('a response and its receipt', () => {
     expect((await receipt('id-1')).fates).toEqual(['late']);
   });
 
-  it('of a carrier that begins its ids anew belong to the newer message', async () => {
+  it('of a carrier that restarts its ids belong to the newer message', async () => {
     for (const state of ['delivered', 'undelivered'] as const) {
       await queue(1);
       await submitted((await claim()).claimed, () => '00000001');
@@ -213,7 +213,7 @@ describe('a response and its receipt', () => {
     expect(await states()).toEqual({ delivered: 1, undelivered: 1 });
   });
 
-  it('do not meet when the receipt was of another time', async () => {
+  it('are not joined when the receipt is too old', async () => {
     await receipt('id-0');
     await harness.database.query(`UPDATE submissions SET updated_at = clock_timestamp() - interval '11 minutes'`);
     await queue(1);
@@ -221,15 +221,15 @@ describe('a response and its receipt', () => {
     expect(await states()).toEqual({ submitted: 1 });
   });
 
-  it('meet after days', async () => {
+  it('are joined after days', async () => {
     await queue(1);
     await submitted((await claim()).claimed);
     await harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '95 hours'`);
-    expect(await ledger.purgeOld(harness.database)).toBe(0);
+    expect(await mtMessages.purgeOld(harness.database)).toBe(0);
     expect((await receipt('id-0')).fates).toEqual(['settled']);
   });
 
-  it('meet where the receipt spells the id in another base, and may come first', async () => {
+  it('are joined when the receipt has the id in another base, in either order', async () => {
     await queue(2);
     const { claimed } = await claim();
     expect((await receipt('255')).fates).toEqual(['parked']);
@@ -238,44 +238,48 @@ describe('a response and its receipt', () => {
     expect(await states()).toEqual({ delivered: 2 });
   });
 
-  it('are forgotten in their time: what was nobody’s after ten minutes, the rest after four days', async () => {
+  it('are deleted: unmatched receipts after ten minutes, the rest after four days', async () => {
     await queue(1);
     await submitted((await claim()).claimed);
     await receipt('nobody');
-    expect(await ledger.parked(harness.database)).toBe(1);
+    expect(await mtMessages.parked(harness.database)).toBe(1);
     const age = (by: string): Promise<unknown> =>
       harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '${by}'`);
     await age('11 minutes');
-    expect([await ledger.purgeOrphans(harness.database), await ledger.purgeOld(harness.database)]).toEqual([1, 0]);
+    expect([await mtMessages.purgeOrphans(harness.database), await mtMessages.purgeOld(harness.database)]).toEqual([
+      1, 0,
+    ]);
     await age('4 days');
-    expect([await ledger.purgeOrphans(harness.database), await ledger.purgeOld(harness.database)]).toEqual([0, 1]);
+    expect([await mtMessages.purgeOrphans(harness.database), await mtMessages.purgeOld(harness.database)]).toEqual([
+      0, 1,
+    ]);
   });
 });
 
 describe('a message of a test key', () => {
-  it('takes the steps that it is made to take, once each', async () => {
+  it('takes each requested step once', async () => {
     const [id = ''] = await queue(1, true);
     const act = (to: 'submitted' | 'delivered' | 'undelivered') =>
-      harness.database.transaction((tx) => ledger.actOut(tx, [{ id, to, networkError: null }]));
+      harness.database.transaction((tx) => mtMessages.actOut(tx, [{ id, to, networkError: null }]));
     expect(await act('delivered')).toEqual([]);
     expect(await act('submitted')).toHaveLength(1);
     expect(await act('submitted')).toEqual([]);
     expect(await act('undelivered')).toHaveLength(1);
     expect(await act('delivered')).toEqual([]);
     expect(await states()).toEqual({ undelivered: 1 });
-    expect(await told()).toMatchObject([{ state: 'submitted' }, { state: 'undelivered' }]);
+    expect(await deliveryEvents()).toMatchObject([{ state: 'submitted' }, { state: 'undelivered' }]);
   });
 });
 
-describe('a gateway that has lost the connection without knowing', () => {
-  /** Another gateway has it, or its time is over. */
+describe('a gateway whose lease was lost unnoticed', () => {
+  /** Another gateway holds the lease, or it has expired. */
   const TAKEN = 'UPDATE bind_connections SET owner = bind_id, epoch = epoch + 1';
-  const RUN_OUT = `UPDATE bind_connections SET expires_at = clock_timestamp()`;
+  const EXPIRED = `UPDATE bind_connections SET expires_at = clock_timestamp()`;
   afterEach(async () => {
     lease = await claimLease();
   });
 
-  it.each([TAKEN, RUN_OUT])('claims nothing: %s', async (loss) => {
+  it.each([TAKEN, EXPIRED])('claims nothing: %s', async (loss) => {
     const [id] = await queue(1);
     await harness.database.query(loss);
     expect((await claim()).claimed).toEqual([]);
@@ -284,7 +288,7 @@ describe('a gateway that has lost the connection without knowing', () => {
     expect((await claim()).claimed).toMatchObject([{ message: { id }, attempt: 1 }]);
   });
 
-  it('records nothing that it did once another has it: the fate is unknown, and the time of the attempt decides', async () => {
+  it('records no outcome after another gateway claimed the lease: the fate is unknown when the attempt expires', async () => {
     await queue(1);
     const { claimed } = await claim();
     await harness.database.query(TAKEN);
@@ -293,20 +297,20 @@ describe('a gateway that has lost the connection without knowing', () => {
     expect((await receipt('id-0')).fates).toEqual(['parked']);
   });
 
-  it('still records what it did while nobody else has it', async () => {
+  it('records outcomes while no other gateway has claimed the lease', async () => {
     await queue(1);
     const { claimed } = await claim();
-    await harness.database.query(RUN_OUT);
+    await harness.database.query(EXPIRED);
     expect(await submitted(claimed)).toHaveLength(1);
     expect(await states()).toEqual({ submitted: 1 });
   });
 
-  it('may always say that it sent nothing', async () => {
+  it('can always record that a message was not sent', async () => {
     await queue(1);
     const { claimed } = await claim();
     await harness.database.query(TAKEN);
     await harness.database.transaction((tx) =>
-      ledger.record(
+      mtMessages.record(
         tx,
         claimed.map(({ message: { id }, attempt, plan: { carrier } }) => {
           return { id, attempt, carrier, lease, outcome: { kind: 'busy', error: 'NOT_SENT' } };

@@ -6,63 +6,63 @@ import { callerOf, GuardHarness, numberOf, sentOf, times } from '../support/guar
 import type { SessionHarness } from '../support/session-harness.js';
 import { testTenant } from '../support/tenants.js';
 
-let home: GuardHarness;
+let fixture: GuardHarness;
 let harness: SessionHarness;
 
 beforeAll(async () => {
-  home = await GuardHarness.open();
-  harness = home.harness;
+  fixture = await GuardHarness.open();
+  harness = fixture.harness;
 });
-afterAll(() => home.close());
-beforeEach(() => home.forget());
+afterAll(() => fixture.close());
+beforeEach(() => fixture.reset());
 
 describe('the conversion budget', () => {
-  /** Numbers of as many blocks. */
+  /** Numbers that are all in different blocks. */
   const spread = (count: number): string[] => times(count, (at) => `+1415${2_000_000 + at * 10_007}`);
   const british = (count: number): string[] => times(count, (at) => `+447400${String(at * 10_007).padStart(6, '0')}`);
 
-  it('stops a run over many blocks: 14 blocks of 49 numbers, none of which converts', async () => {
+  it('stops sends over many blocks: 14 blocks of 49 numbers, none of which converts', async () => {
     const phones = times(14 * 49, (at) => numberOf(at % 49, `+1415${200 + Math.floor(at / 49)}`));
-    const outcomes = await home.sendAll([home.sender(), home.sender()], phones);
+    const outcomes = await fixture.sendAll([fixture.sender(), fixture.sender()], phones);
     expect(sentOf(outcomes)).toBe(25);
-    expect(await home.tallies()).toEqual({ budget_country: 14 * 49 - 25 });
+    expect(await fixture.refusalsByRule()).toEqual({ budget_country: 14 * 49 - 25 });
   });
 
-  it('stops a run over countries, however many processes send at the same time', async () => {
-    const us = home.sendAll([home.sender(), home.sender()], spread(40));
-    const gb = home.sendAll([home.sender(), home.sender()], british(40), { country: 'GB' });
+  it('stops sends over two countries, also when several processes send concurrently', async () => {
+    const us = fixture.sendAll([fixture.sender(), fixture.sender()], spread(40));
+    const gb = fixture.sendAll([fixture.sender(), fixture.sender()], british(40), { country: 'GB' });
     const outcomes = (await Promise.all([us, gb])).flat();
     expect(sentOf(outcomes)).toBe(50);
-    const { budget_account: account = 0, budget_country: country = 0 } = await home.tallies();
+    const { budget_account: account = 0, budget_country: country = 0 } = await fixture.refusalsByRule();
     expect(account + country).toBe(30);
   });
 
-  it('lets through a phone that approved within 30 days, and stops it after that', async () => {
+  it('allows sends to a phone that approved within 30 days, and refuses them after that', async () => {
     const [known = ''] = spread(100).slice(-1);
-    await home.approvePhones([known]);
+    await fixture.approvePhones([known]);
     await harness.database.query('DELETE FROM otp_approvals');
-    await home.sendAll([home.sender()], spread(60));
-    expect(await home.sendAll([home.sender()], [known])).toEqual(['sent']);
+    await fixture.sendAll([fixture.sender()], spread(60));
+    expect(await fixture.sendAll([fixture.sender()], [known])).toEqual(['sent']);
     await harness.database.query(`UPDATE otp_phones SET credited_on = credited_on - 29`);
-    expect(await home.sendAll([home.sender()], [known])).toEqual(['sent']);
+    expect(await fixture.sendAll([fixture.sender()], [known])).toEqual(['sent']);
     await harness.database.query(`UPDATE otp_phones SET credited_on = credited_on - 2`);
-    expect(await home.sendAll([home.sender()], [known])).toEqual(['DESTINATION_BLOCKED']);
+    expect(await fixture.sendAll([fixture.sender()], [known])).toEqual(['DESTINATION_BLOCKED']);
   });
 
-  it('an approval settles the sends of its session and earns 4 credits, for a phone once a day', async () => {
-    await home.raiseFloor(2);
+  it('counts the sends of an approved session as converted, and gives 4 credits per phone and day', async () => {
+    await fixture.raiseFloor(2);
     const [phone = '', ...others] = spread(20);
-    const first = await home.opened({ phone });
-    const service = home.sender();
+    const first = await fixture.openSession({ phone });
+    const service = fixture.sender();
     const send = async (id: Uuid): Promise<boolean> =>
-      (await service.send(callerOf(harness.account.id), renderId('sess', id))).ok;
+      (await service.sendCode(callerOf(harness.account.id), renderId('sess', id))).ok;
     expect(await send(first.id)).toBe(true);
-    expect(sentOf(await home.sendAll([service], others.slice(0, 2)))).toBe(0);
-    await home.approve([first.id]);
-    // The country's half of the floor, and 4 credits.
-    expect(sentOf(await home.sendAll([service], others.slice(0, 10)))).toBe(5);
-    await home.approvePhones([phone]);
-    expect(sentOf(await home.sendAll([service], others.slice(10)))).toBe(0);
+    expect(sentOf(await fixture.sendAll([service], others.slice(0, 2)))).toBe(0);
+    await fixture.approve([first.id]);
+    // Half of the floor for the country, and 4 credits.
+    expect(sentOf(await fixture.sendAll([service], others.slice(0, 10)))).toBe(5);
+    await fixture.approvePhones([phone]);
+    expect(sentOf(await fixture.sendAll([service], others.slice(10)))).toBe(0);
     expect(
       await harness.database.query(`SELECT scope, sum(settled)::int AS settled, sum(approvals)::int AS approvals
         FROM otp_approvals GROUP BY scope ORDER BY scope COLLATE "C"`),
@@ -74,7 +74,7 @@ describe('the conversion budget', () => {
     ]);
   });
 
-  it('of a used-up day refuses sends of that day, even in one batch with sends of the next day', async () => {
+  it('refuses sends of a day whose budget is used up, also in one batch with sends of the next day', async () => {
     const midnight = Date.parse('2026-03-02T00:00:00.000Z');
     await harness.database.query(
       `INSERT INTO otp_sends (account_id, scope, slot, until, sends) VALUES ($1, 'day', $2, $3, 60)`,
@@ -86,50 +86,50 @@ describe('the conversion budget', () => {
     });
     const [late = '', early = ''] = spread(2);
     const [before, after] = [send(late, midnight - 1), send(early, midnight + 1)];
-    const guard = home.guard();
+    const guard = fixture.guard();
     await harness.database.transaction(async (tx) => {
-      const together = await guard.open(tx, [before, after]);
-      expect(together.judge(before)).toMatchObject({ rule: 'budget_day' });
+      const together = await guard.openSends(tx, [before, after]);
+      expect(together.checkSend(before)).toMatchObject({ rule: 'budget_day' });
     });
     await harness.database.transaction(async (tx) => {
-      expect((await guard.open(tx, [after])).judge(after)).toBeNull();
+      expect((await guard.openSends(tx, [after])).checkSend(after)).toBeNull();
     });
   });
 
-  it('lets through a block of numbers that converts, up to 20 %', async () => {
-    await home.raiseFloor(0);
+  it('allows sends to a block of numbers while at least 20 % of them convert', async () => {
+    await fixture.raiseFloor(0);
     const block = '+1646555';
-    await home.approvePhones(times(2, (at) => numberOf(at, '+1212555')));
-    const { id, accountId } = await home.opened({ phone: numberOf(1, block) });
-    await home.sender().send(callerOf(accountId), renderId('sess', id));
-    await home.approve([id]);
+    await fixture.approvePhones(times(2, (at) => numberOf(at, '+1212555')));
+    const { id, accountId } = await fixture.openSession({ phone: numberOf(1, block) });
+    await fixture.sender().sendCode(callerOf(accountId), renderId('sess', id));
+    await fixture.approve([id]);
     await harness.database.query(`UPDATE otp_approvals SET approvals = 0 WHERE scope NOT LIKE '+%'`);
     const outcomes: string[] = [];
     for (const at of [10, 11, 12, 13, 14, 15])
-      outcomes.push(...(await home.sendAll([home.sender()], [numberOf(at, block)])));
+      outcomes.push(...(await fixture.sendAll([fixture.sender()], [numberOf(at, block)])));
     expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'DESTINATION_BLOCKED']);
   });
 
-  it('forgets sends and credits of more than an hour ago, not those of the day', async () => {
-    await home.sendAll([home.sender()], spread(30));
-    expect(await home.sendAll([home.sender()], ['+14159990001'])).toEqual(['DESTINATION_BLOCKED']);
+  it('drops sends and credits after an hour from the hourly windows, not from the day', async () => {
+    await fixture.sendAll([fixture.sender()], spread(30));
+    expect(await fixture.sendAll([fixture.sender()], ['+14159990001'])).toEqual(['DESTINATION_BLOCKED']);
     await harness.database.query(`UPDATE otp_sends SET slot = slot - interval '62 minutes' WHERE scope <> 'day'`);
-    expect(sentOf(await home.sendAll([home.sender()], spread(60).slice(30)))).toBe(25);
+    expect(sentOf(await fixture.sendAll([fixture.sender()], spread(60).slice(30)))).toBe(25);
     await harness.database.query(`UPDATE otp_sends SET slot = slot - interval '3 hours' WHERE scope <> 'day'`);
-    expect(sentOf(await home.sendAll([home.sender()], british(40), { country: 'GB' }))).toBe(10);
-    expect(await home.tallies()).toMatchObject({ budget_day: 30 });
+    expect(sentOf(await fixture.sendAll([fixture.sender()], british(40), { country: 'GB' }))).toBe(10);
+    expect(await fixture.refusalsByRule()).toMatchObject({ budget_day: 30 });
   });
 
-  it('is each account’s own', async () => {
-    await home.sendAll([home.sender()], spread(30));
-    const accountId = await home.otherAccount();
-    expect(sentOf(await home.sendAll([home.sender()], spread(30), { accountId }))).toBe(25);
+  it('is separate for each account', async () => {
+    await fixture.sendAll([fixture.sender()], spread(30));
+    const accountId = await fixture.createOtherAccount();
+    expect(sentOf(await fixture.sendAll([fixture.sender()], spread(30), { accountId }))).toBe(25);
   });
 
   it('does not count test sessions', async () => {
-    const { id, accountId } = await home.opened({ test: true });
+    const { id, accountId } = await fixture.openSession({ test: true });
     const caller = { ...callerOf(accountId), kind: 'test' as const, tenant: testTenant(accountId) };
-    expect(await home.sender().send(caller, renderId('sess', id))).toMatchObject({ ok: true });
+    expect(await fixture.sender().sendCode(caller, renderId('sess', id))).toMatchObject({ ok: true });
     await harness.database.query(
       `UPDATE sessions SET status = 'approved', approved_by = 'otp', ended_at = clock_timestamp() WHERE id = $1`,
       [id],
@@ -143,21 +143,21 @@ describe('the conversion budget', () => {
     };
     const details = { occurredAt: new Date(), data: '{}', sessionWebhookUrl: null };
     await new EventStore().append(harness.database, [{ ...event, ...details }]);
-    await home.countApprovals();
+    await fixture.countApprovals();
     for (const table of ['otp_sends', 'otp_approvals', 'otp_phones', 'otp_counters', 'otp_spend']) {
       expect(await harness.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
     }
   });
 
-  it('counts an approval once, however many processes take its event', async () => {
+  it('counts an approval once when several processes dispatch its event', async () => {
     const phones = spread(8);
-    const sessions = await Promise.all(phones.map((phone) => home.opened({ phone })));
+    const sessions = await Promise.all(phones.map((phone) => fixture.openSession({ phone })));
     const evidence = sessions.map(({ id }, ref) => ({
       ...{ ref, tokens: [harness.tokenOf(id)], trusted: true },
       senders: [phones[ref] ?? ''],
     }));
     await harness.database.transaction((tx) => harness.sessions.matchInbound(tx, 'live', evidence));
-    await Promise.all([home.countApprovals(), home.countApprovals(), home.countApprovals()]);
+    await Promise.all([fixture.countApprovals(), fixture.countApprovals(), fixture.countApprovals()]);
     const counted = await harness.database.query(
       `SELECT sum(approvals)::int AS approvals FROM otp_approvals WHERE scope = '*'`,
     );

@@ -58,16 +58,16 @@ describe('the statements of a send', () => {
     const store = new GuardStore(new DestinationStore(() => harness.clock.newId()), harness.keys);
     const { account } = await harness.accounts.createAccount(harness.database, { name: 'Other' });
     const session = { accountId: account.id, phone: PHONE, country: 'US' };
-    const locked = await harness.database.transaction(async (tx) => {
+    const partitions = await harness.database.transaction(async (tx) => {
       const sends = [{ session, now: new Date(harness.clock.nowMs()) }];
-      const open = await store.openLedger(tx, sends, await store.readSends(tx, sends));
-      await store.writeLedger(tx, open, sends);
+      const locked = await store.openCounters(tx, sends, await store.readSends(tx, sends));
+      await store.writeCounters(tx, locked, sends);
       return lockedBy(tx);
     });
-    expect(locked).toEqual([]);
+    expect(partitions).toEqual([]);
   });
 
-  it('read the minutes of their windows, and no others', async () => {
+  it('read only the rows of their windows', async () => {
     const from = new Date(harness.clock.nowMs() - 3_600_000);
     const accounts = [harness.account.id, harness.account.id];
     const values = [accounts, ['*', PREFIX], [from, from], [from, from]];
@@ -80,7 +80,7 @@ describe('the statements of a send', () => {
     expect(plan).not.toContain('Rows Removed');
   });
 
-  it('look known phones up one by one', async () => {
+  it('read known phones by their index', async () => {
     const plan = await planOf(READ_KNOWN_PHONES, [[harness.account.id], [Buffer.alloc(32)], '2024-01-01']);
     expect(plan).not.toContain('Seq Scan on otp_phones');
     expect(plan).not.toContain('Rows Removed');
@@ -88,18 +88,18 @@ describe('the statements of a send', () => {
 });
 
 describe('the statements of an approval', () => {
-  it('leave nearly all partitions alone', async () => {
+  it('touch at most two partitions of each table', async () => {
     const { id } = await harness.sessions.create(harness.draft());
     await harness.database.query('UPDATE sessions SET otp_sends = 1 WHERE id = $1', [id]);
     const evidence = { ref: 0, tokens: [harness.tokenOf(id)], senders: [PHONE], trusted: true };
     await harness.database.transaction((tx) => harness.sessions.matchInbound(tx, 'live', [evidence]));
     const taken = await harness.database.transaction((tx) => new EventStore().takeUndispatched(tx, 10));
-    const locked = await harness.database.transaction(async (tx) => {
+    const partitions = await harness.database.transaction(async (tx) => {
       await new ApprovalStore(harness.keys).count(tx, taken);
       return lockedBy(tx);
     });
-    expect(locked.map(({ table }) => table)).toEqual(['outbound_messages', 'sessions']);
+    expect(partitions.map(({ table }) => table)).toEqual(['outbound_messages', 'sessions']);
     // Today, and the adjacent day around midnight.
-    for (const { partitions } of locked) expect(partitions).toBeLessThanOrEqual(2);
+    for (const each of partitions) expect(each.partitions).toBeLessThanOrEqual(2);
   });
 });

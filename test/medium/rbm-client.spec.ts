@@ -6,10 +6,10 @@ import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
-import { RbmClient, type RbmProblem } from '../../apps/gateway/src/rcs/rbm-client.js';
+import { RbmClient, type RbmProblem } from '../../apps/gateway/src/rcs/rbm/rbm-client.js';
 import { openRbmEmulator, type RbmEmulator } from '../support/rbm-emulator.js';
 
-// The client and the service that is played know of each other only what the platform's pages say.
+// The client and the emulated service share no code; both follow the platform's documentation.
 
 const ONLINE = '+14155550200';
 const OFFLINE = '+14155550500';
@@ -38,7 +38,7 @@ function cardTo(phone: string, changes: Partial<Card> = {}): Card {
     id,
     accountId: newId(0),
     brandId: newId(0),
-    waiter: newId(0),
+    originProcess: newId(0),
     agentId: 'acme_verify@rbm.goog',
     phone,
     brandName: 'Acme',
@@ -51,7 +51,7 @@ function cardTo(phone: string, changes: Partial<Card> = {}): Card {
   };
 }
 
-const send = (card: Card) => client.send(card, answers.suggestionsOf(card));
+const send = (card: Card) => client.sendCard(card, answers.suggestionsOf(card));
 const set = (switches: object) => service.admin('PUT', '/_admin/rbm', switches);
 
 async function messages(): Promise<Record<string, unknown>[]> {
@@ -59,7 +59,7 @@ async function messages(): Promise<Record<string, unknown>[]> {
   return body['data'] as Record<string, unknown>[];
 }
 
-describe('what the platform does with our cards', () => {
+describe('cards on the emulated platform', () => {
   it.each([
     ['0200', { kind: 'sent' }],
     ['0500', { kind: 'sent' }],
@@ -69,11 +69,11 @@ describe('what the platform does with our cards', () => {
     ['0429', { kind: 'refused', because: 'throttled' }],
     ['0503', { kind: 'unknown', because: 'server_error' }],
     ['0599', { kind: 'unknown', because: 'timeout' }],
-  ])('a phone that ends in %s: %j', async (ending, outcome) => {
+  ])('to a phone that ends in %s have the outcome %j', async (ending, outcome) => {
     expect(await send(cardTo(`+1415555${ending}`))).toEqual(outcome);
   });
 
-  it('shows two buttons, or three numbers and a way out', async () => {
+  it('have two buttons, or three numbers and Deny', async () => {
     const plain = cardTo(ONLINE);
     const matched = cardTo(ONLINE, { numberMatching: true, logoUrl: null });
     expect([await send(plain), await send(matched)]).toEqual([{ kind: 'sent' }, { kind: 'sent' }]);
@@ -89,7 +89,7 @@ describe('what the platform does with our cards', () => {
     expect(second?.['suggestions']).toContain(answers.matchCodeOf(matched));
   });
 
-  it('a card that is sent again is one card, however the platform says so', async () => {
+  it('that are sent again are one card, for each answer of the platform to duplicates', async () => {
     const card = cardTo(ONLINE);
     await send(card);
     expect(await send(card)).toEqual({ kind: 'sent' });
@@ -98,7 +98,7 @@ describe('what the platform does with our cards', () => {
     expect(await messages()).toHaveLength(1);
   });
 
-  it('an agent that the account does not own is told of', async () => {
+  it('of an agent that the account does not own are refused, and reported', async () => {
     await set({ agents: ['other_agent'] });
     expect(await send(cardTo(ONLINE))).toEqual({ kind: 'refused', because: 'permission_denied' });
     expect(problems).toMatchObject([{ agentId: 'acme_verify', because: 'permission_denied' }]);
@@ -106,8 +106,8 @@ describe('what the platform does with our cards', () => {
   });
 });
 
-describe('the tokens', () => {
-  it('are renewed when the platform forgets them', async () => {
+describe('access tokens', () => {
+  it('are renewed when the platform drops them', async () => {
     expect(await send(cardTo(ONLINE))).toEqual({ kind: 'sent' });
     await set({ dropTokens: true });
     expect(await send(cardTo(ONLINE))).toEqual({ kind: 'sent' });
@@ -116,28 +116,28 @@ describe('the tokens', () => {
     expect(problems).toEqual([]);
   });
 
-  it('that are not granted hold cards back', async () => {
+  it('that are not granted prevent sends', async () => {
     await set({ tokenStatus: 500 });
     expect(await send(cardTo(ONLINE))).toEqual({ kind: 'refused', because: 'no_token' });
     expect(problems).toMatchObject([{ agentId: null, because: 'no_token' }]);
   });
 });
 
-describe('what is told after a card', () => {
-  it.each(['always200', 'strict'])('a revoke is done where the platform reads it as %s', async (revokeMode) => {
+describe('commands after a card', () => {
+  it.each(['always200', 'strict'])('a revoke is done in the mode %s', async (revokeMode) => {
     await set({ revokeMode });
     const card = cardTo(OFFLINE);
     await send(card);
     expect(await client.revoke(card)).toBe('done');
     expect(await messages()).toMatchObject([{ state: 'revoked' }]);
-    // Once more: the platform has nothing to revoke.
+    // The platform has nothing to revoke the second time.
     expect(await client.revoke(card)).toBe('done');
   });
 
-  it('the decision is a text beside the card', async () => {
+  it('the closing text is a second message', async () => {
     const card = cardTo(ONLINE);
     await send(card);
-    expect(await client.close(card, 'approve')).toBe('done');
+    expect(await client.sendClosingText(card, 'approve')).toBe('done');
     expect(await messages()).toMatchObject([
       { messageId: card.messageId },
       { messageId: messageIdOf(card.id, 'closing'), text: 'You approved this sign-in to Acme.', card: null },
@@ -146,7 +146,7 @@ describe('what is told after a card', () => {
 });
 
 describe('a gateway', () => {
-  it('does not start, nor touch the database, with a file that is no service account', async () => {
+  it('does not start, and opens no database connection, with a file that is not a service account', async () => {
     const file = fileURLToPath(import.meta.url);
     const key = Buffer.alloc(32, 1).toString('base64');
     const settings = loadSettings(GatewaySettings, {
@@ -158,7 +158,7 @@ describe('a gateway', () => {
     });
     const start = startGateway(settings, createLogger({ app: 'gateway', level: 'silent' }));
     await expect(start).rejects.toThrow(
-      `RBM_SERVICE_ACCOUNT_FILE is ${JSON.stringify(file)}, which is no JSON object.`,
+      `RBM_SERVICE_ACCOUNT_FILE is ${JSON.stringify(file)}, which is not a JSON object.`,
     );
   });
 });

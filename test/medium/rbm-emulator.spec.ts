@@ -18,11 +18,11 @@ let token: string;
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The assertion of the room's account, with changes. */
+/** The assertion of the harness's account, with changes. */
 function assertion(claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}): string {
   const account = JSON.parse(readFileSync(harness.serviceAccountFile, 'utf8')) as Record<string, string>;
   const iat = Math.floor(Date.now() / 1000);
-  const said = {
+  const payload = {
     iss: account['client_email'],
     scope: SCOPE,
     aud: account['token_uri'],
@@ -30,7 +30,7 @@ function assertion(claims: Record<string, unknown> = {}, header: Record<string, 
     exp: iat + 3600,
     ...claims,
   };
-  const signed = `${encoded({ alg: 'RS256', typ: 'JWT', kid: account['private_key_id'], ...header })}.${encoded(said)}`;
+  const signed = `${encoded({ alg: 'RS256', typ: 'JWT', kid: account['private_key_id'], ...header })}.${encoded(payload)}`;
   return `${signed}.${createSign('RSA-SHA256')
     .update(signed)
     .sign(account['private_key'] ?? '', 'base64url')}`;
@@ -84,10 +84,10 @@ const revoke = (phone: string, messageId: string) =>
 const setPhone = (phone: string, profile: object) => harness.admin('PUT', `/_admin/phones/${phone}`, profile);
 const tap = (messageId: string, suggestion: number) =>
   harness.admin('POST', `/_admin/cards/${messageId}/tap`, { suggestion });
-const told = (count: number) => until(`${count} events`, SOON_MS, () => webhook.events.length >= count);
+const eventsReceived = (count: number) => until(`${count} events`, SOON_MS, () => webhook.events.length >= count);
 const stateOf = async (messageId: string): Promise<unknown> => {
   const { data } = (await harness.admin('GET', '/_admin/cards')).body as { data: Record<string, unknown>[] };
-  return data.find((kept) => kept['messageId'] === messageId)?.['state'];
+  return data.find((message) => message['messageId'] === messageId)?.['state'];
 };
 
 beforeEach(async () => {
@@ -102,7 +102,7 @@ afterEach(async () => {
 });
 
 describe('a token', () => {
-  it('is given for the signed word of the service account', async () => {
+  it('is granted for a signed assertion of the service account', async () => {
     const { status, body } = await exchange(assertion());
     expect(status).toBe(200);
     expect(body).toMatchObject({ expires_in: 3599, token_type: 'Bearer' });
@@ -112,11 +112,11 @@ describe('a token', () => {
     ['another audience', { aud: 'https://oauth2.googleapis.com/token' }, {}],
     ['another issuer', { iss: 'somebody@else' }, {}],
     ['another scope', { scope: 'https://www.googleapis.com/auth/businesscommunications' }, {}],
-    ['a time gone by', { iat: 1, exp: 3601 }, {}],
-    ['a life of two hours', { exp: Math.floor(Date.now() / 1000) + 7300 }, {}],
+    ['an expired time', { iat: 1, exp: 3601 }, {}],
+    ['a lifetime of two hours', { exp: Math.floor(Date.now() / 1000) + 7300 }, {}],
     ['no signature', {}, { alg: 'none' }],
     ['another key', {}, { kid: 'other' }],
-  ])('is refused to %s', async (_, claims, header) => {
+  ])('is refused for %s', async (_, claims, header) => {
     expect(await exchange(assertion(claims, header))).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
@@ -124,7 +124,7 @@ describe('a token', () => {
     expect((await exchange(jwt)).status).toBe(400);
   });
 
-  it('is asked for by every call, and may be forgotten', async () => {
+  it('is required by every call, and can be dropped', async () => {
     await setPhone(PHONE, { reachable: true });
     expect(await call('GET', `/v1/phones/${PHONE}/capabilities?agentId=${AGENT}`, undefined, 'other')).toMatchObject({
       status: 401,
@@ -136,7 +136,7 @@ describe('a token', () => {
 });
 
 describe('a send', () => {
-  it('to a phone that is online is answered with the message, delivered, and told', async () => {
+  it('to an online phone is answered with the message, delivered, and reported by an event', async () => {
     await setPhone(PHONE, { reachable: true, online: true, deliverAfterMs: 0 });
     const { status, body, messageId } = await send(PHONE);
     expect(status).toBe(200);
@@ -145,7 +145,7 @@ describe('a send', () => {
       messageTrafficType: 'AUTHENTICATION',
       sendTime: expect.stringMatching(/^\d{4}-.*Z$/) as string,
     });
-    await told(1);
+    await eventsReceived(1);
     expect(webhook.events[0]).toMatchObject({
       senderPhoneNumber: PHONE,
       eventType: 'DELIVERED',
@@ -163,7 +163,7 @@ describe('a send', () => {
     expect(await send(phone)).toMatchObject({ status: code, body: { error: { code, status } } });
   });
 
-  it('takes the number with its plus as it is or escaped, and the agent with its domain', async () => {
+  it('accepts the number with a plain or escaped plus, and the agent with its domain', async () => {
     await setPhone(PHONE, { reachable: true });
     const path = `/v1/phones/${encodeURIComponent(PHONE)}/agentMessages?messageId=${randomUUID()}&agentId=${AGENT}%40rbm.goog`;
     expect((await call('POST', path, card())).status).toBe(200);
@@ -171,7 +171,7 @@ describe('a send', () => {
     expect(data).toMatchObject([{ phone: PHONE, agentId: AGENT, card: { title: 'Sign in to Acme?' } }]);
   });
 
-  it('with an id that the agent has used is the first message, or refused, and never a second one', async () => {
+  it('with a used id is the first message, or refused, and never a second message', async () => {
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     const first = await send(PHONE);
     expect((await send(PHONE, card(), first.messageId)).body['sendTime']).toBe(first.body['sendTime']);
@@ -187,7 +187,7 @@ describe('a send', () => {
     expect((await send(PHONE)).status).toBe(404);
   });
 
-  it('whose answer never comes is under way all the same', async () => {
+  it('without an answer is delivered all the same', async () => {
     const phone = '+14155550599';
     const path = `${harness.url}/v1/phones/${phone}/agentMessages?messageId=${randomUUID()}&agentId=${AGENT}`;
     const stop = new AbortController();
@@ -198,23 +198,23 @@ describe('a send', () => {
       signal: stop.signal,
     });
     const failed = expect(sent).rejects.toThrow();
-    await told(1);
+    await eventsReceived(1);
     stop.abort();
     await failed;
     expect(webhook.kinds).toEqual(['DELIVERED']);
   });
 });
 
-describe('a message that waits', () => {
+describe('a waiting message', () => {
   it('is delivered when its phone comes online', async () => {
     const { messageId } = await send('+14155550500');
     expect(await stateOf(messageId)).toBe('waiting');
     await setPhone('+14155550500', { online: true, deliverAfterMs: 0 });
-    await told(1);
+    await eventsReceived(1);
     expect(await stateOf(messageId)).toBe('delivered');
   });
 
-  it('is revoked, and is then not delivered', async () => {
+  it('is revoked, and then not delivered', async () => {
     const { messageId } = await send('+14155550500');
     expect(await revoke('+14155550500', messageId)).toEqual({ status: 200, body: {} });
     await setPhone('+14155550500', { online: true, deliverAfterMs: 0 });
@@ -222,9 +222,9 @@ describe('a message that waits', () => {
     expect((await tap(messageId, 0)).status).toBe(409);
   });
 
-  it('expires, and that is told', async () => {
+  it('expires, with an event', async () => {
     const { messageId } = await send('+14155550500', card({ expireTime: undefined, ttl: '0.2s' }));
-    await told(1);
+    await eventsReceived(1);
     expect(webhook.events[0]).toMatchObject({
       phoneNumber: '+14155550500',
       eventType: 'TTL_EXPIRATION_REVOKED',
@@ -233,10 +233,10 @@ describe('a message that waits', () => {
     expect(await stateOf(messageId)).toBe('expired');
   });
 
-  it('reaches a phone to which revokes come too late', async () => {
+  it('reaches a phone that revokes reach too late', async () => {
     const { messageId } = await send('+14155550410');
     expect((await revoke('+14155550410', messageId)).status).toBe(200);
-    await told(1);
+    await eventsReceived(1);
     expect(webhook.kinds).toEqual(['DELIVERED']);
     expect((await tap(messageId, 0)).status).toBe(200);
   });
@@ -245,20 +245,20 @@ describe('a message that waits', () => {
     await setPhone(PHONE, { reachable: true, online: false, deliverAnyway: true });
     const { messageId } = await send(PHONE);
     expect((await tap(messageId, 1)).status).toBe(200);
-    await told(3);
+    await eventsReceived(3);
     expect([...webhook.kinds].sort()).toEqual(['DELIVERED', 'READ', 'tap']);
   });
 });
 
-describe('a revoke of what was delivered', () => {
+describe('a revoke of a delivered message', () => {
   it.each([
     ['always200', 200],
     ['strict', 404],
-  ])('is answered as %s has it', async (revokeMode, status) => {
+  ])('is answered in the mode %s', async (revokeMode, status) => {
     await harness.admin('PUT', '/_admin/rbm', { revokeMode });
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     const { messageId } = await send(PHONE);
-    await told(1);
+    await eventsReceived(1);
     expect((await revoke(PHONE, messageId)).status).toBe(status);
     expect((await revoke(PHONE, randomUUID())).status).toBe(status);
     expect(await stateOf(messageId)).toBe('delivered');
@@ -266,12 +266,12 @@ describe('a revoke of what was delivered', () => {
 });
 
 describe('a tap', () => {
-  it('tells the postback of the button, from the phone, with an id of its own', async () => {
+  it('sends the postback of the button, from the phone, with its own message id', async () => {
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     const { messageId } = await send(PHONE);
-    await told(1);
+    await eventsReceived(1);
     expect((await tap(messageId, 0)).body).toEqual({ result: 'tapped' });
-    await told(3);
+    await eventsReceived(3);
     const tapped = webhook.events.find((event) => 'suggestionResponse' in event);
     expect(tapped).toMatchObject({
       senderPhoneNumber: PHONE,
@@ -281,10 +281,10 @@ describe('a tap', () => {
     expect(tapped?.['messageId']).not.toBe(messageId);
   });
 
-  it('cannot be on a button that was not sent, nor on a card that was not', async () => {
+  it('is refused on a button or a card that was not sent', async () => {
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     const { messageId } = await send(PHONE);
-    await told(1);
+    await eventsReceived(1);
     expect((await tap(messageId, 2)).status).toBe(422);
     expect((await tap(messageId, -1)).status).toBe(422);
     expect((await tap(randomUUID(), 0)).status).toBe(404);
@@ -293,10 +293,10 @@ describe('a tap', () => {
   it.each([
     ['approve', 'v1.a'],
     ['deny', 'v1.d'],
-  ])('comes by itself where the person is told to %s', async (autoTap, postbackData) => {
+  ])('comes automatically for a profile with autoTap %s', async (autoTap, postbackData) => {
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap, tapAfterMs: 0 });
     await send(PHONE);
-    await told(3);
+    await eventsReceived(3);
     const tapped = webhook.events.find((event) => 'suggestionResponse' in event);
     expect(tapped).toMatchObject({ suggestionResponse: { postbackData } });
   });
@@ -306,7 +306,7 @@ describe('a webhook', () => {
   it('is signed over its decoded data with the client token', async () => {
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     await send(PHONE);
-    await told(1);
+    await eventsReceived(1);
     const [posted] = webhook.posted.filter(({ event }) => event !== null);
     const signature = createHmac('sha512', harness.clientToken)
       .update(posted?.data ?? '')
@@ -314,20 +314,20 @@ describe('a webhook', () => {
     expect(posted?.headers['x-goog-signature']).toBe(signature);
   });
 
-  it('is tried again until it is answered 200', async () => {
+  it('is repeated until it is answered 200', async () => {
     await harness.admin('PUT', '/_admin/rbm', { retryAfterMs: 10 });
     webhook.status = 503;
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     await send(PHONE);
-    await told(3);
+    await eventsReceived(3);
     webhook.status = 200;
     const view = async () => (await harness.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
-    await until('it was taken', SOON_MS, async () => (await view())['delivered'] === 1);
+    await until('it is accepted', SOON_MS, async () => (await view())['delivered'] === 1);
     const ids = webhook.posted.flatMap(({ event, body }) => (event === null ? [] : [body['message']]));
     expect(new Set(ids.map((message) => (message as { messageId: string }).messageId)).size).toBe(1);
   });
 
-  it('has to show that it knows the client token, by the secret alone', async () => {
+  it('must answer the handshake with the secret', async () => {
     const verified = async () => (await harness.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
     await until('the handshake', SOON_MS, async () => (await verified())['verified'] === true);
     const [handshake] = webhook.posted;
@@ -342,11 +342,11 @@ describe('a webhook', () => {
     ['duplicate', { duplicate: true }, ['DELIVERED', 'DELIVERED', 'READ', 'READ', 'tap', 'tap']],
     ['dropDelivered', { dropDelivered: true }, ['READ', 'tap']],
     ['reorder', { reorder: true }, ['DELIVERED', 'READ', 'tap']],
-  ])('can be told to %s', async (_, faults, kinds) => {
+  ])('can be configured to %s', async (_, faults, kinds) => {
     await harness.admin('PUT', '/_admin/rbm', faults);
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap: 'approve', tapAfterMs: 50 });
     await send(PHONE);
-    await told(kinds.length);
+    await eventsReceived(kinds.length);
     expect([...webhook.kinds].sort()).toEqual(kinds);
     if ('reorder' in faults) expect(webhook.kinds[0]).toBe('READ');
   });
@@ -356,7 +356,7 @@ describe('a webhook', () => {
     await harness.admin('PUT', '/_admin/rbm', faults);
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap: 'deny', tapAfterMs: 0 });
     await send(PHONE);
-    await told(3);
+    await eventsReceived(3);
     for (const event of webhook.events) {
       expect(event['agentId']).toBe('somebody_else@rbm.goog');
       expect(event).not.toHaveProperty('sendTime');
@@ -365,18 +365,18 @@ describe('a webhook', () => {
     expect(tapped?.['suggestionResponse']).toEqual({ postbackData: 'v1.d', text: 'Deny' });
   });
 
-  it('is told a delivery and an expiry of one message at …0301', async () => {
+  it('gets a delivery and an expiry event for one message at …0301', async () => {
     await send('+14155550301');
-    await told(2);
+    await eventsReceived(2);
     expect([...webhook.kinds].sort()).toEqual(['DELIVERED', 'TTL_EXPIRATION_REVOKED']);
   });
 
-  it('is told of a STOP, of typing, and of an agent that is suspended and then reaches nobody', async () => {
+  it('gets events for STOP, typing and a suspended agent, which then reaches no phone', async () => {
     await setPhone(PHONE, { reachable: true });
     await harness.admin('POST', '/_admin/replies', { phone: PHONE, agentId: AGENT, text: ' stop ' });
     await harness.admin('POST', '/_admin/rbm/events', { phone: PHONE, agentId: AGENT, type: 'IS_TYPING' });
     await harness.admin('POST', '/_admin/rbm/events', { agentId: AGENT, type: 'SUSPENDED' });
-    await told(4);
+    await eventsReceived(4);
     expect([...webhook.kinds].sort()).toEqual(['IS_TYPING', 'UNSUBSCRIBE', 'text', 'text']);
     expect(webhook.events).toContainEqual(expect.objectContaining({ newLaunchState: 'SUSPENDED' }));
     expect((await send(PHONE)).status).toBe(404);
@@ -423,7 +423,7 @@ describe('hostile calls', () => {
 
   it.each([
     ['from a page of another site', { origin: 'https://evil.example' }],
-    ['by a name that was pointed at this machine', { host: 'evil.example' }],
+    ['by a foreign host name of this machine', { host: 'evil.example' }],
   ])('%s are refused', async (_, headers) => {
     const answer = await request(`${harness.url}/_admin/cards`, { headers });
     await answer.body.dump();

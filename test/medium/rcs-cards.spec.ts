@@ -3,8 +3,8 @@ import { AGENT, RcsHarness } from '../support/rcs-harness.js';
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 15_000;
-/** Agents whose sends fail are others than the usual one: its breaker would open for the cards that come after. */
-const TROUBLED = { agentId: 'troubled_agent' };
+/** A separate agent for failing sends, because its breaker opens for later cards. */
+const FAILING = { agentId: 'failing_agent' };
 
 let harness: RcsHarness;
 
@@ -22,11 +22,11 @@ const onlinePhone = (): string => {
 const texts = (phone: string): (string | null)[] => harness.platform.messages(phone).map(({ text }) => text);
 
 describe('a card', () => {
-  it('goes out with the agent, the brand and the end of its session, and is told of', async () => {
+  it('is sent with the agent, the brand and the expiry of its session, and its outcome is published', async () => {
     const phone = harness.freshPhone();
     harness.platform.phone(phone, { online: false });
     const card = await harness.offer(phone);
-    await harness.hears(card, 'sent');
+    await harness.receives(card, 'sent');
     expect(harness.outcomesOf(card)).toEqual(['sent']);
     const [message, ...others] = harness.platform.messages(phone);
     expect(others).toEqual([]);
@@ -38,22 +38,22 @@ describe('a card', () => {
     expect((await harness.session(card)).channel).toBe('sms_fallback');
   });
 
-  it('that is delivered makes its session one of RCS, at whichever gateway that is told', async () => {
+  it('that is delivered makes its session rcs, at whichever gateway receives the event', async () => {
     const card = await harness.offer(onlinePhone());
-    await harness.hears(card, 'rcs');
+    await harness.receives(card, 'rcs');
     expect((await harness.session(card)).channel).toBe('rcs');
     expect(await harness.record(card)).toMatchObject({ finalChannel: 'rcs', deliveredAt: expect.any(Date) as unknown });
-    const answered = () => harness.platform.told.filter(({ sender }) => sender !== undefined);
-    // What was committed is heard here while the platform's answer is on its way.
-    await until('the platform has its answer', WITHIN_MS, () => answered().length > 0);
+    const answered = () => harness.platform.webhookPosts.filter(({ sender }) => sender !== undefined);
+    // The outcome may be received before the platform has the answer to its webhook.
+    await until('the webhook is answered', WITHIN_MS, () => answered().length > 0);
     expect(answered().every(({ to, sender, status }) => to !== sender && status === 200)).toBe(true);
   });
 
-  it('that is approved ends its session as one of RCS, tells so, and is closed by a text', async () => {
+  it('that is approved ends its session as rcs, writes its event, and gets a closing text', async () => {
     const phone = harness.freshPhone();
     harness.platform.phone(phone, { autoTap: 'approve', tapAfterMs: 0 });
     const card = await harness.offer(phone);
-    expect(await harness.becomes(card, 'approved')).toMatchObject({ channel: 'rcs' });
+    expect(await harness.reachesStatus(card, 'approved')).toMatchObject({ channel: 'rcs' });
     const events = await harness.sql<{ type: string; data: Record<string, unknown> }>(
       'SELECT type, data FROM events WHERE session_id = $1',
       [card.id],
@@ -61,41 +61,41 @@ describe('a card', () => {
     expect(events).toMatchObject([{ type: 'verification.completed', data: { channel: 'rcs', status: 'approved' } }]);
     await until('the closing text is there', WITHIN_MS, () => harness.platform.messages(phone).length === 2);
     expect(texts(phone)).toEqual([null, 'You approved this sign-in to Acme.']);
-    await until('no errand is left', WITHIN_MS, async () => (await harness.record(card)).errand === null);
+    await until('no command is left', WITHIN_MS, async () => (await harness.record(card)).command === null);
   });
 
-  it('that is denied ends its session, and says that nobody was let in', async () => {
+  it('that is denied ends its session, and gets a closing text', async () => {
     const phone = harness.freshPhone();
     harness.platform.phone(phone, { autoTap: 'deny', tapAfterMs: 0 });
     const card = await harness.offer(phone);
-    expect(await harness.becomes(card, 'denied')).toMatchObject({ channel: 'rcs' });
+    expect(await harness.reachesStatus(card, 'denied')).toMatchObject({ channel: 'rcs' });
     await until('the closing text is there', WITHIN_MS, () => harness.platform.messages(phone).length === 2);
     expect(texts(phone)[1]).toContain('denied');
   });
 
-  it('with numbers is approved by the right one alone', async () => {
+  it('with number matching is approved by the right number only', async () => {
     const [right, wrong] = [onlinePhone(), onlinePhone()];
     for (const [phone, approves] of [
       [right, true],
       [wrong, false],
     ] as const) {
       const card = await harness.offer(phone, { numberMatching: true });
-      await harness.hears(card, 'rcs');
+      await harness.receives(card, 'rcs');
       const [message] = harness.platform.messages(phone);
       if (message === undefined) throw new Error('no card');
       expect(message.suggestions).toHaveLength(4);
       const code = harness.answers.matchCodeOf(card);
       const tapped = message.suggestions.findIndex((text) => (text === code) === approves && text !== 'Deny');
       harness.platform.rbm.platform.tap(message.messageId, tapped);
-      await harness.becomes(card, approves ? 'approved' : 'denied');
+      await harness.reachesStatus(card, approves ? 'approved' : 'denied');
     }
   });
 
-  it('is not sent to a phone without RCS, which is known from then on', async () => {
+  it('is refused to a phone without RCS, which is recorded', async () => {
     const phone = harness.freshPhone();
     harness.platform.phone(phone, { reachable: false });
     const card = await harness.offer(phone);
-    await harness.hears(card, 'sms_fallback');
+    await harness.receives(card, 'sms_fallback');
     expect(await harness.record(card)).toMatchObject({ state: 'refused', refusal: 'unreachable' });
     const known = await harness.sql('SELECT 1 FROM card_recipients WHERE phone = $1 AND unreachable_at IS NOT NULL', [
       phone,
@@ -107,84 +107,84 @@ describe('a card', () => {
     ['+14155580429', { state: 'refused', refusal: 'throttled' }],
     ['+14155580503', { state: 'unknown', refusal: 'server_error' }],
     ['+14155580599', { state: 'unknown', refusal: 'timeout' }],
-  ])('to %s, which the platform does not take properly, falls back at once', async (phone, expected) => {
+  ])('to %s, for which the platform fails, falls back at once', async (phone, expected) => {
     harness.platform.phone(phone, { online: false });
-    const card = await harness.offer(phone, TROUBLED);
-    await harness.hears(card, 'sms_fallback');
+    const card = await harness.offer(phone, FAILING);
+    await harness.receives(card, 'sms_fallback');
     expect(await harness.record(card)).toMatchObject({ ...expected, finalChannel: 'sms_fallback' });
     expect((await harness.session(card)).channel).toBe('sms_fallback');
   });
 
-  it('that arrives before the platform has answered its send is one of RCS', async () => {
-    const card = await harness.offer('+14155570599', TROUBLED);
-    await harness.hears(card, 'rcs');
+  it('that arrives before the answer to its send is rcs', async () => {
+    const card = await harness.offer('+14155570599', FAILING);
+    await harness.receives(card, 'rcs');
     expect((await harness.session(card)).channel).toBe('rcs');
     await until('its send is recorded', WITHIN_MS, async () => (await harness.record(card)).state === 'sent');
-    expect(harness.outcomesOf(card).every((word) => word === 'rcs')).toBe(true);
-    expect((await harness.record(card)).errand).toBeNull();
+    expect(harness.outcomesOf(card).every((outcome) => outcome === 'rcs')).toBe(true);
+    expect((await harness.record(card)).command).toBeNull();
   });
 
-  it('of an unknown fate counts when it is tapped after all', async () => {
+  it('with an unknown outcome counts when it is tapped later', async () => {
     const phone = '+14155590599';
     harness.platform.phone(phone, { deliverAfterMs: 2_000, deliverAnyway: true });
     const card = await harness.offer(phone, { agentId: 'late_agent' });
-    await harness.hears(card, 'sms_fallback');
+    await harness.receives(card, 'sms_fallback');
     await until('it is on the phone', WITHIN_MS, () => harness.platform.messages(phone)[0]?.state === 'delivered');
     harness.platform.rbm.platform.tap(harness.platform.messages(phone)[0]?.messageId ?? '', 0);
-    expect(await harness.becomes(card, 'approved')).toMatchObject({ channel: 'sms_fallback' });
+    expect(await harness.reachesStatus(card, 'approved')).toMatchObject({ channel: 'sms_fallback' });
   });
 
-  it('that is given up is revoked, and one that nobody recorded too', async () => {
-    const [given, lost] = [harness.freshPhone(), harness.freshPhone()];
-    for (const phone of [given, lost]) harness.platform.phone(phone, { online: false });
-    const card = await harness.offer(given);
-    await harness.hears(card, 'sent');
-    expect(await harness.cards.settle(card.id)).toBe('sms_fallback');
+  it('that is settled as sms_fallback is revoked, and so is one without a recorded outcome', async () => {
+    const [settled, lost] = [harness.freshPhone(), harness.freshPhone()];
+    for (const phone of [settled, lost]) harness.platform.phone(phone, { online: false });
+    const card = await harness.offer(settled);
+    await harness.receives(card, 'sent');
+    expect(await harness.cards.offers.settleChannel(card.id)).toBe('sms_fallback');
     harness.notify([card.id]);
-    await until('it is revoked', WITHIN_MS, () => harness.platform.messages(given)[0]?.state === 'revoked');
-    // A gateway that died between its claim and its record: the request that waits settles it.
+    await until('it is revoked', WITHIN_MS, () => harness.platform.messages(settled)[0]?.state === 'revoked');
+    // Its gateway failed between the claim and the record: the waiting create settles it.
     const orphan = await harness.offerClaimed(lost);
-    expect(await harness.cards.settle(orphan.id)).toBe('sms_fallback');
+    expect(await harness.cards.offers.settleChannel(orphan.id)).toBe('sms_fallback');
     harness.notify([orphan.id]);
-    await until('no errand is left', WITHIN_MS, async () => (await harness.record(orphan)).errand === null);
+    await until('no command is left', WITHIN_MS, async () => (await harness.record(orphan)).command === null);
     expect(harness.platform.messages(lost)).toEqual([]);
   });
 
-  it('is sent when gateways are called for it over the bus, and nobody rings', async () => {
-    const card = await harness.offer(onlinePhone(), {}, (id) => harness.call([id]));
-    await harness.hears(card, 'rcs');
+  it('is sent after a broadcast without a queue job', async () => {
+    const card = await harness.offer(onlinePhone(), {}, (id) => harness.broadcast([id]));
+    await harness.receives(card, 'rcs');
   });
 
-  it('is sent once, however often it is rung and called for, at both gateways', async () => {
+  it('is sent once for repeated jobs and broadcasts at both gateways', async () => {
     const phone = harness.freshPhone();
     harness.platform.phone(phone, { online: false });
     const card = await harness.offer(phone, {}, (id) => {
-      for (let notifies = 0; notifies < 5; notifies++) {
-        harness.call([id, id]);
+      for (let repeats = 0; repeats < 5; repeats++) {
+        harness.broadcast([id, id]);
         harness.notify([id, id]);
       }
     });
-    await harness.hears(card, 'sent');
+    await harness.receives(card, 'sent');
     expect(harness.outcomesOf(card)).toEqual(['sent']);
     expect(harness.platform.messages(phone)).toHaveLength(1);
   });
 });
 
-describe('what the platform tells', () => {
-  it('is acted on when the gateway that stored it did not come to it', async () => {
+describe('an event of the platform', () => {
+  it('is processed by polling when the gateway that stored it did not process it', async () => {
     const phone = harness.freshPhone();
     harness.platform.phone(phone, { online: false });
     const card = await harness.offer(phone);
-    await harness.hears(card, 'sent');
+    await harness.receives(card, 'sent');
     const { clock } = harness.gateway.harness;
     const [message] = harness.platform.messages(phone);
     const occurredAt = new Date(clock.nowMs());
-    const told = { agentId: AGENT, phone, messageId: message?.messageId ?? null, cardId: null, choice: null };
-    await harness.cards.storeEvents([{ ...told, id: clock.newId(), kind: 'delivered', occurredAt }]);
-    await harness.hears(card, 'rcs');
+    const event = { agentId: AGENT, phone, messageId: message?.messageId ?? null, cardId: null, choice: null };
+    await harness.cards.events.storeEvents([{ ...event, id: clock.newId(), kind: 'delivered', occurredAt }]);
+    await harness.receives(card, 'rcs');
   });
 
-  it('of a suspended agent makes its cards be refused, until it is launched again', async () => {
+  it('of a suspended agent leads to refused offers, until the agent is launched again', async () => {
     const agentId = 'another_agent';
     const suspended = async (): Promise<boolean | undefined> => {
       const rows = await harness.sql<{ suspended: boolean }>('SELECT suspended FROM card_agents WHERE agent_id = $1', [
@@ -199,33 +199,33 @@ describe('what the platform tells', () => {
     await until('it is launched', WITHIN_MS, async () => (await suspended()) === false);
   });
 
-  it('of a person who wants no more makes cards be refused, until they want them again', async () => {
+  it('of an unsubscription leads to refused offers, until the person subscribes again', async () => {
     const phone = onlinePhone();
     const prefersSms = async (): Promise<boolean> =>
       (await harness.sql('SELECT 1 FROM card_recipients WHERE phone = $1 AND prefers_sms_at IS NOT NULL', [phone]))
         .length === 1;
     harness.platform.rbm.reply(AGENT, phone, 'STOP');
-    await until('SMS is preferred', WITHIN_MS, prefersSms);
+    await until('the phone is unsubscribed', WITHIN_MS, prefersSms);
     await expect(harness.offer(phone)).rejects.toThrow('prefers_sms');
     harness.platform.rbm.reply(AGENT, phone, 'START');
-    await until('cards are wanted', WITHIN_MS, async () => !(await prefersSms()));
-    await harness.hears(await harness.offer(phone), 'rcs');
+    await until('the phone is subscribed', WITHIN_MS, async () => !(await prefersSms()));
+    await harness.receives(await harness.offer(phone), 'rcs');
   });
 
   it.each([
-    ['told twice', { duplicate: true }],
-    ['told in another order', { reorder: true }],
-    ['told without a time', { omitSendTime: true }],
-    ['told without a type', { omitType: true }],
-    ['told without the delivery', { dropDelivered: true }],
+    ['repeated', { duplicate: true }],
+    ['sent in another order', { reorder: true }],
+    ['sent without a time', { omitSendTime: true }],
+    ['sent without a type', { omitType: true }],
+    ['sent without the delivery', { dropDelivered: true }],
   ])('counts once when it is %s', async (_, faults) => {
     harness.platform.rbm.set(faults);
     try {
       const phone = harness.freshPhone();
       harness.platform.phone(phone, { autoTap: 'approve', tapAfterMs: 50 });
       const card = await harness.offer(phone);
-      expect(await harness.becomes(card, 'approved')).toMatchObject({ channel: 'rcs' });
-      await until('all is handled', WITHIN_MS, async () => (await unhandled()) === 0);
+      expect(await harness.reachesStatus(card, 'approved')).toMatchObject({ channel: 'rcs' });
+      await until('all events are processed', WITHIN_MS, async () => (await unprocessed()) === 0);
       expect(await harness.sql('SELECT 1 FROM events WHERE session_id = $1', [card.id])).toHaveLength(1);
     } finally {
       harness.platform.rbm.set({
@@ -238,26 +238,26 @@ describe('what the platform tells', () => {
     }
   });
 
-  it('counts for nothing with a wrong signature or another agent', async () => {
+  it('has no effect with a wrong signature or another agent', async () => {
     const phone = harness.freshPhone();
     harness.platform.phone(phone, { autoTap: 'approve', tapAfterMs: 0 });
     harness.platform.rbm.set({ wrongAgent: true });
     const card = await harness.offer(phone);
-    await until('the tap was handled', WITHIN_MS, async () => (await outcomesOf(card.id)).length > 0);
+    await until('the tap is processed', WITHIN_MS, async () => (await outcomesOf(card.id)).length > 0);
     expect((await harness.session(card)).status).toBe('pending');
     harness.platform.rbm.set({ wrongAgent: false, corruptSignature: true });
-    const before = harness.platform.told.length;
+    const before = harness.platform.webhookPosts.length;
     harness.platform.rbm.platform.tap(harness.platform.messages(phone)[0]?.messageId ?? '', 0);
-    await until('it was refused', WITHIN_MS, () =>
-      harness.platform.told.slice(before).some(({ status }) => status === 401),
+    await until('the webhook is refused', WITHIN_MS, () =>
+      harness.platform.webhookPosts.slice(before).some(({ status }) => status === 401),
     );
     expect((await harness.session(card)).status).toBe('pending');
     harness.platform.rbm.set({ corruptSignature: false });
-    await harness.becomes(card, 'approved');
+    await harness.reachesStatus(card, 'approved');
   });
 });
 
-async function unhandled(): Promise<number> {
+async function unprocessed(): Promise<number> {
   const rows = await harness.sql('SELECT 1 FROM card_events WHERE handled_at IS NULL');
   return rows.length;
 }

@@ -20,7 +20,7 @@ let names = 0;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-webhook-'));
-  // A gateway wants the key of a service account beside the token; no card is sent here.
+  // The gateway requires a service account key beside the token; no card is sent here.
   const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
   gateway = await GatewayHarness.open({ RBM_CLIENT_TOKEN: CLIENT_TOKEN, RBM_SERVICE_ACCOUNT_FILE: keyFile });
 });
@@ -29,12 +29,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface CommandResult {
+interface HttpAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-async function post(body: string, headers: Record<string, string> = {}): Promise<CommandResult> {
+async function post(body: string, headers: Record<string, string> = {}): Promise<HttpAnswer> {
   const response = await fetch(`http://127.0.0.1:${gateway.ports.http}/rcs/webhook`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -43,8 +43,8 @@ async function post(body: string, headers: Record<string, string> = {}): Promise
   return { status: response.status, text: await response.text() };
 }
 
-/** As the platform sends it. */
-function push(data: string | Buffer, changes: Record<string, string> = {}): Promise<CommandResult> {
+/** Posts data in the form of the platform, signed. */
+function push(data: string | Buffer, changes: Record<string, string> = {}): Promise<HttpAnswer> {
   const octets = Buffer.from(data);
   const signature = createHmac('sha512', CLIENT_TOKEN).update(octets).digest('base64');
   const message = { data: octets.toString('base64'), messageId: '1', publishTime: '2026-01-15T10:00:07.9Z' };
@@ -70,7 +70,7 @@ async function stored(): Promise<number> {
 }
 
 describe('the webhook of the platform', () => {
-  it('shakes hands with whoever knows the token, and with nobody else', async () => {
+  it('answers the handshake only with the right client token', async () => {
     const secret = '1234567890';
     expect(await post(JSON.stringify({ clientToken: CLIENT_TOKEN, secret }))).toEqual({ status: 200, text: secret });
     const refused = await post(JSON.stringify({ clientToken: 'another', secret }));
@@ -78,7 +78,7 @@ describe('the webhook of the platform', () => {
     expect(refused.text).not.toContain(secret);
   });
 
-  it('stores what is signed before it answers, once', async () => {
+  it('stores a signed event once, before it answers', async () => {
     const [before, event] = [await stored(), delivered(freshName())];
     expect(await push(event)).toEqual({ status: 200, text: '' });
     expect(await stored()).toBe(before + 1);
@@ -88,23 +88,23 @@ describe('the webhook of the platform', () => {
     expect(rows[0]).toEqual({ agent_id: 'acme_agent', phone: PHONE, kind: 'delivered' });
   });
 
-  it('stores nothing that is not signed', async () => {
+  it('stores no unsigned event', async () => {
     const before = await stored();
     expect((await push(delivered(freshName()), { 'x-goog-signature': '' })).status).toBe(401);
-    const ofAnother = createHmac('sha512', 'another').update('x').digest('base64');
-    expect((await push(delivered(freshName()), { 'x-goog-signature': ofAnother })).status).toBe(401);
+    const foreignSignature = createHmac('sha512', 'another').update('x').digest('base64');
+    expect((await push(delivered(freshName()), { 'x-goog-signature': foreignSignature })).status).toBe(401);
     expect(await stored()).toBe(before);
   });
 
   it.each(['', 'no JSON', '[]', '{}', '{"agentId":"a\\u0000"}', '"\\ud800"', '['.repeat(40_000)])(
-    'answers %j with 200, since it would only come again',
+    'answers the invalid event %j with 200, so that it is not repeated',
     async (data) => {
       if (data === '') expect((await push(data)).status).toBe(400);
       else expect((await push(data)).status).toBe(200);
     },
   );
 
-  it('takes whatever is signed, and acts on events all the same', async () => {
+  it('accepts any signed data, and processes all its events', async () => {
     const base: readonly (readonly [string, unknown])[] = [
       ['agentId', AGENT],
       ['senderPhoneNumber', PHONE],
@@ -124,14 +124,14 @@ describe('the webhook of the platform', () => {
       }),
       { numRuns: 300 },
     );
-    await until('all is acted on', WITHIN_MS, async () => {
-      const waiting = await gateway.harness.database.query('SELECT 1 FROM card_events WHERE handled_at IS NULL');
-      return waiting.length === 0;
+    await until('all events are processed', WITHIN_MS, async () => {
+      const unprocessed = await gateway.harness.database.query('SELECT 1 FROM card_events WHERE handled_at IS NULL');
+      return unprocessed.length === 0;
     });
-    expect(gateway.log.filter((line) => line.includes('could not be acted on'))).toEqual([]);
+    expect(gateway.log.filter((line) => line.includes('RCS event could not be processed'))).toEqual([]);
   });
 
-  it('answers whatever is not signed with a refusal', async () => {
+  it('refuses any unsigned body', async () => {
     const members = ['message', 'data', 'clientToken', 'secret'];
     const body = hostileBody([['message', { data: 'e30=' }]], members, [CLIENT_TOKEN, 'e30=']);
     await fc.assert(
@@ -142,7 +142,7 @@ describe('the webhook of the platform', () => {
     );
   });
 
-  it('asks for what it cannot store, within its time, and takes it once it can', async () => {
+  it('answers 503 to an event that it cannot store, and accepts the repeat once it can', async () => {
     const event = delivered(freshName());
     const before = await stored();
     await gateway.line.cut();
@@ -150,11 +150,11 @@ describe('the webhook of the platform', () => {
     expect(refused.status).toBe(503);
     expect(refused.text).toContain('SERVICE_UNAVAILABLE');
     await gateway.line.mend();
-    await until('it is taken', WITHIN_MS, async () => (await push(event)).status === 200);
+    await until('the repeat is accepted', WITHIN_MS, async () => (await push(event)).status === 200);
     expect(await stored()).toBe(before + 1);
   });
 
-  it('counts what becomes of requests', async () => {
+  it('counts requests by their result', async () => {
     for (const fate of ['stored', 'handshake', 'wrong_token', 'unsigned', 'malformed', 'unreadable', 'sent_back']) {
       expect(await gateway.metric(`countersign_rcs_webhooks_total{fate="${fate}"`), fate).toBeGreaterThan(0);
     }

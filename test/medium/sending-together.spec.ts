@@ -7,10 +7,10 @@ import { until } from '../support/until.js';
 
 const OK = 0;
 const ABROAD = '+447400123456';
-/** A connection is handed over at the next look, and bound a moment later. */
+/** A connection is handed over at the next reconcile, then bound. */
 const SHARED_WITHIN_MS = 25_000;
 
-/** North has a connection for each gateway; south, the better way abroad, has one. */
+/** North has a connection for each gateway; south, with the better route abroad, has one. */
 const north = new Carrier('north');
 const south = new Carrier('south');
 let harness: OutboundHarness;
@@ -48,7 +48,7 @@ async function ownersOf(bind: string): Promise<number> {
 
 async function queue(count: number, changes = {}): Promise<Uuid[]> {
   const session = await harness.gateway.create({ ttlSeconds: 300, ...changes });
-  return Promise.all(Array.from({ length: count }, () => harness.queue(session)));
+  return Promise.all(Array.from({ length: count }, () => harness.queueCode(session)));
 }
 const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
   until(`all are ${state}`, 20_000, async () => {
@@ -56,30 +56,31 @@ const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
   });
 
 describe('two gateways', () => {
-  it('send every code once, by the connections of both', async () => {
+  it('send every code once, over the connections of both', async () => {
     const ids = await queue(60);
     await allReach(ids, 'submitted');
     expect(north.submits).toHaveLength(60);
   }, 30_000);
 
-  it('leave a code to the one that is bound to the better way, whichever hears of it', async () => {
-    // One at a time: each ring is heard by one of them, in turn.
+  it('leave a code to the gateway bound to the better route, whichever is notified', async () => {
+    // One at a time, so that each gateway consumes some of the jobs.
     for (let count = 0; count < 10; count++) await allReach(await queue(1, { phone: ABROAD }), 'submitted');
     expect([south.submits.length, north.submits.length]).toEqual([10, 0]);
   }, 60_000);
 
-  it('send it the next way when the better one is bound nowhere', async () => {
+  it('use the next route when the better bind is bound nowhere', async () => {
     await harness.sql(`UPDATE binds SET enabled = false WHERE name = 'south'`);
     await until('south is unbound', 10_000, () => !south.isBound);
     await allReach(await queue(4, { phone: ABROAD }), 'submitted');
     expect([south.submits.length, north.submits.length]).toEqual([0, 4]);
   }, 30_000);
 
-  it('take the receipt of a code wherever it comes', async () => {
+  it('match a receipt over any connection', async () => {
     const ids = await queue(20);
     await allReach(ids, 'submitted');
-    // All of them over one connection, whoever sent the code.
-    for (const id of ids) expect(await north.receipt((await harness.code(id)).smscMessageId ?? '', 'DELIVRD')).toBe(OK);
+    // All receipts over one connection, whichever gateway sent the code.
+    for (const id of ids)
+      expect(await north.sendReceipt((await harness.code(id)).smscMessageId ?? '', 'DELIVRD')).toBe(OK);
     await allReach(ids, 'delivered');
   }, 30_000);
 });

@@ -7,10 +7,10 @@ import { until } from '../support/until.js';
 
 const OK = 0;
 const THROTTLED = { command_status: 0x58 };
-/** Of `wide`, once it was widened. */
+/** Window of `wide` after its change. */
 const WIDE_WINDOW = 12;
 const SUBMIT_FAILED = { command_status: 0x45 };
-/** A number of each carrier; what `swift` does not take may go by `spare`. */
+/** A number routed to each carrier; codes not accepted by `swift` use `spare`. */
 const PHONES = { swift: '+447400123456', slow: '+33612345678', odd: '+4915112345678', wide: '+48512345678' } as const;
 
 const swift = new Carrier('swift');
@@ -45,32 +45,35 @@ afterEach(() => {
   }
 });
 
-async function queue(way: keyof typeof PHONES, count: number, text?: string): Promise<Uuid[]> {
-  const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES[way] });
-  return Promise.all(Array.from({ length: count }, () => harness.queue(session, text === undefined ? {} : { text })));
+async function queue(carrier: keyof typeof PHONES, count: number, text?: string): Promise<Uuid[]> {
+  const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES[carrier] });
+  return Promise.all(
+    Array.from({ length: count }, () => harness.queueCode(session, text === undefined ? {} : { text })),
+  );
 }
-const queueOne = async (way: keyof typeof PHONES, text?: string): Promise<Uuid> => (await queue(way, 1, text))[0] ?? '';
+const queueOne = async (carrier: keyof typeof PHONES, text?: string): Promise<Uuid> =>
+  (await queue(carrier, 1, text))[0] ?? '';
 const stateOf = async (id: Uuid): Promise<string> => (await harness.code(id)).state;
 const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
   until(`all are ${state}`, 20_000, async () => (await Promise.all(ids.map(stateOf))).every((is) => is === state));
-const scripted = (carrier: Carrier, count: number, taken: PduValues | 'mute'): void => {
-  for (let time = 0; time < count; time++) carrier.script.push(() => taken);
+const scripted = (carrier: Carrier, count: number, response: PduValues | 'mute'): void => {
+  for (let time = 0; time < count; time++) carrier.script.push(() => response);
 };
 
-describe('the rate of a bind', () => {
-  it('is what its row says: never faster, and enough for all', async () => {
+describe('the submit rate of a bind', () => {
+  it('is the configured rate, and not exceeded', async () => {
     const startedMs = performance.now();
     await allReach(await queue('slow', 40), 'submitted');
-    // Forty at twenty a second, the first of them at once.
+    // 40 codes at 20 per second, the first at once.
     expect(performance.now() - startedMs).toBeGreaterThan(1_800);
     expect(slow.submits).toHaveLength(40);
   }, 30_000);
 
-  it('is halved for a carrier that throttles, who is not asked over and over', async () => {
+  it('is halved after throttle responses, without repeated attempts', async () => {
     scripted(slow, 5, THROTTLED);
     const startedMs = performance.now();
     await allReach(await queue('slow', 30), 'submitted');
-    // At half the rate from the first answer on.
+    // At half the rate after the first response.
     expect(performance.now() - startedMs).toBeGreaterThan(2_000);
     expect(slow.submits).toHaveLength(35);
   }, 30_000);
@@ -80,7 +83,7 @@ describe('the window of a bind', () => {
   const timesBound = (bind: string): number =>
     harness.gateway.log.filter((line) => line.includes(`"bind":"${bind}"`) && line.includes('"state":"bound"')).length;
 
-  it('is never exceeded, and is widened under a link that stays', async () => {
+  it('is never exceeded, and can be widened without a new link', async () => {
     const before = timesBound('wide');
     scripted(wide, WIDE_WINDOW, 'mute');
     const ids = await queue('wide', WIDE_WINDOW);
@@ -88,22 +91,22 @@ describe('the window of a bind', () => {
     await allReach(await queue('slow', 5), 'submitted');
     expect(wide.submits).toHaveLength(3);
     await harness.sql(`UPDATE binds SET send_window = $1 WHERE name = 'wide'`, [WIDE_WINDOW]);
-    await until('all are open', 5_000, () => wide.submits.length === WIDE_WINDOW);
+    await until('all submits are sent', 5_000, () => wide.submits.length === WIDE_WINDOW);
     expect(timesBound('wide')).toBe(before);
-    // The link is lost, and their fate unknown: each is sent once more.
+    // The link is lost and the fates are unknown: each code is sent once more.
     wide.drop();
     await allReach(ids, 'submitted');
     expect(wide.submits).toHaveLength(2 * WIDE_WINDOW);
   }, 30_000);
 });
 
-describe('a carrier that answers nothing', () => {
-  it('gets no more than its window, and holds up nobody else', async () => {
+describe('a carrier that does not respond', () => {
+  it('gets at most its window, and does not delay other carriers', async () => {
     scripted(swift, 1_000, 'mute');
     const muted = await queue('swift', 60);
     await allReach(await queue('slow', 5), 'submitted');
     await allReach(muted, 'submitted');
-    // Those that it had are sent once more, by the other way.
+    // Its submits are sent once more over the other route.
     expect(swift.submits.length).toBeGreaterThan(0);
     expect(spare.submits).toHaveLength(60);
     const copies = await Promise.all(muted.map(async (id) => (await harness.code(id)).attempts));
@@ -111,137 +114,140 @@ describe('a carrier that answers nothing', () => {
   }, 40_000);
 });
 
-describe('codes behind a carrier that answers nothing', () => {
-  it('end with their sessions, unsent, and free whatever they held', async () => {
+describe('codes queued for a carrier that does not respond', () => {
+  it('fail unsent at their expiry, and release their reservations', async () => {
     scripted(wide, 1_000, 'mute');
     const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES.wide });
-    const ids = await Promise.all(Array.from({ length: 60 }, () => harness.queue(session, { validMs: 4_000 })));
+    const ids = await Promise.all(Array.from({ length: 60 }, () => harness.queueCode(session, { validMs: 4_000 })));
     const failed = async (): Promise<number> =>
       (await Promise.all(ids.map(stateOf))).filter((state) => state === 'failed').length;
-    await until('all but those that were sent have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
+    await until('all unsent codes have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
     expect(wide.submits).toHaveLength(WIDE_WINDOW);
-    // What was sent is of unknown fate once the link is lost, and too late to be sent again.
+    // Sent codes have an unknown fate after the loss of the link, and have expired.
     wide.drop();
-    await until('all have failed', 10_000, async () => (await failed()) === 60);
+    await until('all codes have failed', 10_000, async () => (await failed()) === 60);
     expect(wide.submits).toHaveLength(WIDE_WINDOW);
     wide.script.length = 0;
     await allReach(await queue('wide', 3), 'submitted');
   }, 40_000);
 });
 
-describe('the manners of a carrier', () => {
-  it('say which answers ask for time', async () => {
+describe('carrier-specific settings of a bind', () => {
+  it('define temporary statuses', async () => {
     scripted(odd, 1, SUBMIT_FAILED);
     const id = await queueOne('odd');
-    expect(await harness.reaches(id, 'submitted')).toMatchObject({ attempts: 2 });
+    expect(await harness.waitForState(id, 'submitted')).toMatchObject({ attempts: 2 });
     expect(odd.submits).toHaveLength(2);
   });
 
-  it('say which are its last word, even where others mean something else by it', async () => {
+  it('make all other statuses final, also 0x58', async () => {
     scripted(odd, 1, THROTTLED);
     const id = await queueOne('odd');
-    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
+    expect(await harness.waitForState(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
   });
 
-  it('say that a receipt spells in decimal what its response spelt in hexadecimal', async () => {
+  it('convert hexadecimal message ids of responses to the decimal ids of receipts', async () => {
     odd.script.push(() => ({ message_id: '00000A7F' }));
     const id = await queueOne('odd');
-    expect(await harness.reaches(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
-    expect(await odd.receipt(String(0xa7f), 'DELIVRD')).toBe(OK);
+    expect(await harness.waitForState(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
+    expect(await odd.sendReceipt(String(0xa7f), 'DELIVRD')).toBe(OK);
     expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   });
 
-  it('say so of a receipt that comes before its response, too', async () => {
+  it('convert the message id also when the receipt arrives before the response', async () => {
     const early: Promise<number>[] = [];
     odd.script.push(() => {
-      early.push(odd.receipt(String(0xb00), 'DELIVRD'));
+      early.push(odd.sendReceipt(String(0xb00), 'DELIVRD'));
       return { message_id: 'B00' };
     });
-    await harness.reaches(await queueOne('odd'), 'delivered');
+    await harness.waitForState(await queueOne('odd'), 'delivered');
     expect(await Promise.all(early)).toEqual([OK]);
   });
 });
 
-describe('a text that its carrier has no alphabet for', () => {
-  it('goes in parts, which are one message with one receipt', async () => {
+describe('a text outside the alphabet of its carrier', () => {
+  it('is sent in parts, as one message with one receipt', async () => {
     const text = `${CODE_TEXT} ${'€'.repeat(100)}`;
     const id = await queueOne('odd', text);
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     const parts = odd.submits.map(({ short_message: message }) => message as { udh: Buffer[]; message: string });
     expect(parts.map(({ message }) => message).join('')).toBe(text);
     expect(parts.map(({ udh }) => [...(udh[0] ?? [])].slice(3))).toEqual([1, 2, 3].map((part) => [3, part]));
     expect(odd.submits.map(({ registered_delivery: wanted }) => wanted)).toEqual([0, 0, 1]);
     const { smscMessageId } = await harness.code(id);
-    await odd.receipt(smscMessageId ?? '', 'DELIVRD');
+    await odd.sendReceipt(smscMessageId ?? '', 'DELIVRD');
     expect(await stateOf(id)).toBe('delivered');
   });
 
-  it('of which a part is refused is refused as a whole', async () => {
+  it('fails when one part is refused', async () => {
     odd.script.push(
       () => ({}),
       () => ({ command_status: 0x0b }),
     );
     const id = await queueOne('odd', '€'.repeat(100));
-    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', attempts: 1 });
+    expect(await harness.waitForState(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', attempts: 1 });
   });
 });
 
 describe('a receipt', () => {
   const fate = (name: string): Promise<number> => harness.gateway.metric(`countersign_receipts_total{fate="${name}"`);
 
-  it('that is nobody’s is taken, parked and counted', async () => {
+  it('without a matching message is answered OK, parked and counted', async () => {
     const before = await fate('parked');
-    expect(await swift.receipt('never-given', 'DELIVRD')).toBe(OK);
+    expect(await swift.sendReceipt('never-given', 'DELIVRD')).toBe(OK);
     expect(await fate('parked')).toBe(before + 1);
     expect(await harness.gateway.metric('countersign_receipts_parked')).toBeGreaterThan(0);
   });
 
-  it('that names no message is taken, and counted as an orphan', async () => {
+  it('without a message id is answered OK, and counted as an orphan', async () => {
     const before = await harness.gateway.metric('countersign_receipts_orphaned_total');
     expect(await swift.deliver({ esm_class: 0x04, short_message: Buffer.from('stat:DELIVRD') })).toBe(OK);
     expect(await harness.gateway.metric('countersign_receipts_orphaned_total')).toBe(before + 1);
   });
 
-  it('that comes twice settles once', async () => {
+  it('that arrives twice is applied once', async () => {
     const before = await fate('late');
     const id = await queueOne('swift');
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     const { smscMessageId } = await harness.code(id);
-    const twice = [swift.receipt(smscMessageId ?? '', 'DELIVRD'), swift.receipt(smscMessageId ?? '', 'DELIVRD')];
+    const twice = [
+      swift.sendReceipt(smscMessageId ?? '', 'DELIVRD'),
+      swift.sendReceipt(smscMessageId ?? '', 'DELIVRD'),
+    ];
     expect(await Promise.all(twice)).toEqual([OK, OK]);
-    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.deliveryStates(id)).toEqual(['submitted', 'delivered']);
     expect(await fate('late')).toBe(before + 1);
   });
 
-  it('that comes twice before the response settles once', async () => {
+  it('that arrives twice before the response is applied once', async () => {
     const early: Promise<number>[] = [];
     swift.script.push(() => {
-      early.push(swift.receipt('twice-1', 'UNDELIV', '027'), swift.receipt('twice-1', 'UNDELIV', '027'));
+      early.push(swift.sendReceipt('twice-1', 'UNDELIV', '027'), swift.sendReceipt('twice-1', 'UNDELIV', '027'));
       return { message_id: 'twice-1' };
     });
     const id = await queueOne('swift');
-    expect(await harness.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
+    expect(await harness.waitForState(id, 'undelivered')).toMatchObject({ networkError: '027' });
     expect(await Promise.all(early)).toEqual([OK, OK]);
-    // Both are told of one moment: their order is not promised.
-    expect((await harness.statesTold(id)).sort()).toEqual(['submitted', 'undelivered']);
+    // Both events can have the same time, so their order is not guaranteed.
+    expect((await harness.deliveryStates(id)).sort()).toEqual(['submitted', 'undelivered']);
   });
 
-  it('that is a notification on the way is not the last word', async () => {
+  it('of an intermediate notification is not final', async () => {
     const id = await queueOne('swift');
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     const { smscMessageId } = await harness.code(id);
     await swift.deliver({ ...receiptOf(smscMessageId ?? '', 'DELIVRD'), esm_class: 0x20 });
     expect(await stateOf(id)).toBe('submitted');
-    await swift.receipt(smscMessageId ?? '', 'UNDELIV', '001');
+    await swift.sendReceipt(smscMessageId ?? '', 'UNDELIV', '001');
     expect(await harness.code(id)).toMatchObject({ state: 'undelivered', networkError: '001' });
   });
 
-  it('that comes after days still counts', async () => {
+  it('that arrives after days still counts', async () => {
     const id = await queueOne('swift');
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     await harness.sql(`UPDATE submissions SET updated_at = updated_at - interval '3 days' WHERE message_id = $1`, [id]);
     const { smscMessageId } = await harness.code(id);
-    await swift.receipt(smscMessageId ?? '', 'DELIVRD');
+    await swift.sendReceipt(smscMessageId ?? '', 'DELIVRD');
     expect(await stateOf(id)).toBe('delivered');
   });
 });

@@ -9,17 +9,17 @@ import { liveTenant } from '../support/tenants.js';
 const CODE = '042137';
 
 let harness: SessionHarness;
-/** The same sessions from another process: another store with batches of its own. */
-let neighbour: SessionStore;
+/** The store of another process on the same database, with its own batches. */
+let otherProcess: SessionStore;
 
 beforeAll(async () => {
   harness = await openSessionHarness({ poolMax: 10 });
   const { database, clock, keys, renderer } = harness;
   const events = new EventStore();
-  neighbour = new SessionStore({ database, clock, keys, events, renderer, onEvents: () => undefined });
+  otherProcess = new SessionStore({ database, clock, keys, events, renderer, onEvents: () => undefined });
 });
 afterAll(async () => {
-  await neighbour.drain();
+  await otherProcess.drain();
   await harness.close();
 });
 
@@ -34,7 +34,7 @@ async function send({ accountId, id }: Session, code = CODE): Promise<void> {
   });
 }
 
-async function opened(count: number): Promise<Session[]> {
+async function createWithCode(count: number): Promise<Session[]> {
   const sessions = await sessionsOf(count);
   await Promise.all(sessions.map((session) => send(session)));
   return sessions;
@@ -43,7 +43,7 @@ async function opened(count: number): Promise<Session[]> {
 const check = (store: SessionStore, { accountId, id }: Session, code: string): Promise<CheckResult> =>
   store.check(liveTenant(accountId), id, code);
 
-/** Every code but the right one, in turn. */
+/** Distinct wrong codes. */
 const wrongCode = (at: number): string => String((Number(CODE) + 1 + at) % 1_000_000).padStart(6, '0');
 
 interface Ending {
@@ -65,30 +65,30 @@ const endingsOf = async (sessions: readonly Session[]): Promise<Map<Uuid, Ending
   return new Map(rows.map((row) => [row.id, row]));
 };
 
-describe('200 wrong codes at once', () => {
-  it('are five that are looked at, however many processes they reach, and the right one after them is not', async () => {
-    const [session] = await opened(1);
+describe('200 concurrent wrong codes', () => {
+  it('use up five attempts over all processes, and then the right code is refused too', async () => {
+    const [session] = await createWithCode(1);
     if (session === undefined) throw new Error('no session');
     const results = await Promise.all(
       Array.from({ length: 200 }, (_, at) =>
-        check(at % 2 === 0 ? harness.sessions : neighbour, session, wrongCode(at)),
+        check(at % 2 === 0 ? harness.sessions : otherProcess, session, wrongCode(at)),
       ),
     );
-    const looked = results.flatMap((result) => (result.kind === 'wrong' ? [result.attemptsRemaining] : []));
-    expect(looked.sort()).toEqual([0, 1, 2, 3, 4]);
+    const remaining = results.flatMap((result) => (result.kind === 'wrong' ? [result.attemptsRemaining] : []));
+    expect(remaining.sort()).toEqual([0, 1, 2, 3, 4]);
     expect(results.filter(({ kind }) => kind === 'too_many')).toHaveLength(195);
-    expect((await check(neighbour, session, CODE)).kind).toBe('too_many');
+    expect((await check(otherProcess, session, CODE)).kind).toBe('too_many');
     expect((await endingsOf([session])).get(session.id)).toMatchObject({ status: 'pending', attempts: 5, events: [] });
   });
 
-  it('with the right one among them approve once, or not at all where five were looked at before it', async () => {
-    const sessions = await opened(24);
+  it('with the right code among them approve once, or never if five attempts were used up before it', async () => {
+    const sessions = await createWithCode(24);
     const rounds = await Promise.all(
       sessions.map((session, round) =>
         Promise.all(
           Array.from({ length: 8 }, (_, at) =>
             check(
-              (round + at) % 2 === 0 ? harness.sessions : neighbour,
+              (round + at) % 2 === 0 ? harness.sessions : otherProcess,
               session,
               at === round % 8 ? CODE : wrongCode(at),
             ),
@@ -113,11 +113,11 @@ describe('200 wrong codes at once', () => {
   });
 });
 
-describe('checks of many sessions from two processes', () => {
-  it('count each attempt once, in whatever order they come, without waiting for one another for ever', async () => {
-    const sessions = await opened(150);
+describe('concurrent checks of many sessions in two processes', () => {
+  it('count each attempt once, in any order and without a deadlock', async () => {
+    const sessions = await createWithCode(150);
     const forward = sessions.map((session, at) => check(harness.sessions, session, wrongCode(at)));
-    const backward = sessions.toReversed().map((session, at) => check(neighbour, session, wrongCode(at)));
+    const backward = sessions.toReversed().map((session, at) => check(otherProcess, session, wrongCode(at)));
     const results = await Promise.all([...forward, ...backward]);
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['wrong']));
     const attempts = [...(await endingsOf(sessions)).values()].map((ending) => ending.attempts);
@@ -160,9 +160,9 @@ async function deny({ id }: Session): Promise<boolean> {
   return ended.includes(id);
 }
 
-/** The right code twice, an SMS, a tap on Deny, a DELETE and the sweeper meet at one session; who starts varies. */
+/** Runs two right codes, an SMS, a tap on Deny, a DELETE and the sweeper concurrently for one session; the first varies. */
 async function race(session: Session, round: number): Promise<RaceOutcome> {
-  // Its time is over already, ends while they race, or lasts.
+  // The session has expired, expires during the race, or stays live.
   const leftMs = [0, 2, 6, 5_000, 5_000, 5_000, 5_000][round % 7] ?? 0;
   await harness.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
@@ -172,7 +172,7 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
   const turn = async (racer: number): Promise<void> => yieldTurns(racer === first ? 0 : 1 + ((round + racer) % 4));
   const [one, other, fate, denied] = await Promise.all([
     turn(0).then(() => check(harness.sessions, session, CODE)),
-    turn(0).then(() => check(neighbour, session, CODE)),
+    turn(0).then(() => check(otherProcess, session, CODE)),
     turn(1).then(() => receive(session)),
     turn(2).then(() => deny(session)),
     turn(3).then(() => harness.sessions.cancel(liveTenant(session.accountId), session.id)),
@@ -181,19 +181,19 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
   return { session, checks: [one, other], fate, denied };
 }
 
-describe('150 times the right code, an SMS, a tap, a DELETE and the clock', () => {
-  it('leave one terminal state and exactly one event each, and every answer agrees with it', async () => {
-    const sessions = await opened(150);
+describe('150 races of the right code, an SMS, a tap, a DELETE and the expiry', () => {
+  it('end in one terminal state with exactly one event each, and all results agree with it', async () => {
+    const sessions = await createWithCode(150);
     const outcomes: RaceOutcome[] = [];
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
     while ((await harness.sessions.expireDue(500)).live > 0);
 
     const endings = await endingsOf(sessions);
-    const ways = new Set<string>();
+    const outcomesSeen = new Set<string>();
     for (const { session, checks, fate, denied } of outcomes) {
       const ending = endings.get(session.id);
       const { status = 'gone', approvedBy = null } = ending ?? {};
-      ways.add(approvedBy ?? status);
+      outcomesSeen.add(approvedBy ?? status);
       expect(ending).toMatchObject({ digests: null, events: [EVENT_OF[status]] });
       const kinds = checks.map(({ kind }) => kind);
       expect(kinds.filter((kind) => kind === 'approved')).toHaveLength(approvedBy === 'otp' ? 1 : 0);
@@ -205,6 +205,6 @@ describe('150 times the right code, an SMS, a tap, a DELETE and the clock', () =
         else expect(result).toEqual({ kind: 'not_pending', status });
       }
     }
-    expect(ways).toEqual(new Set(['otp', 'mo', 'denied', 'cancelled', 'expired']));
+    expect(outcomesSeen).toEqual(new Set(['otp', 'mo', 'denied', 'cancelled', 'expired']));
   });
 });

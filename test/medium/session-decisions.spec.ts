@@ -13,11 +13,11 @@ beforeAll(async () => {
   harness = await openSessionHarness();
 });
 beforeEach(() => {
-  harness.told.length = 0;
+  harness.notifiedEventIds.length = 0;
 });
 afterAll(() => harness.close());
 
-const opened = (): Promise<Session> => harness.sessions.create(harness.draft({ channel: 'rcs' }));
+const createRcsSession = (): Promise<Session> => harness.sessions.create(harness.draft({ channel: 'rcs' }));
 
 const decide = (decision: Decision): Promise<Ended> =>
   harness.database.transaction((tx) => harness.sessions.decide(tx, decision));
@@ -29,8 +29,8 @@ const eventsOf = (id: Uuid): Promise<{ id: Uuid; type: string; data: string }[]>
   harness.database.query(`SELECT id, type, data::text AS data FROM events WHERE session_id = $1`, [id]);
 
 describe('a tap on the card', () => {
-  it('approves with the event in the same transaction, for the caller to tell of after its commit', async () => {
-    const session = await opened();
+  it('approves with the event in the same transaction; the caller notifies after its commit', async () => {
+    const session = await createRcsSession();
     const { ended, eventIds } = await decide({
       mode: 'live',
       trigger: 'approve',
@@ -48,11 +48,11 @@ describe('a tap on the card', () => {
       session.id,
     ]);
     expect(row?.by).toBe('rcs');
-    expect(harness.told).toEqual([]);
+    expect(harness.notifiedEventIds).toEqual([]);
   });
 
-  it('denies, and what is denied has no authEntropy', async () => {
-    const session = await opened();
+  it('denies; a denied session has no authEntropy', async () => {
+    const session = await createRcsSession();
     await decide({ mode: 'live', trigger: 'deny', approvedBy: null, ids: [session.id] });
     const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('denied');
@@ -60,8 +60,8 @@ describe('a tap on the card', () => {
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.denied']);
   });
 
-  it('moves those that are live and leaves the others as they are, the unknown and the expired too', async () => {
-    const [live, cancelled, late] = await Promise.all([opened(), opened(), opened()]);
+  it('changes live sessions only, not ended, unknown or expired ones', async () => {
+    const [live, cancelled, late] = await Promise.all([createRcsSession(), createRcsSession(), createRcsSession()]);
     await harness.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
     await harness.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [late.id]);
     const ids = [late.id, harness.clock.newId(), cancelled.id, live.id];
@@ -79,8 +79,8 @@ describe('a tap on the card', () => {
     });
   });
 
-  it('leaves nothing behind when the transaction is rolled back', async () => {
-    const session = await opened();
+  it('writes nothing when the transaction is rolled back', async () => {
+    const session = await createRcsSession();
     const failed = harness.database.transaction(async (tx) => {
       await harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
       throw new Error('the tap could not be stored');
@@ -91,25 +91,25 @@ describe('a tap on the card', () => {
   });
 });
 
-describe('a card that arrived while its request waited', () => {
-  const choose = (ids: readonly Uuid[]): Promise<Uuid[]> =>
+describe('markRcsDelivered', () => {
+  const markDelivered = (ids: readonly Uuid[]): Promise<Uuid[]> =>
     harness.database.transaction((tx) => harness.sessions.markRcsDelivered(tx, ids));
   const channelOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
     (await harness.sessions.find(liveTenant(accountId), id))?.channel;
 
-  it('makes its session RCS, once, and nothing else of it changes', async () => {
+  it('sets the channel of a session to RCS once, and changes nothing else', async () => {
     const session = await harness.sessions.create(harness.draft());
-    expect(await choose([session.id, harness.clock.newId()])).toEqual([session.id]);
+    expect(await markDelivered([session.id, harness.clock.newId()])).toEqual([session.id]);
     expect(await harness.sessions.find(liveTenant(session.accountId), session.id)).toEqual({
       ...session,
       channel: 'rcs',
     });
-    expect(await choose([session.id])).toEqual([]);
-    expect(await choose([])).toEqual([]);
+    expect(await markDelivered([session.id])).toEqual([]);
+    expect(await markDelivered([])).toEqual([]);
     expect(await eventsOf(session.id)).toEqual([]);
   });
 
-  it('is what the event of a tap in the same transaction says', async () => {
+  it('sets the channel in the event of a tap in the same transaction', async () => {
     const session = await harness.sessions.create(harness.draft());
     await harness.database.transaction(async (tx) => {
       await harness.sessions.markRcsDelivered(tx, [session.id]);
@@ -119,27 +119,27 @@ describe('a card that arrived while its request waited', () => {
     expect(await channelOf(session)).toBe('rcs');
   });
 
-  it('locks sessions in the order of their ids, so that many at once wait for each other and none is lost', async () => {
+  it('locks sessions in the order of their ids, so that concurrent calls do not deadlock', async () => {
     const sessions = await Promise.all(Array.from({ length: 20 }, () => harness.sessions.create(harness.draft())));
     const ids = sessions.map(({ id }) => id);
-    const chosen = await Promise.all([choose(ids), choose([...ids].reverse()), choose(ids)]);
-    expect(chosen.flat().sort()).toEqual([...ids].sort());
+    const marked = await Promise.all([markDelivered(ids), markDelivered([...ids].reverse()), markDelivered(ids)]);
+    expect(marked.flat().sort()).toEqual([...ids].sort());
     expect(new Set(await Promise.all(sessions.map(channelOf)))).toEqual(new Set(['rcs']));
   });
 
-  it('leaves those that are tapped as they are, and locks them in the same order', async () => {
+  it('does not change tapped sessions, but locks them in the same order', async () => {
     const [first, second] = [
       await harness.sessions.create(harness.draft()),
       await harness.sessions.create(harness.draft()),
     ];
     const lock = (tx: Executor, { id }: Session): Promise<object[]> =>
       tx.query('SELECT id FROM sessions WHERE id = $1 FOR UPDATE SKIP LOCKED', [id]);
-    const choosing = await harness.database.transaction(async (tx) => {
+    const { waits: marking } = await harness.database.transaction(async (tx) => {
       expect(await lock(tx, first)).toHaveLength(1);
       const waits = harness.database.transaction((other) =>
         harness.sessions.markRcsDelivered(other, [second.id], [first.id]),
       );
-      await until('it waits for the first', 5_000, async () => {
+      await until('the call waits for the first session', 5_000, async () => {
         const [row] = await harness.database.query<{ waiting: number }>(
           `SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`,
         );
@@ -148,7 +148,7 @@ describe('a card that arrived while its request waited', () => {
       expect(await lock(tx, second)).toHaveLength(1);
       return { waits };
     });
-    expect(await choosing.waits).toEqual([second.id]);
+    expect(await marking).toEqual([second.id]);
     expect(await Promise.all([first, second].map(channelOf))).toEqual(['sms_fallback', 'rcs']);
   });
 });

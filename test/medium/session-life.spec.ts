@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** What a session is by the specification and the contract, told without a database. */
-interface Life {
+/** Model of a session by the specification and the contract, without a database. */
+interface SessionModel {
   status: SessionStatus;
   readonly codes: string[];
   attempts: number;
@@ -27,34 +27,34 @@ const EVENT_OF = {
   expired: 'verification.expired',
 } as const;
 
-function end(life: Life, status: keyof typeof EVENT_OF): boolean {
-  if (life.status !== 'pending') return false;
-  life.status = status;
-  life.events.push(EVENT_OF[status]);
+function end(model: SessionModel, status: keyof typeof EVENT_OF): boolean {
+  if (model.status !== 'pending') return false;
+  model.status = status;
+  model.events.push(EVENT_OF[status]);
   return true;
 }
 
 interface Step {
-  /** What should come of it, by the book; changes the life accordingly. */
-  readonly foretell: (life: Life) => string;
-  readonly take: (session: Session) => Promise<string>;
+  /** Applies the step to the model and returns the expected result. */
+  readonly predict: (model: SessionModel) => string;
+  readonly run: (session: Session) => Promise<string>;
 }
 
-/** Why codes are refused, as both `prepareCode` and `check` say it. */
-const over = ({ status }: Life): string | null => {
+/** The refusal of `prepareCode` and `check` for an ended session. */
+const refusalOf = ({ status }: SessionModel): string | null => {
   if (status === 'pending') return null;
   return status === 'expired' ? 'expired' : 'not_pending';
 };
 
 const send = (code: string): Step => ({
-  foretell: (life) => {
-    const refused = over(life);
+  predict: (model) => {
+    const refused = refusalOf(model);
     if (refused !== null) return refused;
-    if (life.codes.length === MAX_CODES) return 'full';
-    life.codes.push(code);
+    if (model.codes.length === MAX_CODES) return 'full';
+    model.codes.push(code);
     return 'sent';
   },
-  take: ({ accountId, id }) =>
+  run: ({ accountId, id }) =>
     harness.database.transaction(async (tx) => {
       const ready = await harness.sessions.prepareCode(tx, liveTenant(accountId), id);
       if (ready.kind !== 'ready') return ready.kind;
@@ -65,50 +65,50 @@ const send = (code: string): Step => ({
 });
 
 const check = (code: string): Step => ({
-  foretell: (life) => {
-    const refused = over(life);
+  predict: (model) => {
+    const refused = refusalOf(model);
     if (refused !== null) return refused;
-    if (life.codes.length === 0) return 'not_sent';
-    if (life.attempts === MAX_ATTEMPTS) return 'too_many';
-    life.attempts += 1;
-    if (!life.codes.includes(code)) return `wrong, ${MAX_ATTEMPTS - life.attempts} left`;
-    end(life, 'approved');
+    if (model.codes.length === 0) return 'not_sent';
+    if (model.attempts === MAX_ATTEMPTS) return 'too_many';
+    model.attempts += 1;
+    if (!model.codes.includes(code)) return `wrong, ${MAX_ATTEMPTS - model.attempts} left`;
+    end(model, 'approved');
     return 'approved';
   },
-  take: async ({ accountId, id }) => {
+  run: async ({ accountId, id }) => {
     const result = await harness.sessions.check(liveTenant(accountId), id, code);
     return result.kind === 'wrong' ? `wrong, ${result.attemptsRemaining} left` : result.kind;
   },
 });
 
 const message = (sender: string): Step => ({
-  foretell: (life) => {
-    const { status } = life;
+  predict: (model) => {
+    const { status } = model;
     if (sender !== STRANGER) {
-      if (end(life, 'approved')) return 'matched';
+      if (end(model, 'approved')) return 'matched';
       return { expired: 'expired', approved: 'duplicate or ended' }[status as string] ?? 'ended';
     }
-    if (status === 'pending' && !life.mismatched) {
-      life.mismatched = true;
-      life.events.push('verification.sender_mismatch');
+    if (status === 'pending' && !model.mismatched) {
+      model.mismatched = true;
+      model.events.push('verification.sender_mismatch');
     }
     return 'wrong_sender';
   },
-  take: async ({ id, accountId, phone }) => {
+  run: async ({ id, accountId, phone }) => {
     const found = await harness.sessions.find(liveTenant(accountId), id);
     const senders = [sender === STRANGER ? STRANGER : phone];
     const { verdicts } = await harness.database.transaction((tx) =>
       harness.sessions.matchInbound(tx, 'live', [{ ref: 0, tokens: [harness.tokenOf(id)], senders, trusted: true }]),
     );
     const fate = verdicts[0]?.fate ?? 'none';
-    // An SMS that comes again is a duplicate only where an SMS had approved.
+    // A repeated SMS is a duplicate only if an SMS approved the session.
     return found?.status === 'approved' && fate !== 'wrong_sender' ? 'duplicate or ended' : fate;
   },
 });
 
 const tap = (status: 'approved' | 'denied'): Step => ({
-  foretell: (life) => (end(life, status) ? 'ended' : 'nothing'),
-  take: ({ id }) =>
+  predict: (model) => (end(model, status) ? 'ended' : 'nothing'),
+  run: ({ id }) =>
     harness.database.transaction(async (tx) => {
       const { ended } = await (status === 'approved'
         ? harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [id] })
@@ -118,26 +118,26 @@ const tap = (status: 'approved' | 'denied'): Step => ({
 });
 
 const cancel: Step = {
-  foretell: (life) => {
-    end(life, 'cancelled');
+  predict: (model) => {
+    end(model, 'cancelled');
     return 'done';
   },
-  take: ({ accountId, id }) => harness.sessions.cancel(liveTenant(accountId), id),
+  run: ({ accountId, id }) => harness.sessions.cancel(liveTenant(accountId), id),
 };
 
 const expire: Step = {
-  foretell: (life) => {
-    end(life, 'expired');
+  predict: (model) => {
+    end(model, 'expired');
     return 'swept';
   },
-  take: async ({ id }) => {
+  run: async ({ id }) => {
     await harness.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [id]);
     while ((await harness.sessions.expireDue(100)).live > 0);
     return 'swept';
   },
 };
 
-/** Few codes, so that right ones are tried; ends are rare, so that much happens before them. */
+/** Few codes, so that right ones are tried; endings are rare, so that many steps run before them. */
 const code = fc.constantFrom('000000', '000001', '042137', '999999');
 const step = fc.oneof(
   { weight: 6, arbitrary: code.map(send) },
@@ -149,25 +149,25 @@ const step = fc.oneof(
   },
 );
 
-describe('whatever happens to a session', () => {
-  it('is answered by the book, step for step, and leaves the events of the book', async () => {
+describe('a random sequence of operations on a session', () => {
+  it('gives the results and events of the model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
         const session = await harness.sessions.create(harness.draft());
-        const life: Life = { status: 'pending', codes: [], attempts: 0, mismatched: false, events: [] };
-        const foretold: string[] = [];
-        const came: string[] = [];
-        for (const { foretell, take } of steps) {
-          foretold.push(foretell(life));
-          came.push(await take(session));
+        const model: SessionModel = { status: 'pending', codes: [], attempts: 0, mismatched: false, events: [] };
+        const expected: string[] = [];
+        const actual: string[] = [];
+        for (const { predict, run } of steps) {
+          expected.push(predict(model));
+          actual.push(await run(session));
         }
-        expect(came).toEqual(foretold);
-        expect((await harness.sessions.find(liveTenant(session.accountId), session.id))?.status).toBe(life.status);
+        expect(actual).toEqual(expected);
+        expect((await harness.sessions.find(liveTenant(session.accountId), session.id))?.status).toBe(model.status);
         const events = await harness.database.query<{ type: string }>(
           'SELECT type FROM events WHERE session_id = $1 ORDER BY occurred_at, id',
           [session.id],
         );
-        expect(events.map(({ type }) => type).sort()).toEqual([...life.events].sort());
+        expect(events.map(({ type }) => type).sort()).toEqual([...model.events].sort());
       }),
       { numRuns: 60 },
     );

@@ -7,19 +7,19 @@ import { openSessionHarness, PHONE, STRANGER, type SessionHarness } from '../sup
 import { liveTenant } from '../support/tenants.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Days ago, of sessions made before today: near one another and far. */
+/** Ages of earlier sessions in days, with small and large gaps. */
 const AGES = [1, 2, 3, 6, 7, 8, 14, 17, 20];
 
 let harness: SessionHarness;
 /** Every session of the account, newest first. */
 let all: Session[];
-/** One of an account that has nothing to do with it. */
+/** A session of another account. */
 let foreign: Session;
 
-const byAgeFirst = (one: { readonly id: Uuid }, other: { readonly id: Uuid }): number => (one.id < other.id ? 1 : -1);
+const newestFirst = (one: { readonly id: Uuid }, other: { readonly id: Uuid }): number => (one.id < other.id ? 1 : -1);
 
-/** A session as if it had been made that long ago: by another id, times moved. */
-async function aged(session: Session, ageMs: number): Promise<void> {
+/** Copies a session into the past, with the id and times of that age. */
+async function copyAged(session: Session, ageMs: number): Promise<void> {
   const time = (harness.clock.nowMs() - ageMs).toString(16).padStart(12, '0');
   const id = `${time.slice(0, 8)}-${time.slice(8)}${session.id.slice(13)}`;
   await harness.database.query(
@@ -37,24 +37,24 @@ beforeAll(async () => {
   await pastPartitions(harness, harness.clock.nowMs() - 7 * DAY_MS);
   const open = (changes: Parameters<SessionHarness['draft']>[0] = {}): Promise<Session> =>
     sessions.create(harness.draft(changes));
-  const made = await Promise.all(
+  const created = await Promise.all(
     Array.from({ length: 30 }, (_, at) => open({ phone: at % 4 === 0 ? STRANGER : PHONE })),
   );
-  for (const session of made.slice(0, 4)) await sessions.cancel(liveTenant(account.id), session.id);
+  for (const session of created.slice(0, 4)) await sessions.cancel(liveTenant(account.id), session.id);
   await database.transaction(async (tx) => {
-    const ids = made.map(({ id }) => id);
+    const ids = created.map(({ id }) => id);
     await sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
     await sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
   });
-  const age = (from: number, to: number): Promise<object[]> =>
+  const expire = (from: number, to: number): Promise<object[]> =>
     database.query('UPDATE sessions SET expires_at = created_at WHERE id = ANY ($1)', [
-      made.slice(from, to).map(({ id }) => id),
+      created.slice(from, to).map(({ id }) => id),
     ]);
-  await age(12, 15);
+  await expire(12, 15);
   while ((await sessions.expireDue(500)).live > 0);
-  // These are past their time too, and nobody has written it down.
-  await age(15, 18);
-  for (const [at, session] of made.slice(0, 18).entries()) await aged(session, (AGES[at % 9] ?? 0) * DAY_MS);
+  // These have expired too, but no sweeper has marked them.
+  await expire(15, 18);
+  for (const [at, session] of created.slice(0, 18).entries()) await copyAged(session, (AGES[at % 9] ?? 0) * DAY_MS);
   const other = await harness.accounts.createAccount(database, { name: 'Other', defaultWebhookUrl: null });
   foreign = await open({ accountId: other.account.id });
   const rows = await database.query<{ id: Uuid }>('SELECT id FROM sessions WHERE account_id = $1', [account.id]);
@@ -63,12 +63,14 @@ beforeAll(async () => {
       database,
       rows.map(({ id }) => id),
     )
-  ).sort(byAgeFirst);
+  ).sort(newestFirst);
 });
 afterAll(() => harness.close());
 
-/** All pages, one after the other, and how long each was. */
-async function pages(query: Omit<SessionQuery, 'startingAfter'>): Promise<{ sessions: Session[]; lengths: number[] }> {
+/** Reads all pages in order, with the length of each. */
+async function readPages(
+  query: Omit<SessionQuery, 'startingAfter'>,
+): Promise<{ sessions: Session[]; lengths: number[] }> {
   const sessions: Session[] = [];
   const lengths: number[] = [];
   for (;;) {
@@ -83,11 +85,11 @@ async function pages(query: Omit<SessionQuery, 'startingAfter'>): Promise<{ sess
   }
 }
 
-describe('listing', () => {
-  it("gives every session of the account once, newest first, over the days and nobody else's", async () => {
+describe('the list of sessions', () => {
+  it('contains every session of the account once, newest first, over all days, and no session of another account', async () => {
     expect(all).toHaveLength(48);
     for (const limit of [1, 7, 48, 100]) {
-      const { sessions, lengths } = await pages({ limit });
+      const { sessions, lengths } = await readPages({ limit });
       expect(sessions).toEqual(all);
       expect(lengths.slice(0, -1).every((length) => length === limit)).toBe(true);
       expect(lengths).toHaveLength(Math.ceil(48 / limit));
@@ -96,21 +98,21 @@ describe('listing', () => {
   });
 
   it.each(SESSION_STATUSES)(
-    'of one status, %s, gives what reads so and nothing else',
+    'with the status %s contains exactly the sessions of that status',
     async (status: SessionStatus) => {
       const wanted = all.filter((session) => session.status === status);
       expect(wanted.length).toBeGreaterThan(2);
-      for (const limit of [2, 100]) expect((await pages({ status, limit })).sessions).toEqual(wanted);
+      for (const limit of [2, 100]) expect((await readPages({ status, limit })).sessions).toEqual(wanted);
     },
   );
 
-  it('of one phone gives its sessions alone, of one status too', async () => {
+  it('with a phone contains exactly its sessions, also with a status', async () => {
     const wanted = all.filter(({ phone }) => phone === STRANGER);
     expect(wanted.length).toBeGreaterThan(10);
-    expect((await pages({ phone: STRANGER, limit: 5 })).sessions).toEqual(wanted);
+    expect((await readPages({ phone: STRANGER, limit: 5 })).sessions).toEqual(wanted);
     for (const status of SESSION_STATUSES) {
       const both = wanted.filter((session) => session.status === status);
-      expect((await pages({ phone: STRANGER, status, limit: 2 })).sessions).toEqual(both);
+      expect((await readPages({ phone: STRANGER, status, limit: 2 })).sessions).toEqual(both);
     }
     expect(await harness.sessions.list(liveTenant(harness.account.id), { phone: '+14155550123', limit: 10 })).toEqual({
       sessions: [],
@@ -118,8 +120,8 @@ describe('listing', () => {
     });
   });
 
-  it('calls a pending session past its time expired, in the filter and in what it shows, since expiresAt', async () => {
-    const { sessions } = await pages({ status: 'expired', limit: 100 });
+  it('treats a pending session past expiresAt as expired, in the filter and in the result', async () => {
+    const { sessions } = await readPages({ status: 'expired', limit: 100 });
     const rows = await harness.database.query<{ id: Uuid }>(
       `SELECT id FROM sessions WHERE status = 'pending' AND expires_at <= clock_timestamp()`,
     );
@@ -128,7 +130,7 @@ describe('listing', () => {
     for (const session of sessions) expect(session).toMatchObject({ status: 'expired', endedAt: session.expiresAt });
   });
 
-  it('finds a pending session that took up the id of an attempt from almost ten minutes ago', async () => {
+  it('finds a pending session with the id of an attempt from almost ten minutes ago', async () => {
     const { accountId } = foreign;
     const id = newId(harness.clock.nowMs() - 590_000);
     await harness.sessions.create(harness.draft({ accountId, ttlSeconds: 300 }), id);
@@ -136,13 +138,13 @@ describe('listing', () => {
     expect(sessions.map((session) => session.id)).toEqual([foreign.id, id]);
   });
 
-  it('ends a page early where metadata are large, and loses no session by it', async () => {
+  it('ends a page early if metadata are large, without skipping a session', async () => {
     const { accounts, database, sessions } = harness;
     const { account } = await accounts.createAccount(database, { name: 'Large', defaultWebhookUrl: null });
     const metadata = Array.from({ length: 16 }, (_, at): [string, string] => [`key${at}`, '\u{1f642}'.repeat(512)]);
-    const made: Uuid[] = [];
+    const created: Uuid[] = [];
     for (let at = 0; at < 30; at += 1) {
-      made.unshift((await sessions.create(harness.draft({ accountId: account.id, metadata }))).id);
+      created.unshift((await sessions.create(harness.draft({ accountId: account.id, metadata }))).id);
     }
     const found: Uuid[] = [];
     const lengths: number[] = [];
@@ -153,8 +155,8 @@ describe('listing', () => {
       lengths.push(page.sessions.length);
       if (!page.hasMore) break;
     }
-    expect(found).toEqual(made);
-    // 33 KB each: the eighth reaches 256 KB.
+    expect(found).toEqual(created);
+    // 33 KB each: the eighth session reaches 256 KB.
     expect(lengths).toEqual([8, 8, 8, 6]);
   });
 });

@@ -19,12 +19,12 @@ const evidenceOf = ({ id }: Session): InboundEvidence => ({
   trusted: true,
 });
 
-/** How often a transaction was begun; more often than it was asked for means that a deadlock was broken. */
-let begun = 0;
+/** Number of transaction attempts. More attempts than transactions mean that a deadlock was resolved by a retry. */
+let attempts = 0;
 
 async function receive(evidence: readonly InboundEvidence[]): Promise<string[]> {
   const { verdicts } = await harness.database.transaction((tx) => {
-    begun += 1;
+    attempts += 1;
     return harness.sessions.matchInbound(tx, 'live', evidence);
   });
   return verdicts.map(({ fate }) => fate);
@@ -33,12 +33,12 @@ async function receive(evidence: readonly InboundEvidence[]): Promise<string[]> 
 const sessionsOf = (count: number): Promise<Session[]> =>
   Promise.all(Array.from({ length: count }, () => harness.sessions.create(harness.draft())));
 
-/** The same list in another order that does not depend on chance: every `stride`-th, around and around. */
-function dealt<Item>(items: readonly Item[], stride: number): Item[] {
-  const place = new Map(items.map((_, at) => [(at * stride) % items.length, at]));
-  if (place.size !== items.length) throw new RangeError('the stride must share no factor with the length');
+/** A deterministic permutation of the list: every `stride`-th item, modulo the length. */
+function permuted<Item>(items: readonly Item[], stride: number): Item[] {
+  const positionOf = new Map(items.map((_, at) => [(at * stride) % items.length, at]));
+  if (positionOf.size !== items.length) throw new RangeError('the stride must share no factor with the length');
   return [...items.entries()]
-    .sort(([one], [other]) => (place.get(one) ?? 0) - (place.get(other) ?? 0))
+    .sort(([one], [other]) => (positionOf.get(one) ?? 0) - (positionOf.get(other) ?? 0))
     .map(([, item]) => item);
 }
 
@@ -58,23 +58,23 @@ const ROUNDS = 5;
 const STRIDES = [1, 7, 11, 13, 17];
 const IN_FLIGHT = 8;
 
-describe('500 sessions whose SMS comes five times each', () => {
-  it('are approved once each, with one event each, though every batch contends with the others', async () => {
+describe('500 sessions with five copies of each SMS', () => {
+  it('are approved once each, with one event each, while all batches contend for their locks', async () => {
     const sessions = await sessionsOf(500);
-    const messages = STRIDES.slice(0, ROUNDS).flatMap((stride) => dealt(sessions, stride));
+    const messages = STRIDES.slice(0, ROUNDS).flatMap((stride) => permuted(sessions, stride));
     expect(messages).toHaveLength(2_500);
-    const waiting = dealt(inBatches(messages, 40), 11);
-    const batches = waiting.length;
-    begun = 0;
+    const queue = permuted(inBatches(messages, 40), 11);
+    const batches = queue.length;
+    attempts = 0;
     const fates: string[] = [];
     const workers = Array.from({ length: IN_FLIGHT }, async () => {
-      for (let batch = waiting.pop(); batch !== undefined; batch = waiting.pop()) {
+      for (let batch = queue.pop(); batch !== undefined; batch = queue.pop()) {
         fates.push(...(await receive(batch.map(evidenceOf))));
       }
     });
     await Promise.all(workers);
 
-    expect(begun).toBe(batches);
+    expect(attempts).toBe(batches);
     expect(fates.filter((fate) => fate === 'matched')).toHaveLength(500);
     expect(fates.filter((fate) => fate === 'duplicate')).toHaveLength(2_000);
     const ids = sessions.map(({ id }) => id);
@@ -97,18 +97,18 @@ interface RaceOutcome {
   readonly cancelled: string;
 }
 
-/** Lets others go first, by so many turns of the event loop. */
+/** Yields for this many turns of the event loop. */
 async function yieldTurns(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** How long the session still lives when the race begins: not at all, about as long as the race takes, or longer. */
+/** Time to the expiry when the race begins: 0, about the duration of the race, or longer. */
 function timeLeftMs(round: number): number {
   if (round % 5 === 0) return 0;
   return round % 5 === 1 ? 1 + (round % 7) : 5_000;
 }
 
-/** An SMS, sent twice, a DELETE and the sweeper meet at one session; who starts, and how long it still lives, varies. */
+/** Runs two copies of an SMS, a DELETE and the sweeper concurrently for one session; the order and its expiry vary. */
 async function race(session: Session, round: number): Promise<RaceOutcome> {
   await harness.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
@@ -128,16 +128,16 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
       fates.push(...(await receive([evidenceOf(session)])));
     },
   ];
-  await Promise.all(dealt([...racers.slice(round % 4), ...racers.slice(0, round % 4)], 3).map((racer) => racer()));
+  await Promise.all(permuted([...racers.slice(round % 4), ...racers.slice(0, round % 4)], 3).map((racer) => racer()));
   return { id: session.id, fates, cancelled };
 }
 
-describe('200 times an SMS, a DELETE and the clock', () => {
-  it('leave one terminal state and exactly one event each, and every answer agrees with it', async () => {
+describe('200 races of an SMS, a DELETE and the expiry', () => {
+  it('end in one terminal state with exactly one event each, and all results agree with it', async () => {
     const sessions = await sessionsOf(200);
     const outcomes: RaceOutcome[] = [];
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
-    // Those that nobody ended within their time are left to the sweeper.
+    // The sweeper ends the sessions that are still pending.
     await harness.database.query(`UPDATE sessions SET expires_at = created_at WHERE status = 'pending'`);
     while ((await harness.sessions.expireDue(500)).live > 0);
 

@@ -17,10 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Every row of every table, as the text that a dump would show. */
+/** Every row of every table as text, as in a dump. */
 async function dump(): Promise<string> {
   const tables = await harness.database.query<{ name: string }>(
-    // The lock of migrations has no rows, and nobody but the owner may read it.
+    // The lock of migrations has no rows, and only the owner may read it.
     `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration_lock'`,
   );
   const texts: string[] = [];
@@ -31,8 +31,8 @@ async function dump(): Promise<string> {
   return texts.join('\n').toLowerCase();
 }
 
-/** The spellings in which a secret might lie about: as it is, and as bytes in hex and base64. */
-function spellings(secret: string): string[] {
+/** The encodings in which a secret could be stored: plain, hex and base64. */
+function encodings(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
   const ofHex = /^(?:[0-9a-f]{2})+$/.test(secret) ? [Buffer.from(secret, 'hex').toString('base64')] : [];
   return [secret, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, ''), ...ofHex].map((text) =>
@@ -40,8 +40,8 @@ function spellings(secret: string): string[] {
   );
 }
 
-/** One session through each of its endings, with the messages, parts, systems and keys that go with it. */
-async function live(): Promise<Record<string, string>> {
+/** Creates a session with each ending, and their messages, parts, systems and keys. Returns the secrets by name. */
+async function createSecrets(): Promise<Record<string, string>> {
   const { database, clock, keys, accounts, account, sessions } = harness;
   const { key: apiKey } = await accounts.createApiKey(database, { accountId: account.id, kind: 'live', name: 'main' });
   const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
@@ -118,26 +118,26 @@ async function live(): Promise<Record<string, string>> {
 }
 
 describe('a dump of the database', () => {
-  it('tells no token, code, authEntropy, key, password or message text, in any spelling', async () => {
-    const secrets = await live();
+  it('contains no token, code, authEntropy, key, password or message text, in any encoding', async () => {
+    const secrets = await createSecrets();
     const dumped = await dump();
-    // The dump is of the rows that matter: what may be told is there.
+    // The dump contains the relevant rows, with their public values.
     expect(dumped).toContain('verification.completed');
     expect(dumped).toContain('verification.cancelled');
     expect(dumped).toContain('verification.expired');
     expect(dumped).toContain('matched');
     expect(dumped).toContain(PHONE);
-    const told = Object.entries(secrets)
-      .filter(([, secret]) => spellings(secret).some((spelling) => dumped.includes(spelling)))
-      .map(([what]) => what);
-    expect(told).toEqual([]);
+    const found = Object.entries(secrets)
+      .filter(([, secret]) => encodings(secret).some((encoding) => dumped.includes(encoding)))
+      .map(([name]) => name);
+    expect(found).toEqual([]);
     expect(dumped).not.toContain('fallbackuri');
     expect(dumped).not.toContain('authentropy');
-    // Six digits by themselves: among the hex digits of ids and digests they come by chance.
+    // Only six separate digits: within the hex digits of ids and digests the code can occur by chance.
     expect(dumped).not.toMatch(new RegExp(`(?<![0-9a-f])${CODE}(?![0-9a-f])`));
-    const [, ...encoded] = spellings(CODE);
-    expect(encoded.filter((spelling) => dumped.includes(spelling))).toEqual([]);
-    // Digests are keyed: knowing a token or a code does not lead to its row.
+    const [, ...encoded] = encodings(CODE);
+    expect(encoded.filter((encoding) => dumped.includes(encoding))).toEqual([]);
+    // Digests are keyed: a token or a code does not identify its row.
     const [, token = ''] = Object.entries(secrets)[0] ?? [];
     for (const secret of [token, CODE]) {
       expect(dumped).not.toContain(createHash('sha256').update(secret).digest('hex'));

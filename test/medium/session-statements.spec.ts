@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** The partitions of sessions and events, their indexes left out, on which this transaction holds any lock. */
+/** The partitions of sessions and events, without their indexes, on which this transaction holds a lock. */
 const lockedPartitions = async (tx: Executor): Promise<string[]> => {
   const rows = await tx.query<{ name: string }>(
     `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
@@ -36,8 +36,8 @@ const partitionsOf = async (table: string): Promise<number> => {
   return row?.count ?? 0;
 };
 
-describe('the hot statements', () => {
-  it('leave nearly all partitions alone when an SMS is matched', async () => {
+describe('the frequent statements', () => {
+  it('lock at most three partitions of sessions when an SMS is matched', async () => {
     expect(await partitionsOf('sessions')).toBeGreaterThanOrEqual(18);
     const session = await harness.sessions.create(harness.draft());
     const evidence: InboundEvidence = {
@@ -55,7 +55,7 @@ describe('the hot statements', () => {
     expect(locked.filter((name) => name.startsWith('events')).length).toBeLessThanOrEqual(1);
   });
 
-  it('read the partition of the ids alone', async () => {
+  it('read only the partition of the ids', async () => {
     const session = await harness.sessions.create(harness.draft());
     const locked = await harness.database.transaction(async (tx) => {
       await harness.sessions.findMany(tx, [session.id]);
@@ -75,43 +75,43 @@ describe('the hot statements', () => {
     expect(sending).toHaveLength(1);
     const { sessions, locked } = watchedSessions();
     expect((await sessions.check(liveTenant(accountId), id, '042137')).kind).toBe('approved');
-    // Its row, and the event of today.
+    // The row of the session, and the event of today.
     expect(locked.map((name) => name.split('_')[0])).toEqual(['events', 'sessions']);
   });
 
-  it('are not widened by ids of other days that come at the same moment', async () => {
+  it('lock no further partitions for concurrent requests with ids of other days', async () => {
     const { accountId, id } = await harness.sessions.create(harness.draft());
     const others = [firstIdAt(0), firstIdAt(harness.clock.nowMs() - 20 * DAY_MS), firstIdAt(2 ** 47)];
     const { sessions, locked } = watchedSessions();
-    const asked = await Promise.all([
+    const results = await Promise.all([
       ...[id, ...others].map((each) => sessions.find(liveTenant(accountId), each).then((found) => found?.id)),
       ...[id, ...others].map((each) => sessions.check(liveTenant(accountId), each, '042137').then(({ kind }) => kind)),
       ...[id, ...others].map((each) => sessions.cancel(liveTenant(accountId), each)),
     ]);
     const unknown = <Answer>(answer: Answer): Answer[] => others.map(() => answer);
-    expect(asked).toEqual([
+    expect(results).toEqual([
       ...[id, ...unknown(undefined)],
       ...[expect.stringMatching(/not_sent|not_pending/) as string, ...unknown('not_found')],
       ...['done', ...unknown('unknown')],
     ]);
-    // Their own day's, and the event of the cancellation.
+    // The partitions of the session's day, and the event of the cancellation.
     expect(new Set(locked).size).toBeLessThanOrEqual(3);
   });
 
-  it('list a page of recent sessions from the days it may lie in', async () => {
+  it('read a page of recent sessions from the partitions of the last days', async () => {
     for (let made = 0; made < 3; made += 1) await harness.sessions.create(harness.draft());
     const { sessions, locked } = watchedSessions();
     const page = await sessions.list(liveTenant(harness.account.id), { limit: 2 });
     expect(page).toMatchObject({ sessions: [{}, {}], hasMore: true });
     // The last 24 hours, and tomorrow in the last minute of a day.
     expect(locked.length).toBeLessThanOrEqual(3);
-    const { sessions: others, locked: widely } = watchedSessions();
+    const { sessions: others, locked: lockedByOthers } = watchedSessions();
     await others.list(liveTenant(harness.account.id), { limit: 2, status: 'pending' });
-    expect(widely.length).toBeLessThanOrEqual(2);
+    expect(lockedByOthers.length).toBeLessThanOrEqual(2);
   });
 });
 
-/** The same sessions, and on which partitions each of its statements and transactions held a lock. */
+/** A session store that records the partitions that its statements and transactions lock. */
 function watchedSessions(): { sessions: SessionStore; locked: string[] } {
   const { database, clock, keys, renderer } = harness;
   const locked: string[] = [];
@@ -144,7 +144,7 @@ describe('on a day that has no statistics yet', () => {
       [id],
     );
     today = partition?.name ?? '';
-    // The statistics that autovacuum has not made yet, and a day's worth of rows that it has not seen.
+    // Autovacuum is off, so the planner has no statistics of the inserted rows.
     await asOwner(harness, `ALTER TABLE ${today} SET (autovacuum_enabled = off)`);
     await database.query(
       `INSERT INTO sessions (id, account_id, brand_id, phone, country, status, channel, token_digest, client_challenge,
@@ -158,13 +158,13 @@ describe('on a day that has no statistics yet', () => {
     );
   });
 
-  /** What the plan says of that day. */
+  /** The lines of the plan that name the partition of today. */
   const planOfToday = async (text: string, values: readonly unknown[]): Promise<string[]> => {
     const plan = await harness.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
     return plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes(today));
   };
 
-  it('a digest is looked up by its index', async () => {
+  it('a digest is read by its index', async () => {
     const digests = Array.from({ length: 64 }, (_, at) =>
       createHash('sha256')
         .update(String(at * 400 + 1))

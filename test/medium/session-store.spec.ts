@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 beforeEach(() => {
-  harness.told.length = 0;
+  harness.notifiedEventIds.length = 0;
 });
 
 interface StoredEvent {
@@ -46,8 +46,8 @@ const databaseNow = async (): Promise<number> => {
   return row?.now.getTime() ?? 0;
 };
 
-/** Moves a session's time, as if it had been made earlier: `leftMs` from now by the database's clock. */
-const leave = (id: Uuid, leftMs: number): Promise<object[]> =>
+/** Sets the expiry of a session to `leftMs` from now by the database clock. */
+const setTimeLeft = (id: Uuid, leftMs: number): Promise<object[]> =>
   harness.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
     [id, leftMs / 1000],
@@ -65,7 +65,7 @@ async function receive(...evidence: readonly InboundEvidence[]): Promise<Inbound
   const { verdicts, eventIds } = await harness.database.transaction((tx) =>
     harness.sessions.matchInbound(tx, 'live', evidence),
   );
-  harness.told.push(...eventIds);
+  harness.notifiedEventIds.push(...eventIds);
   return verdicts;
 }
 
@@ -73,7 +73,7 @@ const fatesOf = async (...evidence: readonly InboundEvidence[]): Promise<string[
   (await receive(...evidence)).map(({ fate }) => fate);
 
 describe('create', () => {
-  it('stores what it was given, stamped by the database, and writes no event', async () => {
+  it('stores its input with the database time, and writes no event', async () => {
     const before = await databaseNow();
     const metadata = [
       ['b', '\u0000 \ud800 "quoted" 🙂'],
@@ -97,7 +97,7 @@ describe('create', () => {
     expect(await eventsOf(session.id)).toEqual([]);
   });
 
-  it('makes many at once, each with an id of its own', async () => {
+  it('creates many sessions concurrently, each with its own id', async () => {
     const drafts = Array.from({ length: 300 }, (_, at) => harness.draft({ metadata: [['n', String(at)]] }));
     const made = await Promise.all(drafts.map((draft) => harness.sessions.create(draft)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(300);
@@ -110,7 +110,7 @@ describe('create', () => {
     expect(made.map(({ metadata }) => metadata[0]?.[1])).toEqual(drafts.map((_, at) => String(at)));
   });
 
-  it('fails alone when its data cannot be stored, and the others of its moment succeed', async () => {
+  it('fails alone if its data cannot be stored, while concurrent creates succeed', async () => {
     const drafts = Array.from({ length: 20 }, (_, at) =>
       harness.draft(at === 7 ? { webhookUrl: 'https://\u0000' } : {}),
     );
@@ -120,7 +120,7 @@ describe('create', () => {
 });
 
 describe('create, when the answer of a commit was lost', () => {
-  it('runs again without a second row, and tells the time of the first', async () => {
+  it('runs again without a second row, and returns the time of the first', async () => {
     const { database } = harness;
     const texts: string[] = [];
     const losing: Pick<Database, 'query' | 'transaction'> = {
@@ -146,15 +146,15 @@ describe('create, when the answer of a commit was lost', () => {
 });
 
 describe('find', () => {
-  it("does not show another account's session", async () => {
+  it("does not find another account's session", async () => {
     const session = await harness.sessions.create(harness.draft());
     expect(await harness.sessions.find(liveTenant(harness.brand.id), session.id)).toBeNull();
     expect(await harness.sessions.find(liveTenant(session.accountId), harness.clock.newId())).toBeNull();
   });
 
-  it('shows a pending session past its time as expired, since expiresAt, though the row still says pending', async () => {
+  it('returns a pending session past expiresAt as expired, although its row is still pending', async () => {
     const session = await harness.sessions.create(harness.draft());
-    await leave(session.id, 0);
+    await setTimeLeft(session.id, 0);
     const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('expired');
     expect(found?.endedAt).toEqual(found?.expiresAt);
@@ -163,7 +163,7 @@ describe('find', () => {
     expect(many?.status).toBe('expired');
   });
 
-  it('answers nothing for no ids', async () => {
+  it('returns an empty list for no ids', async () => {
     expect(await harness.sessions.findMany(harness.database, [])).toEqual([]);
   });
 });
@@ -190,16 +190,16 @@ describe('matchInbound', () => {
     expect(event?.occurredAt).toEqual(found?.endedAt);
     expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
     expect(event?.data).toContain('"metadata":{"2":"b","1":"a"}');
-    expect(harness.told).toEqual([event?.id]);
+    expect(harness.notifiedEventIds).toEqual([event?.id]);
   });
 
-  it("tells the session's own webhook rather than the account's", async () => {
+  it("writes the session's own webhook URL into the event instead of the account's", async () => {
     const session = await harness.sessions.create(harness.draft({ webhookUrl: 'https://caller.example/hook' }));
     await receive(evidenceOf(session));
     expect((await eventsOf(session.id)).map(({ webhookUrl }) => webhookUrl)).toEqual(['https://caller.example/hook']);
   });
 
-  it('leaves nothing behind when the transaction is rolled back', async () => {
+  it('writes nothing when the transaction is rolled back', async () => {
     const session = await harness.sessions.create(harness.draft());
     const failed = harness.database.transaction(async (tx) => {
       await harness.sessions.matchInbound(tx, 'live', [evidenceOf(session)]);
@@ -211,21 +211,21 @@ describe('matchInbound', () => {
     expect(await fatesOf(evidenceOf(session))).toEqual(['matched']);
   });
 
-  it('calls a repeat a duplicate, in the same batch and later', async () => {
+  it('reports a repeated message as duplicate, in the same batch and later', async () => {
     const session = await harness.sessions.create(harness.draft());
     expect(await fatesOf(evidenceOf(session), evidenceOf(session))).toEqual(['matched', 'duplicate']);
     expect(await fatesOf(evidenceOf(session))).toEqual(['duplicate']);
     expect(await eventsOf(session.id)).toHaveLength(1);
   });
 
-  it('does not approve for another sender, and tells of it once', async () => {
+  it('does not approve for another sender, and writes one event', async () => {
     const session = await harness.sessions.create(harness.draft());
     const stranger = evidenceOf(session, { senders: [STRANGER] });
     expect(await fatesOf(stranger, stranger)).toEqual(['wrong_sender', 'wrong_sender']);
     expect(await fatesOf(stranger)).toEqual(['wrong_sender']);
     const [event, ...others] = await eventsOf(session.id);
     expect(others).toEqual([]);
-    // Opt-in, and this account did not ask for it.
+    // The event is opt-in, and this account has not enabled it.
     expect(event).toMatchObject({ type: 'verification.sender_mismatch', webhookUrl: null });
     const data = JSON.parse(event?.data ?? '{}') as Record<string, string>;
     expect(Object.keys(data)).toEqual(['sessionId', 'accountId', 'brandId']);
@@ -233,7 +233,7 @@ describe('matchInbound', () => {
     expect((await rowOf(session.id)).status).toBe('pending');
   });
 
-  it('still approves for the right sender after a wrong one, in the same batch too', async () => {
+  it('still approves for the right sender after a wrong one, also in the same batch', async () => {
     const session = await harness.sessions.create(harness.draft());
     const stranger = evidenceOf(session, { senders: [STRANGER] });
     expect(await fatesOf(stranger, evidenceOf(session), stranger)).toEqual(['wrong_sender', 'matched', 'wrong_sender']);
@@ -241,38 +241,38 @@ describe('matchInbound', () => {
     expect(types).toEqual(['verification.completed', 'verification.sender_mismatch']);
   });
 
-  it('tells expired from unknown: within 24 hours it is expired, whoever swept; beyond, nobody knows the token', async () => {
+  it('reports a token as expired for 24 hours, swept or not, and as unknown after that', async () => {
     const [unswept, swept] = await Promise.all([
       harness.sessions.create(harness.draft()),
       harness.sessions.create(harness.draft()),
     ]);
-    await leave(swept.id, 0);
+    await setTimeLeft(swept.id, 0);
     while ((await harness.sessions.expireDue(500)).live > 0);
-    await leave(unswept.id, 0);
+    await setTimeLeft(unswept.id, 0);
     expect(await fatesOf(evidenceOf(unswept), evidenceOf(swept))).toEqual(['expired', 'expired']);
     expect((await rowOf(unswept.id)).status).toBe('pending');
 
     const aged = await agedSession(25 * 60 * 60 * 1000);
     expect(await fatesOf(evidenceOf(aged))).toEqual(['unknown_token']);
-    const stillKnown = await agedSession(23 * 60 * 60 * 1000);
-    expect(await fatesOf(evidenceOf(stillKnown))).toEqual(['expired']);
+    const recent = await agedSession(23 * 60 * 60 * 1000);
+    expect(await fatesOf(evidenceOf(recent))).toEqual(['expired']);
   });
 
-  it("does not know a token under another brand's slug", async () => {
+  it("does not match a token with another brand's slug", async () => {
     const session = await harness.sessions.create(harness.draft());
     expect(await fatesOf(evidenceOf(session, { tokens: [harness.tokenOf(session.id, 'ACM3')] }))).toEqual([
       'unknown_token',
     ]);
   });
 
-  it('takes the slug that the session was made with, whatever the brand is called now', async () => {
+  it('matches the slug at the creation of the session, also after the brand was renamed', async () => {
     const session = await harness.sessions.create(harness.draft({ brandSlug: 'OLDSLUG' }));
     expect(await fatesOf(evidenceOf(session, { tokens: [harness.tokenOf(session.id, 'OLDSLUG')] }))).toEqual([
       'matched',
     ]);
   });
 
-  it('tries every token of a message and approves one session', async () => {
+  it('checks every token of a message and approves one session', async () => {
     const [cancelled, live, other] = await Promise.all([
       harness.sessions.create(harness.draft()),
       harness.sessions.create(harness.draft()),
@@ -284,7 +284,7 @@ describe('matchInbound', () => {
     expect((await rowOf(other.id)).status).toBe('pending');
   });
 
-  it('touches no session for a message without a token, or from a link that is not trusted', async () => {
+  it('changes no session for a message without a token or from an untrusted link', async () => {
     const session = await harness.sessions.create(harness.draft());
     const untrusted = evidenceOf(session, { trusted: false });
     expect(await fatesOf(untrusted, evidenceOf(session, { tokens: [] }))).toEqual(['untrusted', 'no_token']);
@@ -292,7 +292,7 @@ describe('matchInbound', () => {
     expect(await fatesOf()).toEqual([]);
   });
 
-  it('calls a session that ended otherwise ended', async () => {
+  it('reports a session with another ending as ended', async () => {
     const session = await harness.sessions.create(harness.draft());
     await harness.sessions.cancel(liveTenant(session.accountId), session.id);
     expect(await fatesOf(evidenceOf(session))).toEqual(['ended']);
@@ -301,7 +301,7 @@ describe('matchInbound', () => {
   });
 });
 
-/** A session that was made, and whose time was up, that long ago. */
+/** A session that was created this long ago. */
 async function agedSession(ageMs: number): Promise<Session> {
   const { id, ...session } = await harness.sessions.create(harness.draft());
   const time = (harness.clock.nowMs() - ageMs).toString(16).padStart(12, '0');
@@ -317,7 +317,7 @@ async function agedSession(ageMs: number): Promise<Session> {
 }
 
 describe('cancel', () => {
-  it('ends a live session with its event, and is done again without one', async () => {
+  it('ends a live session with its event; a repetition writes no event', async () => {
     const session = await harness.sessions.create(harness.draft());
     expect(await harness.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
     expect(await harness.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
@@ -327,32 +327,32 @@ describe('cancel', () => {
     expect(others).toEqual([]);
     expect(event).toMatchObject({ type: 'verification.cancelled', webhookUrl: null });
     expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
-    expect(harness.told).toEqual([event?.id]);
+    expect(harness.notifiedEventIds).toEqual([event?.id]);
   });
 
-  it("does not know another account's session, nor one that never was", async () => {
+  it("does not find another account's session or an unknown id", async () => {
     const session = await harness.sessions.create(harness.draft());
     expect(await harness.sessions.cancel(liveTenant(harness.brand.id), session.id)).toBe('unknown');
     expect(await harness.sessions.cancel(liveTenant(session.accountId), harness.clock.newId())).toBe('unknown');
     expect((await rowOf(session.id)).status).toBe('pending');
   });
 
-  it('changes nothing of a session whose time is up: that one expires', async () => {
+  it('does not change an expired session', async () => {
     const session = await harness.sessions.create(harness.draft());
-    await leave(session.id, 0);
+    await setTimeLeft(session.id, 0);
     expect(await harness.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
     expect((await rowOf(session.id)).status).toBe('pending');
     while ((await harness.sessions.expireDue(500)).live > 0);
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.expired']);
   });
 
-  it('answers a hundred at once, each its own', async () => {
+  it('handles 200 concurrent calls separately', async () => {
     const made = await Promise.all(Array.from({ length: 100 }, () => harness.sessions.create(harness.draft())));
-    const asked = made.flatMap(({ accountId, id }, at) => [
+    const calls = made.flatMap(({ accountId, id }, at) => [
       harness.sessions.cancel(liveTenant(accountId), id),
       harness.sessions.cancel(liveTenant(at % 2 === 0 ? accountId : harness.brand.id), id),
     ]);
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(calls);
     expect(answers.filter((answer) => answer === 'unknown')).toHaveLength(50);
     const counts = await Promise.all(made.map(async ({ id }) => (await eventsOf(id)).length));
     expect(new Set(counts)).toEqual(new Set([1]));
@@ -360,26 +360,26 @@ describe('cancel', () => {
 });
 
 describe('expireDue', () => {
-  it('writes down the expiry by the database clock, at expiresAt, with its event', async () => {
+  it('marks expired sessions by the database clock, at expiresAt, with their event', async () => {
     const [due, live] = await Promise.all([
       harness.sessions.create(harness.draft()),
       harness.sessions.create(harness.draft()),
     ]);
-    await leave(due.id, -5);
+    await setTimeLeft(due.id, -5);
     while ((await harness.sessions.expireDue(500)).live > 0);
     const found = await harness.sessions.find(liveTenant(due.accountId), due.id);
     expect(await rowOf(due.id)).toEqual({ status: 'expired', approvedBy: null, endedAt: found?.expiresAt });
     const [event] = await eventsOf(due.id);
     expect(event).toMatchObject({ type: 'verification.expired', occurredAt: found?.expiresAt });
     expect(event?.data).toContain('"status":"expired"');
-    expect(harness.told).toContain(event?.id);
+    expect(harness.notifiedEventIds).toContain(event?.id);
     expect((await rowOf(live.id)).status).toBe('pending');
     expect(await eventsOf(live.id)).toEqual([]);
   });
 
-  it('takes as many as it may, passes over what another holds, and shares the rest between sweepers', async () => {
+  it('marks at most the given number, skips locked rows, and shares the rest with concurrent sweepers', async () => {
     const made = await Promise.all(Array.from({ length: 60 }, () => harness.sessions.create(harness.draft())));
-    await Promise.all(made.map(({ id }) => leave(id, -1)));
+    await Promise.all(made.map(({ id }) => setTimeLeft(id, -1)));
     const held = made[0]?.id ?? '';
     await harness.database.transaction(async (tx) => {
       await tx.query('SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE', [held]);

@@ -9,9 +9,9 @@ import { WitnessCarrier } from '../support/witness-carrier.js';
 
 const OK = 0;
 const QUEUE_FULL = 0x14;
-/** Rows are looked at every 2 s, then a link is made. */
+/** Rows are read every 2 s, then a link is opened. */
 const CONVERGED_WITHIN_MS = 5_000;
-/** Contract, Admin: after its owner dies. */
+/** Limit after a crash of the owner (contract, Admin). */
 const TAKEN_OVER_WITHIN_MS = 20_000;
 
 let gateway: GatewayHarness;
@@ -62,7 +62,7 @@ const statusOf = async (): Promise<Partial<ConnectionStatus>> =>
   (await sql<{ status: Partial<ConnectionStatus> }>('SELECT status FROM bind_connections'))[0]?.status ?? {};
 
 describe('two gateways', () => {
-  it('share the connections that are wanted, each held by one of them', async () => {
+  it('share the wanted connections, each held by one gateway', async () => {
     await sibling();
     await gateway.bind({ name: 'shared', hosts, connections: 4 });
     await until('all are bound', CONVERGED_WITHIN_MS, () => bound(4));
@@ -70,26 +70,30 @@ describe('two gateways', () => {
     expect(carrier.links).toBe(4);
   });
 
-  it('come to equal shares when one joins the other', async () => {
+  it('reach equal shares after one joins', async () => {
     await gateway.bind({ name: 'shared', hosts, connections: 2 });
     await until('both are bound', CONVERGED_WITHIN_MS, () => bound(2));
     expect(await owners()).toEqual([2]);
     await sibling();
-    await until('each has one', 15_000, async () => (await owners()).length === 2 && (await bound(2)));
+    await until(
+      'each gateway has one connection',
+      15_000,
+      async () => (await owners()).length === 2 && (await bound(2)),
+    );
   });
 
-  it('take over within 3 s from one that stops, under a higher epoch', async () => {
-    // A witness: the moment between two links may be shorter than a look at them.
+  it('take over within 3 s from a stopping gateway, under a higher epoch', async () => {
+    // Records times: the gap between two links can be shorter than a poll interval.
     const witness = new WitnessCarrier();
     await gateway.bind({ name: 'shared', hosts: [{ host: '127.0.0.1', port: await witness.listen() }] });
-    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await until('the bind is bound', CONVERGED_WITHIN_MS, () => bound(1));
     const [before] = await connections();
     await sibling();
     const stopped = gateway.stop();
-    await until('it said good-bye', 5_000, () => (witness.links[0]?.closedMs ?? null) !== null);
-    await until('it is bound again', 3_000, () => (witness.links[1]?.boundMs ?? null) !== null);
+    await until('the first link is closed', 5_000, () => (witness.links[0]?.closedMs ?? null) !== null);
+    await until('the bind is bound again', 3_000, () => (witness.links[1]?.boundMs ?? null) !== null);
     await stopped;
-    await until('its row says so', 1_000, () => bound(1));
+    await until('the row shows the state', 1_000, () => bound(1));
     expect(witness.links.map(({ unboundMs }) => unboundMs !== null)).toEqual([true, false]);
     expect(witness.links[1]?.boundMs).toBeGreaterThan(witness.links[0]?.unboundMs ?? Infinity);
     const [after] = await connections();
@@ -99,85 +103,85 @@ describe('two gateways', () => {
     await witness.close();
   });
 
-  it('fence one that lost the database: its link ends before the other one binds, its listener asks again', async () => {
+  it('fence a gateway without the database: its link ends before the other one binds, its listener answers with the retryable status', async () => {
     await gateway.system({ systemId: 'in' });
     await gateway.bind({ name: 'shared', hosts });
-    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await until('the bind is bound', CONVERGED_WITHIN_MS, () => bound(1));
     const [before] = await connections();
     await sibling();
     const esme = await gateway.esme('in');
     let most = 0;
     await gateway.line.cut();
-    await until('it fenced itself', 12_000, () => {
+    await until('the gateway has fenced itself', 12_000, () => {
       most = Math.max(most, carrier.links);
       return carrier.links === 0;
     });
     expect(await esme.send('submit_sm', sms('hello'))).toMatchObject({ command_status: QUEUE_FULL });
-    await until('the other one is bound', TAKEN_OVER_WITHIN_MS, () => {
+    await until('the other gateway is bound', TAKEN_OVER_WITHIN_MS, () => {
       most = Math.max(most, carrier.links);
       return carrier.isBound;
     });
     expect(most).toBe(1);
-    await until('its row says so', 1_000, () => bound(1));
+    await until('the row shows the state', 1_000, () => bound(1));
     expect((await connections())[0]?.owner).not.toBe(before?.owner);
     await gateway.line.mend();
   }, 60_000);
 
-  it('store no MO for a connection that is the other’s by now, and the one that lost it leaves', async () => {
+  it('store no MO over a connection whose lease was taken, and close that connection', async () => {
     await gateway.bind({ name: 'shared', hosts });
-    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await until('the bind is bound', CONVERGED_WITHIN_MS, () => bound(1));
     expect(await carrier.deliver(sms('before'))).toBe(OK);
     await sql(`UPDATE bind_connections SET owner = bind_id, epoch = epoch + 1,
       expires_at = clock_timestamp() + interval '15 seconds'`);
     expect(await carrier.deliver(sms('after'))).toBe(QUEUE_FULL);
-    await until('it was cut', 6_000, () => carrier.links === 0);
+    await until('the connection is closed', 6_000, () => carrier.links === 0);
     expect((await gateway.messages()).map(({ text }) => text)).toEqual(['before']);
     expect(await gateway.metric('countersign_leases_lost_total{reason="taken"')).toBe(1);
   });
 });
 
-describe('a connection under way', () => {
-  it('is made anew when its row asks for it, under the same lease', async () => {
+describe('a bound connection', () => {
+  it('reconnects on a new generation of its row, under the same lease', async () => {
     await gateway.bind({ name: 'steered', hosts });
-    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await until('the bind is bound', CONVERGED_WITHIN_MS, () => bound(1));
     const { since } = await statusOf();
     await sql('UPDATE binds SET generation = 1');
-    const isAnew = async (): Promise<boolean> => (await bound(1)) && (await statusOf()).since !== since;
-    await until('it was made anew', CONVERGED_WITHIN_MS, isAnew);
+    const hasReconnected = async (): Promise<boolean> => (await bound(1)) && (await statusOf()).since !== since;
+    await until('the connection is new', CONVERGED_WITHIN_MS, hasReconnected);
     expect(await statusOf()).toMatchObject({ host: `127.0.0.1:${hosts[0]?.port}`, state: 'bound', lastError: null });
     expect((await connections())[0]?.epoch).toBe('1');
   });
 
-  it('that is not wanted any more is unbound and given back, with the last that was seen of it', async () => {
+  it('that is no longer wanted is unbound and released with its last status', async () => {
     await gateway.bind({ name: 'drained', hosts });
-    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await until('the bind is bound', CONVERGED_WITHIN_MS, () => bound(1));
     await sql('UPDATE binds SET enabled = false');
-    await until('it is unbound', CONVERGED_WITHIN_MS, async () => (await owners()).length === 0);
+    await until('the bind is unbound', CONVERGED_WITHIN_MS, async () => (await owners()).length === 0);
     expect(carrier.links).toBe(0);
     expect((await connections())[0]).toMatchObject({ owner: null, state: 'unbound', epoch: '1' });
   });
 
-  it('of a bind that was deleted says good-bye', async () => {
+  it('of a deleted bind sends an unbind', async () => {
     const witness = new WitnessCarrier();
     const { id } = await gateway.bind({
       name: 'deleted',
       hosts: [{ host: '127.0.0.1', port: await witness.listen() }],
     });
-    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await until('the bind is bound', CONVERGED_WITHIN_MS, () => bound(1));
     await gateway.harness.database.query('DELETE FROM binds WHERE id = $1', [id]);
-    await until('it is gone', CONVERGED_WITHIN_MS, () => witness.bound.length === 0);
+    await until('the link is closed', CONVERGED_WITHIN_MS, () => witness.bound.length === 0);
     expect(witness.links.map(({ unboundMs }) => unboundMs !== null)).toEqual([true]);
     expect(await gateway.metric('countersign_leases_lost_total')).toBe(0);
     await witness.close();
   });
 
-  it('begins at a host of its own, and takes the next one when that fails', async () => {
+  it('starts at a different host per slot, and uses the next one after a failure', async () => {
     const second = new Carrier('south');
     const all = [...hosts, { host: '127.0.0.1', port: await second.listen() }];
     await gateway.bind({ name: 'spread', hosts: all, connections: 2 });
     await until('both are bound', CONVERGED_WITHIN_MS, () => bound(2));
     expect([carrier.links, second.links]).toEqual([1, 1]);
     await second.close();
-    await until('both are at the first', 10_000, () => carrier.links === 2);
+    await until('both are bound to the first host', 10_000, () => carrier.links === 2);
   });
 });

@@ -31,8 +31,8 @@ async function certificate(commonName: string, dnsName?: string): Promise<Certif
   return { cert: pems.cert, key: pems.private };
 }
 
-/** A gateway with a TLS port; with authorities, one that asks for a client certificate. */
-async function gatewayWith(server: Certificate, authorities: readonly Certificate[]): Promise<GatewayHarness> {
+/** A gateway with a TLS port; with CAs it requires client certificates. */
+async function gatewayWith(server: Certificate, clientCas: readonly Certificate[]): Promise<GatewayHarness> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-trust-'));
   const file = (name: string, text: string): string => {
     writeFileSync(path.join(folder, name), text);
@@ -42,12 +42,12 @@ async function gatewayWith(server: Certificate, authorities: readonly Certificat
     return await GatewayHarness.open({
       SMPP_TLS_CERT_FILE: file('cert.pem', server.cert),
       SMPP_TLS_KEY_FILE: file('key.pem', server.key),
-      ...(authorities.length === 0
+      ...(clientCas.length === 0
         ? {}
-        : { SMPP_TLS_CLIENT_CA_FILE: file('clients.pem', authorities.map(({ cert }) => cert).join('\n')) }),
+        : { SMPP_TLS_CLIENT_CA_FILE: file('clients.pem', clientCas.map(({ cert }) => cert).join('\n')) }),
     });
   } finally {
-    // Read when the gateway started.
+    // The gateway has read the files at its start.
     rmSync(folder, { recursive: true });
   }
 }
@@ -61,7 +61,7 @@ async function decisionOf(gateway: GatewayHarness, esme: Esme): Promise<readonly
 const TRUSTED = ['approved', 'matched'];
 const NOT_TRUSTED = ['pending', 'untrusted'];
 
-describe('a system that is trusted by its certificate', () => {
+describe('a system trusted by its certificate', () => {
   let gateway: GatewayHarness;
   let server: Certificate;
   const clients = new Map<string, Certificate>();
@@ -86,18 +86,21 @@ describe('a system that is trusted by its certificate', () => {
     connection: { ...clients.get(client) },
   });
 
-  it.each(['by common name', 'by alternative name'])('binds and approves with one that names it %s', async (client) => {
-    const esme = await gateway.esme('north', account('north', client));
-    expect(await decisionOf(gateway, esme)).toEqual(TRUSTED);
-    esme.destroy();
-  });
+  it.each(['by common name', 'by alternative name'])(
+    'binds and approves with a certificate that names it %s',
+    async (client) => {
+      const esme = await gateway.esme('north', account('north', client));
+      expect(await decisionOf(gateway, esme)).toEqual(TRUSTED);
+      esme.destroy();
+    },
+  );
 
   it.each(['of another system', 'of a longer name'])(
-    'does not bind with the certificate %s, and its password is not compared',
+    'does not bind with a certificate %s, and its password is not compared',
     async (client) => {
       const answers = await Promise.all(
         [PASSWORD, 'wrong'].map(async (password) => {
-          const esme = await gateway.stranger(account('north', client));
+          const esme = await gateway.connectUnbound(account('north', client));
           return (await esme.bind(account('north', client, password))).command_status;
         }),
       );
@@ -110,20 +113,20 @@ describe('a system that is trusted by its certificate', () => {
     expect(await gateway.bindFrom('127.0.0.1', 'north')).toBe(BIND_FAILED);
   });
 
-  it('needs no name in it where its address proves it', async () => {
+  it('needs no matching certificate when its address proves it', async () => {
     const esme = await gateway.esme('near', account('near', 'of another system'));
     expect(await decisionOf(gateway, esme)).toEqual(TRUSTED);
     esme.destroy();
   });
 
-  it('is disconnected when its row asks for a name that the certificate does not have', async () => {
+  it('is disconnected when its row requires a name that the certificate lacks', async () => {
     const esme = await gateway.esme('near', account('near', 'of another system'));
     await gateway.harness.database.query(`UPDATE smpp_systems SET allowed_cidrs = '{}' WHERE system_id = 'near'`);
     await esme.closed;
   });
 });
 
-describe('a system that is to be trusted, whose row asks for no proof', () => {
+describe('a system with trustedForMo whose row requires no proof', () => {
   let gateway: GatewayHarness;
   let server: Certificate;
 
@@ -140,21 +143,21 @@ describe('a system that is to be trusted, whose row asks for no proof', () => {
     ]);
   const withoutProof = (): Promise<number> => gateway.metric('countersign_smpp_systems_without_proof');
 
-  it('is named in the log once and counted, until its networks are narrow: then its connections approve', async () => {
+  it('is logged once and counted, until its networks are narrow: then its connections approve', async () => {
     const { systemId } = await gateway.system({ systemId: 'earlier', allowedCidrs: [] });
     const esme = await gateway.esme(systemId);
-    await until('it is counted', 5_000, async () => (await withoutProof()) === 1);
-    const said = gateway.log.filter((line) => line.includes('"earlier"') && line.includes('although trustedForMo'));
-    expect(said).toHaveLength(1);
-    expect(said[0]).toContain('/docs/a-carrier-calls#trusted-systems');
+    await until('the system is counted', 5_000, async () => (await withoutProof()) === 1);
+    const warnings = gateway.log.filter((line) => line.includes('"earlier"') && line.includes('although trustedForMo'));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('/docs/a-carrier-calls#trusted-systems');
     await setNetworks(systemId, LOOPBACK);
-    await until('it is trusted', 5_000, async () => {
+    await until('the system is trusted', 5_000, async () => {
       const [status] = await decisionOf(gateway, esme);
       return status === 'approved';
     });
     expect(await withoutProof()).toBe(0);
     await setNetworks(systemId, []);
-    await until('it is not trusted any more', 5_000, async () => {
+    await until('the system is not trusted any more', 5_000, async () => {
       const [status] = await decisionOf(gateway, esme);
       return status === 'pending';
     });
@@ -171,7 +174,7 @@ describe('a system that is to be trusted, whose row asks for no proof', () => {
     esme.destroy();
   });
 
-  it('is disconnected when it is outside of its new networks, and so never trusted by them', async () => {
+  it('is disconnected when its address is outside its new networks', async () => {
     const { systemId } = await gateway.system({ systemId: 'outside', allowedCidrs: [] });
     const esme = await gateway.esme(systemId);
     await setNetworks(systemId, ['192.0.2.0/24']);
@@ -179,7 +182,7 @@ describe('a system that is to be trusted, whose row asks for no proof', () => {
     expect(await gateway.bindFrom('127.0.0.1', systemId)).toBe(BIND_FAILED);
   });
 
-  it('over TLS, where the gateway asks for no certificate: binds, and approves nothing', async () => {
+  it('over TLS to a gateway without client CAs: binds, and approves nothing', async () => {
     const { systemId } = await gateway.system({ systemId: 'tls', allowedCidrs: [], tlsRequired: true });
     const esme = await gateway.esme(systemId, { port: gateway.ports.smppTls, ca: server.cert });
     expect(await decisionOf(gateway, esme)).toEqual(NOT_TRUSTED);

@@ -6,7 +6,7 @@ import type { Channel, Session } from '@countersign/session/rules';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestAnswers } from '../../apps/control-plane/src/test-numbers/test-answers.js';
 import { TestCodes } from '../../apps/control-plane/src/test-numbers/test-codes.js';
-import { TestNumbers } from '../../apps/control-plane/src/test-numbers/test-phones.js';
+import { TestPhones } from '../../apps/control-plane/src/test-numbers/test-phones.js';
 import type { TestStep } from '../../apps/control-plane/src/test-numbers/test-step.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
@@ -20,8 +20,8 @@ let codes: TestCodes;
 beforeAll(async () => {
   harness = await openSessionHarness({ poolMax: 12 });
   answers = new TestAnswers({ ...harness, messages: new MessageStore() });
-  const ledger = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
-  codes = new TestCodes({ ...harness, ledger });
+  const mtMessages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+  codes = new TestCodes({ ...harness, mtMessages });
 });
 afterAll(() => harness.close());
 afterEach(async () => {
@@ -32,8 +32,8 @@ afterEach(async () => {
 
 const run = (step: TestStep) => harness.database.transaction(step);
 
-/** A session of a test key, made this long ago. */
-async function aged(
+/** Creates a session of a test key and moves its creation into the past. */
+async function createAged(
   phone: string,
   seconds: number,
   changes: { channel?: Channel; test?: boolean } = {},
@@ -50,7 +50,7 @@ async function statusOf(id: Uuid): Promise<Session['status'] | undefined> {
   return (await harness.sessions.findMany(harness.database, [id]))[0]?.status;
 }
 
-async function queued(phone: string, test = true): Promise<Uuid> {
+async function queueCode(phone: string, test = true): Promise<Uuid> {
   const session = await harness.sessions.create(harness.draft({ phone, test }));
   const id = harness.clock.newId();
   await new OutboundStore().insert(harness.database, {
@@ -68,7 +68,7 @@ async function queued(phone: string, test = true): Promise<Uuid> {
   return id;
 }
 
-const statesOf = async (table: string): Promise<Record<string, number>> => {
+const countsByState = async (table: string): Promise<Record<string, number>> => {
   const column = table === 'events' ? 'type' : table === 'messages' ? 'fate' : 'state';
   const rows = await harness.database.query<{ state: string; count: number }>(
     `SELECT ${column} AS state, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
@@ -76,7 +76,7 @@ const statesOf = async (table: string): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 };
 
-async function submittedSecondsAgo(id: Uuid, seconds: number): Promise<void> {
+async function ageSubmission(id: Uuid, seconds: number): Promise<void> {
   await harness.database.query(
     'UPDATE outbound_messages SET submitted_at = submitted_at - make_interval(secs => $2) WHERE id = $1',
     [id, seconds],
@@ -84,65 +84,67 @@ async function submittedSecondsAgo(id: Uuid, seconds: number): Promise<void> {
 }
 
 describe('the phones of test numbers', () => {
-  it('act once their second has passed, and not before', async () => {
-    const early = await aged('+15005550001', 0);
-    const due = await aged('+15005550001', 1);
-    expect(await run(answers.act)).toMatchObject({ count: 1, full: false });
+  it('act one second after the creation of their session', async () => {
+    const early = await createAged('+15005550001', 0);
+    const due = await createAged('+15005550001', 1);
+    expect(await run(answers.runDueActions)).toMatchObject({ count: 1, full: false });
     expect([await statusOf(early), await statusOf(due)]).toEqual(['pending', 'approved']);
-    expect(await run(answers.act)).toMatchObject({ count: 0 });
+    expect(await run(answers.runDueActions)).toMatchObject({ count: 0 });
   });
 
-  it('leave live sessions alone, whatever their number', async () => {
+  it('do not act for live sessions, also of test numbers', async () => {
     const ids = [
-      await aged('+15005550001', 5, { test: false }),
-      await aged('+15005550002', 5, { test: false, channel: 'rcs' }),
-      await aged('+15005550005', 5, { test: false }),
+      await createAged('+15005550001', 5, { test: false }),
+      await createAged('+15005550002', 5, { test: false, channel: 'rcs' }),
+      await createAged('+15005550005', 5, { test: false }),
     ];
-    expect(await run(answers.act)).toMatchObject({ count: 0, eventIds: [] });
+    expect(await run(answers.runDueActions)).toMatchObject({ count: 0, eventIds: [] });
     expect(await Promise.all(ids.map(statusOf))).toEqual(['pending', 'pending', 'pending']);
   });
 
-  it('tap only cards that were sent', async () => {
-    const forced = await aged('+15005550003', 5, { channel: 'sms_fallback' });
-    const card = await aged('+15005550003', 5, { channel: 'rcs' });
-    await run(answers.act);
+  it('tap only if a card was sent', async () => {
+    const forced = await createAged('+15005550003', 5, { channel: 'sms_fallback' });
+    const card = await createAged('+15005550003', 5, { channel: 'rcs' });
+    await run(answers.runDueActions);
     expect([await statusOf(forced), await statusOf(card)]).toEqual(['pending', 'denied']);
   });
 
-  it('come too late for a session whose time is up', async () => {
-    const id = await aged('+15005550001', 5);
+  it('do not act for an expired session', async () => {
+    const id = await createAged('+15005550001', 5);
     await harness.database.query(`UPDATE sessions SET expires_at = created_at + interval '1 second' WHERE id = $1`, [
       id,
     ]);
-    expect(await run(answers.act)).toMatchObject({ count: 0 });
+    expect(await run(answers.runDueActions)).toMatchObject({ count: 0 });
     expect(await statusOf(id)).toBe('expired');
   });
 
-  it('send one SMS from a wrong phone, of which is told once', async () => {
-    const id = await aged('+15005550005', 5);
-    for (let times = 0; times < 3; times++) await run(answers.act);
+  it('send one SMS from a wrong phone, with one event', async () => {
+    const id = await createAged('+15005550005', 5);
+    for (let times = 0; times < 3; times++) await run(answers.runDueActions);
     expect(await statusOf(id)).toBe('pending');
-    expect(await statesOf('messages')).toEqual({ wrong_sender: 1 });
-    expect(await statesOf('events')).toEqual({ 'verification.sender_mismatch': 1 });
+    expect(await countsByState('messages')).toEqual({ wrong_sender: 1 });
+    expect(await countsByState('events')).toEqual({ 'verification.sender_mismatch': 1 });
   });
 
-  it('act once, however many processes play them', async () => {
+  it('act once when several processes simulate them', async () => {
     const phones = ['+15005550001', '+15005550002', '+15005550003', '+15005550005'] as const;
     for (let each = 0; each < 30; each++) {
       await Promise.all(
-        phones.map((phone) => aged(phone, 5, /[23]$/.test(phone) ? { channel: 'rcs' } : { channel: 'sms_fallback' })),
+        phones.map((phone) =>
+          createAged(phone, 5, /[23]$/.test(phone) ? { channel: 'rcs' } : { channel: 'sms_fallback' }),
+        ),
       );
     }
     let counted = 0;
     while (counted < 120) {
-      const results = await Promise.all(Array.from({ length: 8 }, () => run(answers.act)));
+      const results = await Promise.all(Array.from({ length: 8 }, () => run(answers.runDueActions)));
       const before = counted;
       for (const { count } of results) counted += count;
       expect(counted).toBeGreaterThan(before);
     }
     expect(counted).toBe(120);
-    expect(await statesOf('messages')).toEqual({ matched: 30, wrong_sender: 30 });
-    expect(await statesOf('events')).toEqual({
+    expect(await countsByState('messages')).toEqual({ matched: 30, wrong_sender: 30 });
+    expect(await countsByState('events')).toEqual({
       'verification.completed': 60,
       'verification.denied': 30,
       'verification.sender_mismatch': 30,
@@ -151,9 +153,9 @@ describe('the phones of test numbers', () => {
 });
 
 describe('the carrier of test keys', () => {
-  it('takes a code at once, erases its text, and tells of it', async () => {
-    const id = await queued('+15005550006');
-    const { eventIds } = await run(codes.submit);
+  it('submits a code at once, erases its text and writes an event', async () => {
+    const id = await queueCode('+15005550006');
+    const { eventIds } = await run(codes.submitQueued);
     expect(eventIds).toHaveLength(1);
     expect(
       await harness.database.query(
@@ -163,80 +165,80 @@ describe('the carrier of test keys', () => {
     ).toEqual([{ state: 'submitted', text_sealed: null, cost: '0.000000' }]);
   });
 
-  it('sends the receipt a second later, and not before', async () => {
-    const delivered = await queued('+15005550006');
-    const undelivered = await queued('+15005550007');
-    await run(codes.submit);
-    expect(await run(codes.settle)).toMatchObject({ count: 0 });
-    await submittedSecondsAgo(delivered, 1);
-    await submittedSecondsAgo(undelivered, 1);
-    expect(await run(codes.settle)).toMatchObject({ count: 2 });
-    expect(await statesOf('outbound_messages')).toEqual({ delivered: 1, undelivered: 1 });
-    expect(await run(codes.settle)).toMatchObject({ count: 0 });
+  it('sends the receipt one second after the submission', async () => {
+    const delivered = await queueCode('+15005550006');
+    const undelivered = await queueCode('+15005550007');
+    await run(codes.submitQueued);
+    expect(await run(codes.recordReceipts)).toMatchObject({ count: 0 });
+    await ageSubmission(delivered, 1);
+    await ageSubmission(undelivered, 1);
+    expect(await run(codes.recordReceipts)).toMatchObject({ count: 2 });
+    expect(await countsByState('outbound_messages')).toEqual({ delivered: 1, undelivered: 1 });
+    expect(await run(codes.recordReceipts)).toMatchObject({ count: 0 });
   });
 
-  it('never takes a live code', async () => {
-    await queued('+15005550006', false);
-    expect(await run(codes.submit)).toMatchObject({ count: 0 });
-    expect(await statesOf('outbound_messages')).toEqual({ queued: 1 });
+  it('never submits a live code', async () => {
+    await queueCode('+15005550006', false);
+    expect(await run(codes.submitQueued)).toMatchObject({ count: 0 });
+    expect(await countsByState('outbound_messages')).toEqual({ queued: 1 });
   });
 
-  it('takes each code once, however many processes play it', async () => {
-    for (let each = 0; each < 60; each++) await queued('+15005550006');
-    const results = await Promise.all(Array.from({ length: 8 }, () => run(codes.submit)));
-    const rest = await run(codes.submit);
+  it('submits each code once when several processes simulate it', async () => {
+    for (let each = 0; each < 60; each++) await queueCode('+15005550006');
+    const results = await Promise.all(Array.from({ length: 8 }, () => run(codes.submitQueued)));
+    const rest = await run(codes.submitQueued);
     const counts = [...results, rest].map(({ count }) => count);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(60);
-    expect(await statesOf('events')).toEqual({ 'verification.otp_delivery': 60 });
+    expect(await countsByState('events')).toEqual({ 'verification.otp_delivery': 60 });
   });
 });
 
-describe('test numbers', () => {
-  it('go on where a process that ended left off', async () => {
-    const session = await aged('+15005550001', 5);
-    await queued('+15005550006');
-    const actor = new TestNumbers({
+describe('the simulation of test numbers', () => {
+  it('continues the work of a stopped process', async () => {
+    const session = await createAged('+15005550001', 5);
+    await queueCode('+15005550006');
+    const testPhones = new TestPhones({
       database: harness.database,
       answers,
       codes,
-      onEvents: (ids) => void harness.told.push(...ids),
+      onEvents: (ids) => void harness.notifiedEventIds.push(...ids),
       onError: (error) => {
         throw error;
       },
     });
     await until('the phone and the carrier have acted', WITHIN_MS, async () => {
-      const { delivered } = await statesOf('outbound_messages');
+      const { delivered } = await countsByState('outbound_messages');
       return delivered === 1 && (await statusOf(session)) === 'approved';
     });
-    await actor.stop();
-    expect(await statesOf('events')).toEqual({ 'verification.completed': 1, 'verification.otp_delivery': 2 });
+    await testPhones.stop();
+    expect(await countsByState('events')).toEqual({ 'verification.completed': 1, 'verification.otp_delivery': 2 });
     const events = await harness.database.query<{ id: Uuid }>('SELECT id FROM events');
-    expect(harness.told).toEqual(expect.arrayContaining(events.map(({ id }) => id)));
+    expect(harness.notifiedEventIds).toEqual(expect.arrayContaining(events.map(({ id }) => id)));
   });
 
-  it('go on with one step when another fails', async () => {
-    await queued('+15005550006');
+  it('runs the other steps when one fails', async () => {
+    await queueCode('+15005550006');
     const errors: unknown[] = [];
-    const actor = new TestNumbers({
+    const testPhones = new TestPhones({
       database: harness.database,
-      answers: { act: () => Promise.reject(new Error('no phone acts')) },
+      answers: { runDueActions: () => Promise.reject(new Error('no phone acts')) },
       codes,
       onEvents: () => undefined,
       onError: (error) => void errors.push(error),
     });
-    actor.takeCode();
+    testPhones.submitQueuedCodes();
     await until(
       'the code is delivered',
       WITHIN_MS,
-      async () => (await statesOf('outbound_messages'))['delivered'] === 1,
+      async () => (await countsByState('outbound_messages'))['delivered'] === 1,
     );
-    await actor.stop();
+    await testPhones.stop();
     expect(errors.length).toBeGreaterThan(0);
   });
 
-  it('do nothing once they are stopped', async () => {
-    const actor = new TestNumbers({
-      database: { transaction: () => Promise.reject(new Error('a stopped actor looked')) },
+  it('does nothing after it is stopped', async () => {
+    const testPhones = new TestPhones({
+      database: { transaction: () => Promise.reject(new Error('a stopped simulation ran a step')) },
       answers,
       codes,
       onEvents: () => undefined,
@@ -244,9 +246,9 @@ describe('test numbers', () => {
         throw error;
       },
     });
-    actor.expect();
-    await actor.stop();
-    actor.takeCode();
-    await actor.stop();
+    testPhones.scheduleAnswers();
+    await testPhones.stop();
+    testPhones.submitQueuedCodes();
+    await testPhones.stop();
   });
 });

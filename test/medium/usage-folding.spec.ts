@@ -15,14 +15,14 @@ const CODE_COST_USD = '0.041';
 
 let harness: SessionHarness;
 let store: UsageStore;
-let folder: UsageAggregator;
-/** The first of six hours, two days ago. */
+let aggregator: UsageAggregator;
+/** Start of the first of six hours, two days ago. */
 let firstMs: number;
 let sessions: PastSession[];
 const codes: PastSession[] = [];
 const failures: unknown[] = [];
 
-/** From `fromMs` on a session of that channel and country costs this; of two that match, the country's own counts. */
+/** The price of sessions from `afterMs` after `firstMs` on. A country's own price precedes the one for all countries. */
 const PRICES = [
   { channel: 'sms_fallback', country: '*', usd: '0.0079', afterMs: -24 * HOUR_MS },
   { channel: 'sms_fallback', country: 'GB', usd: '0.031', afterMs: -24 * HOUR_MS },
@@ -34,7 +34,7 @@ const PRICES = [
 
 const COUNTRIES = ['US', 'GB', 'DE', '001'];
 
-/** 600 sessions over six hours without chance: every status, channel and country at uneven distances, edges included. */
+/** 600 deterministic sessions over six hours: every status, channel and country, at uneven intervals, edges included. */
 function drafts() {
   const { account, brand } = harness;
   const spread = Array.from({ length: 600 }, (_, at) => ({
@@ -65,7 +65,11 @@ function drafts() {
 beforeAll(async () => {
   harness = await openSessionHarness({ pastDays: 4 });
   store = new UsageStore(harness.database);
-  folder = new UsageAggregator({ database: harness.database, store, onError: (error) => void failures.push(error) });
+  aggregator = new UsageAggregator({
+    database: harness.database,
+    store,
+    onError: (error) => void failures.push(error),
+  });
   firstMs = (Math.floor(harness.clock.nowMs() / HOUR_MS) - 48) * HOUR_MS;
   for (const { afterMs, ...price } of PRICES)
     await storePrice(harness.database, { ...price, fromMs: firstMs + afterMs });
@@ -76,7 +80,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await folder.stop();
+  await aggregator.stop();
   await harness.close();
   expect(failures).toEqual([]);
 });
@@ -95,7 +99,7 @@ function priceOf(session: PastSession): bigint {
   return micros((own ?? common)?.usd ?? '0');
 }
 
-/** The same report from the list of sessions, by another way than the statement's. */
+/** The expected report, computed from the list of sessions without SQL. */
 function recount(chosen: readonly PastSession[]): UsageCounts {
   const cost = chosen.reduce((sum, session) => {
     if (session.test) return sum;
@@ -136,11 +140,11 @@ const within = (
     (session) => ownsRow({ accountId, mode }, session) && session.createdMs >= fromMs && session.createdMs < toMs,
   );
 
-/** Windows on, just before and just after the hours and the price change, and odd ones between them. */
+/** Windows with edges on, just before and just after the hours and the price change, and edges between them. */
 function windows(): Span[] {
   const edges = [0, 1, 3, 6].flatMap((hour) => [-1, 0, 1].map((ms) => firstMs + hour * HOUR_MS + ms));
-  const odd = [1_234_567, 7_777_777, 3 * HOUR_MS + 1_234_567].map((ms) => firstMs + ms);
-  const moments = [...edges, ...odd].sort((one, other) => one - other);
+  const between = [1_234_567, 7_777_777, 3 * HOUR_MS + 1_234_567].map((ms) => firstMs + ms);
+  const moments = [...edges, ...between].sort((one, other) => one - other);
   return moments.flatMap((fromMs) => moments.filter((toMs) => toMs > fromMs).map((toMs) => ({ fromMs, toMs })));
 }
 
@@ -161,19 +165,19 @@ const foldedHours = async (): Promise<number[]> => {
   return rows.map(({ ms }) => ms);
 };
 
-describe('usage', () => {
-  it('is exact while nothing is counted for good', async () => {
+describe('a usage report', () => {
+  it('is exact while no hour is folded', async () => {
     expect(await foldedHours()).toEqual([]);
     await expectExact();
   });
 
-  it('is the same when some hours are counted for good, and when all are, by two processes at once', async () => {
+  it('is the same when some hours are folded, and when two processes have folded all concurrently', async () => {
     const { database } = harness;
     await database.maintenance(10_000, async (session) => {
-      await store.fold(session, firstMs - HOUR_MS);
-      await store.fold(session, firstMs);
-      await store.fold(session, firstMs + HOUR_MS);
-      await store.fold(session, firstMs + HOUR_MS);
+      await store.foldHour(session, firstMs - HOUR_MS);
+      await store.foldHour(session, firstMs);
+      await store.foldHour(session, firstMs + HOUR_MS);
+      await store.foldHour(session, firstMs + HOUR_MS);
     });
     await expectExact();
     const other = new UsageAggregator({
@@ -181,14 +185,19 @@ describe('usage', () => {
       store: new UsageStore(database),
       onError: (error) => void failures.push(error),
     });
-    await Promise.all([folder.foldDue(), other.foldDue(), folder.foldDue(), other.foldDue()]);
+    await Promise.all([
+      aggregator.foldDueHours(),
+      other.foldDueHours(),
+      aggregator.foldDueHours(),
+      other.foldDueHours(),
+    ]);
     await other.stop();
     expect(await foldedHours()).toEqual(expect.arrayContaining([firstMs, firstMs + 5 * HOUR_MS]));
     await expectExact();
   });
 
-  it('is counted for good without a gap, up to the last hour that nothing can change', async () => {
-    while (await folder.foldDue());
+  it('uses hours that are folded without a gap, up to the last settled hour', async () => {
+    while (await aggregator.foldDueHours());
     const hours = await foldedHours();
     expect(hours).toEqual(hours.map((_, at) => (hours[0] ?? 0) + at * HOUR_MS));
     const { nowMs, foldedUntilMs } = await store.clock();
@@ -196,7 +205,7 @@ describe('usage', () => {
     expect(foldedUntilMs).toBeGreaterThan(nowMs - 15 * 60_000 - HOUR_MS);
   });
 
-  it('does not change when what it was counted from is gone', async () => {
+  it('does not change when the sessions of its folded hours are deleted', async () => {
     const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
     const before = await report(whole, 'country');
     await harness.database.query(`DELETE FROM sessions WHERE created_at < $1`, [new Date(firstMs + HOURS * HOUR_MS)]);
@@ -205,12 +214,12 @@ describe('usage', () => {
     expect(before.all).toEqual(recount(within(whole)));
   });
 
-  it('of one account says nothing of another', async () => {
+  it('contains only the sessions of its account', async () => {
     const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
     const other = { accountId: OTHER_ACCOUNT };
     expect((await report(whole, null, other)).all).toEqual(recount(within(whole, other)));
-    const nobody = '00000000-0000-7000-8000-000000000009';
-    expect((await report(whole, null, { accountId: nobody })).all).toEqual(recount([]));
+    const unknownAccount = '00000000-0000-7000-8000-000000000009';
+    expect((await report(whole, null, { accountId: unknownAccount })).all).toEqual(recount([]));
   });
 
   it.each(['day', 'country', 'brand'] as const)('is the sum of its groups by %s', async (grouping) => {
@@ -227,8 +236,8 @@ describe('usage', () => {
   });
 });
 
-describe('an open hour', () => {
-  it('has pending sessions in its total, and counts them expired from the moment they are', async () => {
+describe('an hour that is not folded', () => {
+  it('counts pending sessions in the total, and as expired from `expires_at` on', async () => {
     const nowMs = harness.clock.nowMs();
     const accountId = '00000000-0000-7000-8000-000000000004';
     const draft = { accountId, brandId: harness.brand.id, status: 'pending' as const };
@@ -240,7 +249,7 @@ describe('an open hour', () => {
     expect(all).toMatchObject({ total: 2, expired: 1, approved: 0 });
   });
 
-  it('counts a session whose id an earlier attempt was given', async () => {
+  it('counts a session that has the id of an earlier attempt', async () => {
     const nowMs = harness.clock.nowMs();
     const accountId = '00000000-0000-7000-8000-000000000005';
     const late = { accountId, brandId: harness.brand.id, createdMs: nowMs - 1_000 };

@@ -36,12 +36,12 @@ function worker(): DeliveryStore {
 
 /** Events of sessions that were cancelled just now: their ids. */
 async function cancelled(count: number): Promise<Uuid[]> {
-  harness.told.length = 0;
+  harness.notifiedEventIds.length = 0;
   for (let made = 0; made < count; made += 1) {
     const { id, accountId } = await harness.sessions.create(harness.draft({ webhookUrl: URL_OF_SESSION }));
     await harness.sessions.cancel(liveTenant(accountId), id);
   }
-  return [...harness.told];
+  return [...harness.notifiedEventIds];
 }
 
 const idsOf = (deliveries: readonly ClaimedDelivery[]): Uuid[] => deliveries.map(({ id }) => id).sort();

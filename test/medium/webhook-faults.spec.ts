@@ -296,12 +296,12 @@ describe('one event', () => {
     const target = await receiver();
     await harness.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
     const { id, accountId } = await harness.sessions.create(harness.draft({ webhookUrl: target.url }));
-    harness.told.length = 0;
+    harness.notifiedEventIds.length = 0;
     await Promise.all(Array.from({ length: 8 }, () => harness.sessions.cancel(liveTenant(accountId), id)));
-    expect(harness.told).toHaveLength(1);
+    expect(harness.notifiedEventIds).toHaveLength(1);
     const workers = Array.from({ length: 4 }, () => worker());
-    await Promise.all(workers.map(({ store }) => store.dispatchNamed(harness.told)));
+    await Promise.all(workers.map(({ store }) => store.dispatchNamed(harness.notifiedEventIds)));
     const claims = await Promise.all(workers.map(({ store }) => store.claim(ROOM_FOR_ALL)));
-    expect(claims.flatMap(({ claimed }) => claimed.map((each) => each.id))).toEqual(harness.told);
+    expect(claims.flatMap(({ claimed }) => claimed.map((each) => each.id))).toEqual(harness.notifiedEventIds);
   });
 });

@@ -56,10 +56,10 @@ export class SimulatedGuard {
   approve({ phone, sentMs }: SimulatedSession, nowMs: number): void {
     const event = { accountId: ACCOUNT, country: phone.country, block: destinationPrefix(phone.e164) };
     const tally = new ApprovalTally();
-    for (const at of sentMs) tally.settle({ ...event, at: new Date(at) });
+    for (const at of sentMs) tally.addSettledSend({ ...event, at: new Date(at) });
     const at = new Date(nowMs);
-    if (advance(this.creditedOn, phone.e164, nowMs)) tally.credit({ ...event, at });
-    if (sentMs.length > 0 && advance(this.convertedOn, phone.e164, nowMs)) tally.convert({ ...event, at });
+    if (advance(this.creditedOn, phone.e164, nowMs)) tally.addCredit({ ...event, at });
+    if (sentMs.length > 0 && advance(this.convertedOn, phone.e164, nowMs)) tally.addConversion({ ...event, at });
     for (const addition of tally.additions()) this.add(addition);
   }
 

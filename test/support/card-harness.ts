@@ -1,4 +1,3 @@
-import { CardStore, type CardStoreOptions } from '@countersign/rcs';
 import type { AppliedEvents } from '@countersign/rcs/events';
 import { type CardRecord, findCards } from '@countersign/rcs/offers';
 import {
@@ -14,46 +13,48 @@ import {
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import type { Session } from '@countersign/session/rules';
+import { openCardStores, type CardStores, type CardStoresOptions } from './card-stores.js';
 import { openSessionHarness, type SessionHarness, type SessionHarnessOptions } from './session-harness.js';
 import { liveTenant } from './tenants.js';
 
 export const AGENT = 'acme_agent';
-/** Names of events that the platform does not repeat. */
-let told = 0;
+/** Makes the names of events unique. */
+let eventCount = 0;
 
-/** What an event says beside its kind; the rest is true of the card. */
+/** Members of an event; defaults are those of the card. */
 export type EventChanges = Partial<NewCardEvent> & { readonly name?: string };
 
-/** A session room with cards. */
+/** A session harness with cards. */
 export interface CardHarness extends SessionHarness {
-  readonly cards: CardStore;
+  readonly cards: CardStores;
   readonly answers: CardAnswers;
-  readonly waiter: Uuid;
-  /** The same cards, as another process sees them. */
-  otherCards(options?: Partial<CardStoreOptions>): CardStore;
-  /** A phone that nobody has sent anything to. */
+  readonly originProcess: Uuid;
+  /** The card stores of another process. */
+  otherCards(options?: Partial<CardStoresOptions>): CardStores;
+  /** A phone without any messages. */
   freshPhone(): string;
-  /** A new session as SMS, and the card that it would like to send. */
+  /** A new session with the channel `sms_fallback`, and its card to be offered. */
   draftCard(changes?: Partial<NewCard>): Promise<NewCard>;
-  /** A card that waits for a gateway. */
+  /** An offered card. */
   offered(changes?: Partial<NewCard>): Promise<NewCard>;
-  /** What a gateway gets for the job of an offer, however slow this machine is. */
+  /** The card that a gateway claims, regardless of the age of the offer. */
   claim(id: Uuid): Promise<Card>;
-  /** A card that a gateway is sending. */
+  /** A claimed card. */
   sending(changes?: Partial<NewCard>): Promise<Card>;
-  /** A card that the platform has taken. */
+  /** A card that the platform accepted. */
   sent(changes?: Partial<NewCard>): Promise<Card>;
   eventOf(card: NewCard, kind: CardEventKind, changes?: EventChanges): NewCardEvent;
   tapOn(card: NewCard, choice: Choice, changes?: EventChanges): NewCardEvent;
-  /** Stores events and does what a gateway does with those that are new. */
-  tell(...events: readonly NewCardEvent[]): Promise<Decided>;
-  /** Does what a gateway does with events that are stored. */
-  decide(ids: readonly Uuid[]): Promise<Decided>;
+  /** Stores events, and processes the new ones as a gateway does. */
+  storeAndProcess(...events: readonly NewCardEvent[]): Promise<Decided>;
+  /** Processes stored events as a gateway does. */
+  processEvents(ids: readonly Uuid[]): Promise<Decided>;
   cardOf(id: Uuid): Promise<CardRecord | undefined>;
   sessionOf(card: NewCard): Promise<Session | null>;
   outcomesOf(events: readonly NewCardEvent[]): Promise<(string | null)[]>;
 }
 
+/** The results of processed events, and the sessions that ended. */
 export interface Decided extends AppliedEvents {
   readonly ended: readonly Uuid[];
 }
@@ -61,37 +62,45 @@ export interface Decided extends AppliedEvents {
 export async function openCardHarness(options: SessionHarnessOptions = {}): Promise<CardHarness> {
   const harness = await openSessionHarness(options);
   const { database, clock, keys, account, brand } = harness;
-  // However slow this machine is.
+  // Longer than any pause of a busy machine.
   const offerDeadlineMs = 10_000;
-  const cards = new CardStore({ database, clock, keys, unreachableSeconds: 300, offerDeadlineMs });
-  const waiter = clock.newId();
+  const cards = openCardStores({ database, clock, keys, unreachableSeconds: 300, offerDeadlineMs });
+  const originProcess = clock.newId();
   let phones = 0;
   const freshPhone = (): string => `+1415556${String(phones++).padStart(4, '0')}`;
   const draftCard = async (changes: Partial<NewCard> = {}): Promise<NewCard> => {
     const phone = changes.phone ?? freshPhone();
     const { id, expiresAt } = await harness.sessions.create(harness.draft({ phone }), changes.id);
-    const card = { id, accountId: account.id, brandId: brand.id, waiter, agentId: AGENT, phone, brandName: 'Acme' };
+    const card = {
+      id,
+      accountId: account.id,
+      brandId: brand.id,
+      originProcess,
+      agentId: AGENT,
+      phone,
+      brandName: 'Acme',
+    };
     return { ...card, logoUrl: null, numberMatching: false, keyVersion: 1, expiresAt, ...changes };
   };
   const offered = async (changes?: Partial<NewCard>): Promise<NewCard> => {
     const card = await draftCard(changes);
-    const { kind } = await cards.offer(card);
+    const { kind } = await cards.offers.offerCard(card);
     if (kind !== 'offered') throw new Error(`the card was ${kind}`);
     return card;
   };
   const claim = async (id: Uuid): Promise<Card> => {
     await database.query(`UPDATE cards SET created_at = now() + interval '1 hour' WHERE id = $1`, [id]);
-    const [card] = await cards.claimOffers([id]);
+    const [card] = await cards.sends.claimOffers([id]);
     if (card === undefined) throw new Error('the card was not claimed');
     return card;
   };
   const sending = async (changes?: Partial<NewCard>): Promise<Card> => claim((await offered(changes)).id);
-  const decide = (ids: readonly Uuid[]): Promise<Decided> =>
-    database.transaction((tx) => decideIn(tx, harness, cards, ids));
+  const processEvents = (ids: readonly Uuid[]): Promise<Decided> =>
+    database.transaction((tx) => processIn(tx, harness, cards, ids));
   const eventOf = (card: NewCard, kind: CardEventKind, { name, ...changes }: EventChanges = {}): NewCardEvent => {
     const occurredAt = changes.occurredAt ?? new Date(clock.nowMs());
-    told += 1;
-    const id = newCardEventId(occurredAt.getTime(), name ?? `event ${told}`, clock);
+    eventCount += 1;
+    const id = newCardEventId(occurredAt.getTime(), name ?? `event ${eventCount}`, clock);
     const { agentId, phone } = card;
     const messageId = kind === 'tap' ? null : messageIdOf(card.id, 'card');
     return { id, kind, agentId, phone, messageId, cardId: null, choice: null, occurredAt, ...changes };
@@ -100,8 +109,8 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
     ...harness,
     cards,
     answers: new CardAnswers(keys),
-    waiter,
-    otherCards: (other = {}) => new CardStore({ database, clock, keys, offerDeadlineMs, ...other }),
+    originProcess,
+    otherCards: (other = {}) => openCardStores({ database, clock, keys, offerDeadlineMs, ...other }),
     freshPhone,
     draftCard,
     offered,
@@ -109,13 +118,13 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
     sending,
     sent: async (changes) => {
       const card = await sending(changes);
-      await cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
+      await cards.sends.recordSendOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
       return card;
     },
     eventOf,
     tapOn: (card, choice, changes) => eventOf(card, 'tap', { cardId: card.id, choice, ...changes }),
-    tell: async (...events) => decide(await cards.storeEvents(events)),
-    decide,
+    storeAndProcess: async (...events) => processEvents(await cards.events.storeEvents(events)),
+    processEvents,
     cardOf: async (id) => (await findCards(database, [id])).get(id),
     sessionOf: ({ accountId, id }) => harness.sessions.find(liveTenant(accountId), id),
     outcomesOf: async (events) => {
@@ -132,16 +141,16 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
   };
 }
 
-async function decideIn(
+async function processIn(
   tx: Executor,
   harness: SessionHarness,
-  cards: CardStore,
+  cards: CardStores,
   ids: readonly Uuid[],
 ): Promise<Decided> {
-  const applied = await cards.applyEvents(tx, await cards.takeEvents(tx, ids));
+  const applied = await cards.events.applyEvents(tx, await cards.events.claimEvents(tx, ids));
   await harness.sessions.markRcsDelivered(
     tx,
-    applied.chosen,
+    applied.rcsDelivered,
     applied.taps.map(({ cardId }) => cardId),
   );
   const ended: Uuid[] = [];
@@ -153,6 +162,6 @@ async function decideIn(
         : ({ trigger: 'deny', approvedBy: null } as const);
     ended.push(...(await harness.sessions.decide(tx, { mode: 'live', ids: ofVerdict, ...cause })).ended);
   }
-  await cards.noteEnded(tx, applied.taps, ended);
+  await cards.events.recordTapResults(tx, applied.taps, ended);
   return { ...applied, ended };
 }

@@ -4,15 +4,15 @@ import { SmscLink } from '../../apps/simulator/src/smsc/smsc.link.js';
 
 const OK = 0;
 
-/** How a carrier takes a submit: with these values in its response, or by saying nothing. */
-export type Taken = PduValues | 'mute';
+/** The response of a carrier to a submit: fields, or none (`mute`). */
+export type SubmitResponse = PduValues | 'mute';
 
-/** A carrier on npm `smpp`, a stack that is not ours, that does with submits what a test wants. */
+/** A carrier on npm `smpp`, an independent stack, with scripted responses to submits. */
 export class Carrier {
-  /** Every submit_sm that came, in order. */
+  /** Every received submit_sm, in order. */
   readonly submits: PDU[] = [];
-  /** What becomes of the next submits; `takes` again after them. */
-  readonly script: ((pdu: PDU) => Taken)[] = [];
+  /** Responses to the next submits; after them every submit is accepted. */
+  readonly script: ((pdu: PDU) => SubmitResponse)[] = [];
   readonly #links = new Set<SmscLink>();
   readonly #server: Server;
   readonly #events = {
@@ -43,7 +43,7 @@ export class Carrier {
     await closed;
   }
 
-  /** Connections that are bound now. */
+  /** Number of bound connections. */
   get links(): number {
     return [...this.#links].filter(({ bindType }) => bindType !== null).length;
   }
@@ -52,25 +52,25 @@ export class Carrier {
     return [...this.#links].some(({ bindType }) => bindType !== null);
   }
 
-  /** The connections are gone, as when a carrier falls over. */
+  /** Destroys all connections, as in a crash of the carrier. */
   drop(): void {
     for (const link of this.#links) link.destroy('dropped by the test');
   }
 
-  /** The id that the submit with that number, from 0, was given. */
+  /** The message id of the submit with this number, from 0. */
   idOf(submit: number): string {
     return `${this.name}-${submit}`;
   }
 
-  /** Sends a receipt over a bound link and answers its command_status. */
-  receipt(id: string, stat: string, err = '000'): Promise<number> {
+  /** Sends a receipt over a bound link and returns the command_status of its response. */
+  sendReceipt(id: string, stat: string, err = '000'): Promise<number> {
     return this.deliver(receiptOf(id, stat, err));
   }
 
-  /** Sends a deliver_sm over a bound link and answers its command_status. */
+  /** Sends a deliver_sm over a bound link and returns the command_status of its response. */
   async deliver(values: PduValues): Promise<number> {
     const [link] = [...this.#links].filter(({ receives }) => receives);
-    if (link === undefined) throw new Error('nobody is bound who takes it');
+    if (link === undefined) throw new Error('no link is bound as receiver');
     return link.deliver(values);
   }
 
@@ -81,12 +81,12 @@ export class Carrier {
   #submitted(pdu: PDU, link: SmscLink): void {
     this.submits.push(pdu);
     const id = this.idOf(this.#count++);
-    const taken = this.script.shift()?.(pdu) ?? {};
-    if (taken !== 'mute') link.answer(pdu, { message_id: id, ...taken });
+    const response = this.script.shift()?.(pdu) ?? {};
+    if (response !== 'mute') link.answer(pdu, { message_id: id, ...response });
   }
 }
 
-/** The deliver_sm of a receipt, in words alone (SMPP 3.4, appendix B). */
+/** The deliver_sm of a receipt in text form, without TLVs (SMPP 3.4, appendix B). */
 export function receiptOf(id: string, stat: string, err = '000'): PduValues {
   const text = `id:${id} sub:001 dlvrd:001 submit date:2511211200 done date:2511211201 stat:${stat} err:${err} text:`;
   return {

@@ -1,4 +1,4 @@
-import { CardStore } from '@countersign/rcs';
+import { CardOfferStore } from '@countersign/rcs/offers';
 import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
@@ -15,7 +15,7 @@ export function deliveryStoreOf(
     ...{ database, clock, keys, sessions, renderer },
     events: new EventStore(),
     approvals: new ApprovalStore(keys),
-    cards: new CardStore({ database, clock, keys, unreachableSeconds: 60 }),
+    cards: new CardOfferStore({ database, unreachableSeconds: 60 }),
     onRevoked: () => undefined,
     onDispatched: () => undefined,
     maxBatch: 100,

@@ -11,7 +11,7 @@ export interface EsmeAccount {
   /** PEM of the authority to trust; plain without. */
   readonly ca?: string;
   readonly interfaceVersion?: number;
-  /** What else is told to the connection: its own address, a client certificate. */
+  /** Further options of the connection: local address, client certificate. */
   readonly connection?: SessionOptions;
   /** Another version of the stack. */
   readonly stack?: typeof smpp;
@@ -19,9 +19,9 @@ export interface EsmeAccount {
 
 const ANSWER_MS = 10_000;
 
-/** A peer that connects in, on npm `smpp`, a stack that is not ours. One connection; it never comes back by itself. */
+/** A peer that connects in, on npm `smpp`, an independent stack. One connection, without reconnection. */
 export class Esme {
-  /** Settles when the connection is gone, whoever ended it. */
+  /** Resolves when the connection is closed by either side. */
   readonly closed: Promise<void>;
 
   private constructor(readonly session: Session) {
@@ -31,7 +31,7 @@ export class Esme {
     session.on('unbind', (pdu) => session.send(pdu.response()));
   }
 
-  /** A connection that has not bound. */
+  /** Connects without a bind. */
   static async connect(account: Pick<EsmeAccount, 'port' | 'ca' | 'connection' | 'stack'>): Promise<Esme> {
     const { port, ca, connection, stack = smpp } = account;
     const withTls = ca === undefined ? {} : { tls: true, ca, rejectUnauthorized: true };
@@ -44,11 +44,11 @@ export class Esme {
     return esme;
   }
 
-  /** Connects and binds; throws unless the bind is answered OK. */
+  /** Connects and binds; throws unless the bind is answered ESME_ROK. */
   static async bound(account: EsmeAccount): Promise<Esme> {
     const esme = await Esme.connect(account);
     const answer = await esme.bind(account);
-    if (answer.command_status !== 0) throw new Error(`the bind was answered ${answer.command_status}`);
+    if (answer.command_status !== 0) throw new Error(`bind refused with status ${answer.command_status}`);
     return esme;
   }
 
@@ -63,7 +63,7 @@ export class Esme {
     );
   }
 
-  /** Sends a message as it is and answers its response. */
+  /** Sends a message unchanged and returns its response. */
   send(command: MessageCommand, values: PduValues): Promise<PDU> {
     return this.#answered(command, (onAnswer) => this.session[command](values, onAnswer));
   }

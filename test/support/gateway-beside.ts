@@ -7,9 +7,9 @@ import type { ControlPlaneHarness } from './control-plane-harness.js';
 import { Esme, type EsmeAccount } from './esme.js';
 import { LOOPBACK, PASSWORD } from './gateway-harness.js';
 
-/** A gateway in this process on the stores of a control plane: together they are the product as a caller meets it. */
+/** A gateway in this process on the stores of a control plane. */
 export class GatewayBeside {
-  /** Log lines, as they were written. */
+  /** Log lines of the gateway. */
   readonly log: string[] = [];
   readonly #esmes: Esme[] = [];
   #stop: (() => Promise<void>) | null = null;
@@ -34,7 +34,7 @@ export class GatewayBeside {
     return gateway;
   }
 
-  /** What it is started with, before the changes of the test. */
+  /** Environment of the gateway, before the changes of the test. */
   get environment(): Readonly<Record<string, string>> {
     return {
       ...this.harness.ofGateway,
@@ -44,7 +44,7 @@ export class GatewayBeside {
     };
   }
 
-  /** A system that may connect in; trusted and from loopback, unless other terms are given. */
+  /** Creates a system; by default trusted, from loopback. */
   system(changes: Partial<NewSystem> & { readonly systemId: string }): Promise<SmppSystem> {
     const { keys, clock, database } = this.harness;
     const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
@@ -65,8 +65,8 @@ export class GatewayBeside {
     return esme;
   }
 
-  /** A connection that has not bound. */
-  async stranger(changes: Partial<EsmeAccount> = {}): Promise<Esme> {
+  /** Connects without a bind. */
+  async connectUnbound(changes: Partial<EsmeAccount> = {}): Promise<Esme> {
     const esme = await Esme.connect({ port: this.ports.smpp, ...changes });
     this.#esmes.push(esme);
     return esme;

@@ -15,13 +15,13 @@ import { liveTenant } from './tenants.js';
 
 export const PASSWORD = 'secret08';
 export const INBOUND_NUMBER = '+14155550100';
-/** Many messages of a test come from one phone. */
+/** High, since tests send many messages from one phone. */
 const MANY_PER_SECOND = '1000000';
-/** Peers of these may be trusted; every ESME of a test is on this computer. */
+/** Network of all ESMEs of a test; narrow enough for trust. */
 export const LOOPBACK = ['127.0.0.0/16'];
 const MASTER_KEY = Buffer.alloc(32, 1);
 
-/** What is stored of an MO, its text opened. */
+/** A stored MO with its text opened. */
 export interface StoredMessage {
   readonly id: Uuid;
   readonly fate: string;
@@ -40,9 +40,9 @@ const READ_MESSAGES = `
     part_number AS "partNumber", part_total AS "partTotal", session_id AS "sessionId"
   FROM messages ORDER BY received_at, id`;
 
-/** A gateway in this process on a database of its own, and what a test wants to say to it and to know of it. */
+/** A gateway in this process on its own database, with calls for tests. */
 export class GatewayHarness {
-  /** Whatever the gateway logged, line by line. */
+  /** Log lines of the gateway. */
   readonly log: string[] = [];
   readonly #esmes: Esme[] = [];
   #stop: (() => Promise<void>) | null = null;
@@ -50,13 +50,13 @@ export class GatewayHarness {
   private constructor(
     readonly harness: SessionHarness,
     readonly carriers: CarrierStore,
-    /** Between the gateway and its PostgreSQL; the room's own connection does not use it. */
+    /** Proxy between the gateway and PostgreSQL; the harness's own connection bypasses it. */
     readonly line: Line,
     readonly ports: Readonly<Record<'smpp' | 'smppTls' | 'http' | 'ops', number>>,
     private readonly changes: Readonly<Record<string, string>>,
   ) {}
 
-  /** Opens the room; `changes` are variables of the gateway's environment. */
+  /** Starts the gateway; `changes` are variables of its environment. */
   static async open(changes: Readonly<Record<string, string>> = {}): Promise<GatewayHarness> {
     const harness = await openSessionHarness();
     const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
@@ -90,7 +90,7 @@ export class GatewayHarness {
     await this.harness.close();
   }
 
-  /** A system that may connect in, trusted and from loopback, unless other terms are given. */
+  /** Creates a system; by default trusted, from loopback. */
   system(changes: Partial<NewSystem> & { readonly systemId: string }): Promise<SmppSystem> {
     return this.carriers.createSystem(this.harness.database, {
       carrier: 'north',
@@ -118,18 +118,18 @@ export class GatewayHarness {
     return esme;
   }
 
-  /** The status that a bind from that address of this computer is answered with; null when it is closed without one. */
+  /** The status of a bind from this local address; null when the connection is closed without a response. */
   async bindFrom(localAddress: string, systemId: string, password = PASSWORD): Promise<number | null> {
     try {
-      const esme = await this.stranger({ connection: { localAddress } });
+      const esme = await this.connectUnbound({ connection: { localAddress } });
       return (await esme.bind({ port: this.ports.smpp, systemId, password })).command_status;
     } catch {
       return null;
     }
   }
 
-  /** A connection that has not bound; to the plain port, unless told otherwise. */
-  async stranger(changes: Partial<EsmeAccount> = {}): Promise<Esme> {
+  /** Connects without a bind, by default to the plain port. */
+  async connectUnbound(changes: Partial<EsmeAccount> = {}): Promise<Esme> {
     const esme = await Esme.connect({ port: this.ports.smpp, ...changes });
     this.#esmes.push(esme);
     return esme;
@@ -139,7 +139,7 @@ export class GatewayHarness {
     return this.harness.sessions.create(this.harness.draft(changes));
   }
 
-  /** What the phone of that session sends. */
+  /** The text that the phone of this session sends. */
   textOf({ id, brandSlug, instruction }: Session): string {
     return fallbackText(brandSlug, this.harness.tokenOf(id).token, instruction);
   }
@@ -156,7 +156,7 @@ export class GatewayHarness {
     });
   }
 
-  /** The value of a metric line that begins with this, such as `countersign_mo_total{fate="matched"`; 0 when absent. */
+  /** Sum of the metric lines with this prefix, such as `countersign_mo_total{fate="matched"`; 0 when absent. */
   async metric(beginning: string): Promise<number> {
     const response = await fetch(`http://127.0.0.1:${this.ports.ops}/metrics`);
     const lines = (await response.text()).split('\n').filter((line) => line.startsWith(beginning));
@@ -169,7 +169,7 @@ export class GatewayHarness {
     return { status: response.status, checks };
   }
 
-  /** What a gateway of this room starts with. */
+  /** Environment of a gateway of this harness. */
   environment(): Record<string, string> {
     return {
       DATABASE_URL: this.line.url,
@@ -183,7 +183,7 @@ export class GatewayHarness {
   }
 }
 
-/** The fields of an MO from that phone to our number; text as octets, so that npm `smpp` does not guess. */
+/** The fields of an MO from the test phone to the inbound number; text as octets, so that npm `smpp` does not encode it. */
 export function sms(text: string | Buffer, changes: PduValues = {}): PduValues {
   return {
     source_addr_ton: 1,

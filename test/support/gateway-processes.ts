@@ -7,21 +7,21 @@ import { openSessionHarness, type SessionHarness } from './session-harness.js';
 
 const MASTER_KEY = Buffer.alloc(32, 1);
 
-/** Gateways as processes of their own over one PostgreSQL, which is the bus as well. */
+/** Gateways as separate processes over one PostgreSQL, which is the bus too. */
 export interface GatewayProcesses {
   readonly harness: SessionHarness;
   readonly gateways: readonly AppPart[];
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL; the gateways are the test's to start. `changes` are variables of their environment. */
+/** Starts PostgreSQL; the test starts the gateways. `changes` are variables of their environment. */
 export async function gatewayProcesses(
   count: number,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcesses> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateways-'));
   const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
-  const harness = await openSessionHarness({ home: postgres });
+  const harness = await openSessionHarness({ testDatabase: postgres });
   const gateways: AppPart[] = [];
   for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.gatewayUrl, changes));
   return {

@@ -17,10 +17,10 @@ import { liveTenant } from './tenants.js';
 const LIMITS = { phonePerHour: 5, phonePerDay: 10, breakerSends: 50, breakerPercent: 20, breakerBlockSeconds: 3_600 };
 const COUNTED = ['otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'otp_refusals', 'otp_spend'];
 
-/** The guard over a real database, with a route for codes that no gateway takes. */
+/** The guard on a real database, with a route for codes. No gateway runs, so codes stay queued. */
 export class GuardHarness {
-  /** Ids of messages for which the gateways were woken. */
-  wokenIds: Uuid[] = [];
+  /** Ids of messages of which the gateways were notified. */
+  notifiedIds: Uuid[] = [];
   private readonly errors: unknown[] = [];
 
   private constructor(
@@ -45,8 +45,8 @@ export class GuardHarness {
   }
 
   /** Deletes sends, counts, rules and prices, and resets the limits of accounts. */
-  async forget(): Promise<void> {
-    this.wokenIds = [];
+  async reset(): Promise<void> {
+    this.notifiedIds = [];
     const { database } = this.harness;
     for (const table of ['outbound_messages', ...COUNTED, 'destination_rules', 'prices']) {
       await database.query(`DELETE FROM ${table}`);
@@ -58,7 +58,7 @@ export class GuardHarness {
     await database.query(`UPDATE events SET dispatched_at = clock_timestamp() WHERE dispatched_at IS NULL`);
   }
 
-  /** A guard for sends at times that the test chooses. */
+  /** A guard whose sends have the times that the test chooses. */
   guard(): SendGuard {
     const { database, keys } = this.harness;
     const store = new GuardStore(this.destinations, keys);
@@ -66,7 +66,7 @@ export class GuardHarness {
     return new SendGuard(store, this.destinations, database, new GuardOptions(LIMITS, () => undefined, fail));
   }
 
-  /** Sends codes in one process; two of them share nothing but the database. */
+  /** A service that sends codes. Two services share nothing but the database, as in two processes. */
   sender(): SendCodeService {
     const { database, clock, keys, sessions } = this.harness;
     const guard = this.guard();
@@ -75,34 +75,34 @@ export class GuardHarness {
       keys,
       store: new OutboundStore(),
       lookup: new OutboundLookup(),
-      wake: (ids) => void this.wokenIds.push(...ids),
-      wakeTest: () => undefined,
-      tell: () => undefined,
+      notifyGateways: (ids) => void this.notifiedIds.push(...ids),
+      notifyTestCarrier: () => undefined,
+      publish: () => undefined,
     });
     return new SendCodeService(database, sessions, guard, outbox);
   }
 
-  opened(changes: Partial<CreateSession> = {}): Promise<{ id: Uuid; accountId: Uuid }> {
+  openSession(changes: Partial<CreateSession> = {}): Promise<{ id: Uuid; accountId: Uuid }> {
     return this.harness.sessions.create(this.harness.draft(changes));
   }
 
-  /** Opens a session for every phone and sends a code to it by one of the services in turn; the outcome of each. */
+  /** Opens a session for every phone and sends a code by the services in turn. Returns `sent` or the error code of each. */
   async sendAll(
     services: readonly SendCodeService[],
     phones: readonly string[],
     changes: Partial<CreateSession> = {},
   ): Promise<string[]> {
-    const sessions = await Promise.all(phones.map((phone) => this.opened({ phone, ...changes })));
+    const sessions = await Promise.all(phones.map((phone) => this.openSession({ phone, ...changes })));
     return Promise.all(
       sessions.map(async ({ id, accountId }, at) => {
         const service = services[at % services.length] ?? this.sender();
-        const outcome = await service.send(callerOf(accountId), renderId('sess', id));
+        const outcome = await service.sendCode(callerOf(accountId), renderId('sess', id));
         return outcome.ok ? 'sent' : outcome.refusal.code;
       }),
     );
   }
 
-  /** Approves sessions by their SMS, and counts the approvals as the dispatcher of events does. */
+  /** Approves sessions by their SMS, and counts the approvals as the event dispatcher does. */
   async approve(ids: readonly Uuid[]): Promise<void> {
     const { database, sessions } = this.harness;
     const phones = new Map((await sessions.findMany(database, ids)).map(({ id, phone }) => [id, phone]));
@@ -120,9 +120,9 @@ export class GuardHarness {
     });
   }
 
-  /** Sessions of these phones, approved without a code. */
+  /** Opens sessions of these phones and approves them without a code. */
   async approvePhones(phones: readonly string[]): Promise<void> {
-    const sessions = await Promise.all(phones.map((phone) => this.opened({ phone })));
+    const sessions = await Promise.all(phones.map((phone) => this.openSession({ phone })));
     await this.approve(sessions.map(({ id }) => id));
   }
 
@@ -131,21 +131,21 @@ export class GuardHarness {
     await this.harness.database.query('UPDATE accounts SET otp_unconverted_floor = $1', [floor]);
   }
 
-  async otherAccount(): Promise<Uuid> {
+  async createOtherAccount(): Promise<Uuid> {
     const { account } = await this.harness.accounts.createAccount(this.harness.database, { name: 'Other' });
     await this.harness.database.query(`UPDATE accounts SET otp_countries = '{*}'`);
     return account.id;
   }
 
-  async countMessages(): Promise<number> {
+  async messageCount(): Promise<number> {
     const [row] = await this.harness.database.query<{ count: number }>(
       'SELECT count(*)::int AS count FROM outbound_messages',
     );
     return row?.count ?? 0;
   }
 
-  /** Refusals by rule. */
-  async tallies(): Promise<Record<string, number>> {
+  /** The number of recorded refusals by rule. */
+  async refusalsByRule(): Promise<Record<string, number>> {
     const { data } = await this.destinations.listRefusals(this.harness.database, { limit: 1_000 });
     const sums = new Map<string, number>();
     for (const { rule, refused } of data) sums.set(rule, (sums.get(rule) ?? 0) + refused);
@@ -161,7 +161,7 @@ export const callerOf = (accountId: Uuid): ApiKeyPrincipal => ({
   limits: {},
 });
 
-/** A number of a block, `+1415555` by default. */
+/** A number of a block of 10,000 numbers, `+1415555` by default. */
 export const numberOf = (at: number, block = '+1415555'): string => `${block}${String(at).padStart(4, '0')}`;
 
 export const times = <Item>(count: number, make: (at: number) => Item): Item[] =>

@@ -4,7 +4,7 @@ import { parseId, type Uuid } from '@countersign/ids';
 import { expect } from 'vitest';
 import { ControlPlaneHarness, type Answer, type Call } from './control-plane-harness.js';
 
-/** A message as whoever sends it will read it. */
+/** A queued message with its opened text. */
 export interface QueuedMessage {
   readonly id: Uuid;
   readonly sender: string;
@@ -22,12 +22,12 @@ export interface SessionWithCode {
 
 type Changes = Readonly<Record<string, unknown>>;
 
-/** A control plane with a route for codes, on which no gateway takes them: what was queued stays to be looked at. */
+/** A control plane with a route for codes. No gateway runs, so queued messages stay in the table for the test. */
 export class OtpHarness {
   private constructor(
     readonly harness: ControlPlaneHarness,
     readonly accountId: Uuid,
-    /** With a key of another account. */
+    /** Calls with a key of another account. */
     readonly foreign: Call,
     readonly withTestKey: Call,
   ) {}
@@ -58,7 +58,7 @@ export class OtpHarness {
     return this.harness.close();
   }
 
-  /** Nothing counted, nothing blocked, and the account sends everywhere. */
+  /** Deletes messages, counters, rules and prices; afterwards the account may send to every country. */
   async forget(): Promise<void> {
     const { database } = this.harness;
     const tables = ['outbound_messages', 'otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'otp_checks'];
@@ -111,7 +111,7 @@ export class OtpHarness {
     return (await this.messagesOf(id)).map(({ text }) => text.slice(0, 6));
   }
 
-  /** Moves a session into the past, as if an hour had gone by. */
+  /** Moves the times of a session one hour into the past. */
   async age(id: string): Promise<void> {
     await this.harness.database.query(
       `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
@@ -120,7 +120,7 @@ export class OtpHarness {
     );
   }
 
-  /** Lets the pause between two codes be over. */
+  /** Moves the last send 31 s into the past, so that the cooldown is over. */
   async letResend(id: string): Promise<void> {
     const shift = `UPDATE sessions SET otp_sent_at = otp_sent_at - interval '31 seconds' WHERE id = $1`;
     await this.harness.database.query(shift, [parseId('sess', id)]);
@@ -131,21 +131,21 @@ export class OtpHarness {
     return this.harness.database.query('SELECT scope, approvals FROM otp_approvals WHERE approvals > 0');
   }
 
-  /** What the guard has tallied. */
+  /** The refusals that the guard has recorded. */
   refusals(): Promise<{ rule: string; prefix: string; refused: number }[]> {
     return this.harness.database.query('SELECT rule, prefix, refused FROM otp_refusals ORDER BY rule');
   }
 
-  /** Asks for what is to be refused, and leaves nothing behind: no message, no code, no count, no cost. */
-  async expectRefused(ask: () => Promise<Answer>, expected: readonly unknown[]): Promise<Answer> {
-    const before = await this.written();
-    const answer = await ask();
-    expect(told(answer)).toEqual(expected);
-    expect(await this.written()).toEqual(before);
+  /** Expects that the call is refused with this error and writes no message, code, count or cost. */
+  async expectRefused(call: () => Promise<Answer>, expected: readonly unknown[]): Promise<Answer> {
+    const before = await this.counts();
+    const answer = await call();
+    expect(errorOf(answer)).toEqual(expected);
+    expect(await this.counts()).toEqual(before);
     return answer;
   }
 
-  private async written(): Promise<object | undefined> {
+  private async counts(): Promise<object | undefined> {
     const [row] = await this.harness.database.query(
       `SELECT (SELECT count(*) FROM outbound_messages) AS messages,
          (SELECT sum(sends) FROM otp_counters WHERE ends_at > clock_timestamp()) AS counted,
@@ -155,8 +155,8 @@ export class OtpHarness {
   }
 }
 
-/** What an error says to a machine. */
-export const told = ({ status, code, field }: Answer): unknown[] => [status, code, field];
+/** Status, error code and field of an answer. */
+export const errorOf = ({ status, code, field }: Answer): unknown[] => [status, code, field];
 
 export const messageOf = ({ json }: Answer): unknown => (json['error'] as { message?: string } | undefined)?.message;
 

@@ -11,10 +11,10 @@ import { until } from './until.js';
 
 export const CODE_TEXT = '123456 is your Acme code. Do not share it.';
 const BOUND_WITHIN_MS = 20_000;
-/** A carrier has 1 s to answer, there are pauses between attempts, a lost ring costs 2 s, and a machine may be busy. */
+/** Covers 1 s for a response, delays between attempts, a poll interval of 2 s after a lost notification, and load. */
 const DONE_WITHIN_MS = 20_000;
 
-/** What is stored of a code. */
+/** A stored code. */
 export interface StoredCode {
   readonly state: string;
   readonly networkError: string | null;
@@ -32,19 +32,19 @@ const READ_CODE = `
     smsc_message_id AS "smscMessageId", cost_usd::text AS "costUsd", text_sealed IS NOT NULL AS "hasText"
   FROM outbound_messages WHERE id = $1`;
 
-/** Both steps of a message may happen in one millisecond, in which ids have no order: `submitted` comes first. */
-const READ_TOLD = `
+/** `submitted` first: both events can have the same millisecond, within which ids have no order. */
+const READ_DELIVERY_EVENTS = `
   SELECT data::text AS data FROM events
   WHERE type = 'verification.otp_delivery' AND data->>'messageId' = $1
   ORDER BY occurred_at, data->>'state' = 'submitted' DESC, id`;
 
-export interface Way {
+export interface CarrierSetup {
   readonly carrier: Pick<Carrier, 'name' | 'listen' | 'isBound'>;
   readonly bind?: Partial<NewBind>;
   readonly route?: Partial<NewRoute>;
 }
 
-/** A gateway with ways to send codes by. */
+/** A gateway with carriers for codes. */
 export class OutboundHarness {
   readonly #store = new OutboundStore();
 
@@ -52,27 +52,27 @@ export class OutboundHarness {
 
   private constructor(
     readonly gateway: GatewayHarness,
-    /** Of the bell that the control plane rings. */
+    /** The queue on which the control plane notifies gateways of codes. */
     readonly queueOfCodes: Queue,
   ) {
     this.#notifier = new JobNotifier(queueOfCodes, () => undefined);
   }
 
-  /** Opens a gateway that is bound to these carriers, each with a route for every number unless it says otherwise. */
-  static async open(ways: readonly Way[], redisUrl: string | null = null): Promise<OutboundHarness> {
+  /** Starts a gateway bound to these carriers, each by default with a route for every number. */
+  static async open(setups: readonly CarrierSetup[], redisUrl: string | null = null): Promise<OutboundHarness> {
     const gateway = await GatewayHarness.open(redisUrl === null ? {} : { REDIS_URL: redisUrl });
     const { carriers, harness } = gateway;
-    for (const { carrier, bind, route } of ways) {
+    for (const { carrier, bind, route } of setups) {
       const hosts = [{ host: '127.0.0.1', port: await carrier.listen() }];
       const { name } = carrier;
       const { id } = await gateway.bind({ name, carrier: name, hosts, responseTimeoutSeconds: 1, ...bind });
       await carriers.createRoute(harness.database, { prefix: '+', bindId: id, ...route });
     }
-    await until('all are bound', BOUND_WITHIN_MS, () => ways.every(({ carrier }) => carrier.isBound));
-    // The copies of the routes that it took while they were written are as old as that by now.
+    await until('all are bound', BOUND_WITHIN_MS, () => setups.every(({ carrier }) => carrier.isBound));
+    // Restarted, so that no route cached during the setup is used.
     await gateway.stop();
     await gateway.start();
-    await until('all are bound', BOUND_WITHIN_MS, () => ways.every(({ carrier }) => carrier.isBound));
+    await until('all are bound', BOUND_WITHIN_MS, () => setups.every(({ carrier }) => carrier.isBound));
     const connection = queueConnection({ redisUrl, databaseUrl: harness.url }, 'producer');
     const queue = new Queue(QUEUES.outbound, { connection, prefix: QUEUE_PREFIX });
     queue.on('error', () => undefined);
@@ -85,8 +85,8 @@ export class OutboundHarness {
     await this.gateway.close();
   }
 
-  /** Queues a code for a session, and rings. */
-  async queue(
+  /** Queues a code for a session, and notifies the gateway. */
+  async queueCode(
     session: Session,
     changes: { readonly text?: string; readonly test?: boolean; readonly validMs?: number } = {},
   ): Promise<Uuid> {
@@ -112,25 +112,27 @@ export class OutboundHarness {
 
   async code(id: Uuid): Promise<StoredCode> {
     const [row] = await this.gateway.harness.database.query<StoredCode>(READ_CODE, [id]);
-    if (row === undefined) throw new Error('no such code');
+    if (row === undefined) throw new Error('code not found');
     return row;
   }
 
-  /** The code once it has come to that state. */
-  async reaches(id: Uuid, state: string): Promise<StoredCode> {
+  /** Waits for a state of the code, and returns the code. */
+  async waitForState(id: Uuid, state: string): Promise<StoredCode> {
     await until(`the code is ${state}`, DONE_WITHIN_MS, async () => (await this.code(id)).state === state);
     return this.code(id);
   }
 
   /** The data of every event about the code, in order. */
-  async told(id: Uuid): Promise<Record<string, unknown>[]> {
-    const rows = await this.gateway.harness.database.query<{ data: string }>(READ_TOLD, [renderId('msg', id)]);
+  async deliveryEvents(id: Uuid): Promise<Record<string, unknown>[]> {
+    const rows = await this.gateway.harness.database.query<{ data: string }>(READ_DELIVERY_EVENTS, [
+      renderId('msg', id),
+    ]);
     return rows.map(({ data }) => JSON.parse(data) as Record<string, unknown>);
   }
 
-  /** The states that the code was told to be in, in order. */
-  async statesTold(id: Uuid): Promise<unknown[]> {
-    return (await this.told(id)).map(({ state }) => state);
+  /** The states in the events of the code, in order. */
+  async deliveryStates(id: Uuid): Promise<unknown[]> {
+    return (await this.deliveryEvents(id)).map(({ state }) => state);
   }
 
   /** Runs SQL beside the gateway. */

@@ -14,20 +14,20 @@ const DIST = path.resolve('dist');
 const READY_MS = 30_000;
 const STOP_MS = 15_000;
 
-/** One process of the product that a test may kill and start again, on the same port with the same data. */
+/** One process of the product that a test can kill and restart, on the same port with the same data. */
 export interface Part {
   readonly name: string;
-  /** Settles when the part serves. */
+  /** Resolves when the part is ready. */
   start(): Promise<void>;
-  /** SIGKILL; settles when the process is gone. */
+  /** SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const gone = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+const hasExited = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
-function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (gone(child)) return Promise.resolve();
+function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (hasExited(child)) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     child.once('exit', () => {
@@ -38,7 +38,7 @@ function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   });
 }
 
-/** An app from dist, ready when its `/readyz` says so. */
+/** An app from dist, ready when `/readyz` answers 200. */
 export class AppPart implements Part {
   #child: ChildProcess | undefined;
 
@@ -59,15 +59,15 @@ export class AppPart implements Part {
     return Number(kib) / 1024;
   }
 
-  /** The port that this variable of its environment names. */
+  /** The port in this variable of its environment. */
   port(variable: string): number {
     return Number(this.environment[variable]);
   }
 
-  /** As under a supervisor: one that ends before it serves is started again. */
+  /** Restarts a process that exits before it is ready, as a supervisor does. */
   async start(): Promise<void> {
     await until(`${this.name} is ready`, READY_MS, () => {
-      if (this.#child === undefined || gone(this.#child)) this.#child = this.#fork();
+      if (this.#child === undefined || hasExited(this.#child)) this.#child = this.#fork();
       return fetch(`http://127.0.0.1:${this.opsPort}/readyz`).then(
         (response) => response.ok,
         () => false,
@@ -83,14 +83,14 @@ export class AppPart implements Part {
   }
 
   async kill(): Promise<void> {
-    if (this.#child !== undefined) await end(this.#child, 'SIGKILL');
+    if (this.#child !== undefined) await endProcess(this.#child, 'SIGKILL');
   }
 
   async stop(): Promise<void> {
-    if (this.#child !== undefined) await end(this.#child, 'SIGTERM');
+    if (this.#child !== undefined) await endProcess(this.#child, 'SIGTERM');
   }
 
-  /** Holds the process as it is, or lets it go on. */
+  /** Pauses or continues the process. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child?.kill(signal);
   }
@@ -104,7 +104,7 @@ interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** A store of the launcher's own making; a start that meets the remains of a killed one is tried again. */
+/** A store server; a start that fails because of the remains of a killed one is retried. */
 export class StorePart implements Part {
   #running: RunningServer | undefined;
 
@@ -118,12 +118,12 @@ export class StorePart implements Part {
     return this.#running.url;
   }
 
-  /** Of PostgreSQL: the role of gateways. */
+  /** PostgreSQL only: URL of the role of gateways. */
   get gatewayUrl(): string {
     return this.#running?.gatewayUrl ?? this.url;
   }
 
-  /** Of PostgreSQL: the role that owns the tables. */
+  /** PostgreSQL only: URL of the role that owns the tables. */
   get ownerUrl(): string {
     return this.#running?.ownerUrl ?? this.url;
   }
@@ -136,10 +136,10 @@ export class StorePart implements Part {
   }
 
   async kill(): Promise<void> {
-    if (this.#running !== undefined) await end(this.#running.child, 'SIGKILL');
+    if (this.#running !== undefined) await endProcess(this.#running.child, 'SIGKILL');
   }
 
-  /** Holds the server as it is, or lets it go on. */
+  /** Pauses or continues the server. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#running?.child.kill(signal);
   }
@@ -149,7 +149,7 @@ export class StorePart implements Part {
   }
 }
 
-/** The product as separate processes over stores of its own; everything under one temporary folder. */
+/** The product as separate processes over its own stores, in one temporary folder. */
 export interface Parts {
   readonly controlPlane: AppPart;
   readonly gateway: AppPart;
@@ -159,14 +159,14 @@ export interface Parts {
   readonly baseUrl: string;
   readonly caFile: string;
   readonly smppPort: number;
-  /** Of the apps, and the migration URL that the seed wants beside it. */
+  /** Environment of the apps, with the migration URL for the seed. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 export type Queues = 'redis' | 'postgresql';
 
-export const redisIsHere = (): boolean => findRedis() !== undefined;
+export const isRedisInstalled = (): boolean => findRedis() !== undefined;
 
 async function stores(dataDir: string, queues: Queues): Promise<{ postgres: StorePart; redis: StorePart | null }> {
   const postgresPort = await freePort();
@@ -180,7 +180,7 @@ async function stores(dataDir: string, queues: Queues): Promise<{ postgres: Stor
   return { postgres, redis };
 }
 
-/** Starts PostgreSQL, Redis if the queues are to be there, and both apps; secrets and certificate are made for this run. */
+/** Starts PostgreSQL, Redis if selected, and both apps; secrets and certificate are created for this run. */
 export async function startParts(queues: Queues): Promise<Parts> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-parts-'));
   const { postgres, redis } = await stores(dataDir, queues);

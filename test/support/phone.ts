@@ -18,28 +18,28 @@ export interface Account {
 }
 
 /**
- * A carrier's side of the link on npm `smpp`, a stack that is not ours: it binds as a transceiver and hands in what
- * phones send. A connection that died is made anew, as a carrier does.
+ * A carrier's side of the link on npm `smpp`, an independent stack: binds as a transceiver and submits MOs. Reconnects
+ * after a lost connection.
  */
 export class Phone {
-  /** Messages that were answered ESME_ROK; each must be in the store. */
+  /** Number of messages answered ESME_ROK; each must be stored. */
   answeredOk = 0;
   #session: Promise<Session> | undefined;
 
   constructor(private readonly account: Account) {}
 
-  /** Sends once. Answers the command_status, or null when no answer came (link lost or 5 s of silence). */
+  /** Sends once. Returns the command_status, or null without a response (link lost or 5 s timeout). */
   async send(sms: Sms): Promise<number | null> {
-    const session = await this.#bound().catch(() => null);
+    const session = await this.#boundSession().catch(() => null);
     if (session === null) return null;
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(null), ANSWER_MS);
-      const settle = (status: number | null): void => {
+      const finish = (status: number | null): void => {
         clearTimeout(timer);
         if (status === ESME_ROK) this.answeredOk += 1;
         resolve(status);
       };
-      session.once('close', () => settle(null));
+      session.once('close', () => finish(null));
       session.submit_sm(
         {
           source_addr_ton: 1,
@@ -50,15 +50,15 @@ export class Phone {
           destination_addr: sms.to.replace('+', ''),
           short_message: sms.text,
         },
-        (answer) => settle(answer.command_status),
+        (answer) => finish(answer.command_status),
       );
     });
   }
 
-  /** Sends until it is answered OK, as a carrier does that is told to try again or is told nothing. */
+  /** Sends until answered ESME_ROK, as a carrier does after a retryable status or no response. */
   sendUntilOk(sms: Sms): Promise<void> {
     return until(
-      `an SMS from ${sms.from} is taken`,
+      `an SMS from ${sms.from} is accepted`,
       ACCEPTED_WITHIN_MS,
       async () => (await this.send(sms)) === ESME_ROK,
     );
@@ -69,7 +69,7 @@ export class Phone {
     session?.destroy();
   }
 
-  #bound(): Promise<Session> {
+  #boundSession(): Promise<Session> {
     this.#session ??= this.#bind().catch((error: unknown) => {
       this.#session = undefined;
       throw error;

@@ -1,5 +1,4 @@
 import type { PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
 import type { AddressedCardOutcome } from '@countersign/rcs/offers';
 import {
   CardAnswers,
@@ -13,8 +12,9 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
-import { CardDecisions } from '../../apps/gateway/src/rcs/card-decisions.js';
-import { publishCardOutcomes } from '../../apps/gateway/src/rcs/card-outcome-messages.js';
+import { CardDecisions } from '../../apps/gateway/src/rcs/dispatch/card-decisions.js';
+import { publishCardOutcomes } from '../../apps/gateway/src/rcs/dispatch/card-outcome-messages.js';
+import { openCardStores, type CardStores } from './card-stores.js';
 import { until } from './until.js';
 
 /** Every create is answered within this time. */
@@ -25,30 +25,30 @@ export interface PlayedGatewayParts {
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly sessions: SessionStore;
-  /** Null: nobody hears of what it does, as on a bus that is away. */
+  /** Null: outcomes are not published, as without a bus. */
   readonly bus: Pick<PubSub, 'publish'> | null;
-  /** Told of events of sessions, after their commit. */
-  readonly tell?: (eventIds: readonly Uuid[]) => void;
+  /** Called with the ids of session events, after their commit. */
+  readonly onEvents?: (eventIds: readonly Uuid[]) => void;
 }
 
 /**
- * A gateway and the platform behind it, played step by step: what it does to cards and sessions is the real thing, only
- * nothing is sent anywhere.
+ * A gateway and its platform, driven step by step by the test. Cards and sessions change by the real code; no request is
+ * sent to a platform.
  */
 export class PlayedGateway {
-  readonly cards: CardStore;
+  readonly cards: CardStores;
   readonly answers: CardAnswers;
   private readonly decisions: CardDecisions;
-  private events = 0;
+  private eventCount = 0;
 
   constructor(private readonly parts: PlayedGatewayParts) {
-    this.cards = new CardStore(parts);
+    this.cards = openCardStores(parts);
     this.answers = new CardAnswers(parts.keys);
-    this.decisions = new CardDecisions({ ...parts, cards: this.cards });
+    this.decisions = new CardDecisions({ ...parts, ...this.cards });
   }
 
-  /** Takes the next card that is offered to this phone; null when its create was answered first. */
-  async take(phone: string, answer: Promise<unknown>): Promise<Card | null> {
+  /** Claims the next card that is offered to this phone; null when its create is answered first. */
+  async claimOffered(phone: string, answer: Promise<unknown>): Promise<Card | null> {
     let answered = false;
     const done = (): void => void (answered = true);
     answer.then(done, done);
@@ -58,38 +58,38 @@ export class PlayedGateway {
         `SELECT id FROM cards WHERE phone = $1 AND state = 'offered' AND settled_at IS NULL`,
         [phone],
       );
-      [card] = await this.cards.claimOffers(offered.map(({ id }) => id));
+      [card] = await this.cards.sends.claimOffers(offered.map(({ id }) => id));
       return answered || card !== undefined;
     });
     return card ?? null;
   }
 
-  /** Takes a card that was rung for. */
-  async takeNamed(id: Uuid): Promise<Card> {
-    const [card] = await this.cards.claimOffers([id]);
-    if (card === undefined) throw new Error('the card was not to be had');
+  /** Claims the card with this id. */
+  async claimCard(id: Uuid): Promise<Card> {
+    const [card] = await this.cards.sends.claimOffers([id]);
+    if (card === undefined) throw new Error('the card could not be claimed');
     return card;
   }
 
-  /** The platform has answered. */
+  /** Records the platform's answer to the send. */
   async sent(card: Card, outcome: SendOutcome = { kind: 'sent' }): Promise<void> {
-    this.publish(await this.cards.recordOutcomes([{ id: card.id, outcome }]));
+    this.publish(await this.cards.sends.recordSendOutcomes([{ id: card.id, outcome }]));
   }
 
-  /** The platform tells something of this card, once. */
-  async told(card: Card, kind: CardEventKind, choice: Choice | null = null): Promise<void> {
-    const { clock, tell } = this.parts;
+  /** Stores and processes an event of this card. */
+  async receiveEvent(card: Card, kind: CardEventKind, choice: Choice | null = null): Promise<void> {
+    const { clock, onEvents } = this.parts;
     const occurredAt = new Date(clock.nowMs());
-    const id = newCardEventId(occurredAt.getTime(), `${card.id} ${kind} ${++this.events}`, clock);
+    const id = newCardEventId(occurredAt.getTime(), `${card.id} ${kind} ${++this.eventCount}`, clock);
     const { agentId, phone, messageId } = card;
     const about = kind === 'tap' ? { messageId: null, cardId: card.id } : { messageId, cardId: null };
-    await this.cards.storeEvents([{ id, kind, agentId, phone, ...about, choice, occurredAt }]);
-    const { news, eventIds } = await this.decisions.decide([id]);
-    this.publish(news);
-    if (eventIds.length > 0) tell?.(eventIds);
+    await this.cards.events.storeEvents([{ id, kind, agentId, phone, ...about, choice, occurredAt }]);
+    const { cardOutcomes, eventIds } = await this.decisions.processEvents([id]);
+    this.publish(cardOutcomes);
+    if (eventIds.length > 0) onEvents?.(eventIds);
   }
 
-  private publish(news: readonly AddressedCardOutcome[]): void {
-    if (this.parts.bus !== null) publishCardOutcomes(this.parts.bus, news);
+  private publish(outcomes: readonly AddressedCardOutcome[]): void {
+    if (this.parts.bus !== null) publishCardOutcomes(this.parts.bus, outcomes);
   }
 }

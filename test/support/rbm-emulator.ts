@@ -8,10 +8,10 @@ import { freePort } from '../../config/stack/postgres.mjs';
 import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { openSimulator, type Simulator } from '../../apps/simulator/src/simulator.js';
 
-/** What a gateway needs to send cards to the simulator, and calls of its control surface. */
+/** The simulator, the settings that a gateway needs to send cards to it, and its admin API. */
 export interface RbmEmulator {
   readonly simulator: Simulator;
-  /** Base of everything: RBM, `/_admin`, pages. */
+  /** Base URL of RBM, `/_admin` and the pages. */
   readonly url: string;
   readonly smpp: { readonly port: number; readonly systemId: string; readonly password: string };
   readonly serviceAccountFile: string;

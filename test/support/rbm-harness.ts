@@ -12,23 +12,23 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const WEBHOOK_PATH = '/rcs/webhook';
 const SEND_PATH = /^\/v1\/phones\/([^/]+)\/agentMessages\?/;
 
-/** One gateway as the platform sees it: how it comes in, and where its webhook is. */
-interface Way {
+/** One gateway: the proxy that it calls the platform through, and its webhook. */
+interface GatewayRoute {
   readonly server: Server;
   readonly url: string;
   webhookUrl: string | null;
 }
 
 /**
- * The emulated platform of RCS with a way of its own for each gateway, so that what is told of a card can be sent to the
- * gateway that did not send it.
+ * The emulated RCS platform with one proxy per gateway, so that the events of a card can be sent to the gateway that did
+ * not send it.
  */
 export class RbmHarness {
-  readonly #ways = new Map<string, Way>();
-  /** By message and by phone: which gateway sent last. */
+  readonly #routes = new Map<string, GatewayRoute>();
+  /** The gateway that sent last, by message id and by phone. */
   readonly #senders = new Map<string, string>();
-  /** Of every webhook, where it went and how it was answered. */
-  readonly told: { readonly to: string; readonly status: number; readonly sender: string | undefined }[] = [];
+  /** All webhook requests: receiver, status of the answer, and the gateway that sent the card. */
+  readonly webhookPosts: { readonly to: string; readonly status: number; readonly sender: string | undefined }[] = [];
 
   private constructor(
     private readonly emulator: RbmEmulator,
@@ -37,7 +37,7 @@ export class RbmHarness {
 
   static async open(): Promise<RbmHarness> {
     let harness: RbmHarness | null = null;
-    const { server: router, url } = await serve((req, res) => harness?.route(req, res) ?? Promise.resolve());
+    const { server: router, url } = await serve((req, res) => harness?.forwardToGateway(req, res) ?? Promise.resolve());
     harness = new RbmHarness(await openRbmEmulator({ webhookUrl: `${url}${WEBHOOK_PATH}` }), router);
     return harness;
   }
@@ -46,39 +46,39 @@ export class RbmHarness {
     return this.emulator.simulator.parts.rbm;
   }
 
-  /** What the gateway of that name starts with. */
+  /** The environment variables of the gateway with that name. */
   async environment(name: string): Promise<Record<string, string>> {
-    const { server, url } = await serve((req, res) => this.pass(name, req, res));
-    this.#ways.set(name, { server, url, webhookUrl: null });
+    const { server, url } = await serve((req, res) => this.forwardToPlatform(name, req, res));
+    this.#routes.set(name, { server, url, webhookUrl: null });
     const { serviceAccountFile, clientToken } = this.emulator;
     return { RBM_BASE_URL: url, RBM_SERVICE_ACCOUNT_FILE: serviceAccountFile, RBM_CLIENT_TOKEN: clientToken };
   }
 
-  /** Webhooks may go to that gateway from now on. */
+  /** Sets the webhook port of that gateway. */
   listensAt(name: string, httpPort: number): void {
-    const way = this.#ways.get(name);
-    if (way !== undefined) way.webhookUrl = `http://127.0.0.1:${httpPort}${WEBHOOK_PATH}`;
+    const route = this.#routes.get(name);
+    if (route !== undefined) route.webhookUrl = `http://127.0.0.1:${httpPort}${WEBHOOK_PATH}`;
   }
 
   phone(phone: string, changes: Partial<PhoneProfile>): void {
     this.rbm.platform.setPhone(phone, { reachable: true, online: true, deliverAfterMs: 0, ...changes });
   }
 
-  /** What that phone was sent, oldest first, as the platform has it. */
+  /** The platform's messages to that phone, oldest first. */
   messages(phone: string): MessageView[] {
     return this.rbm.platform.list(phone).map(viewOf);
   }
 
   async close(): Promise<void> {
     await this.emulator.close();
-    for (const { server } of [...this.#ways.values(), { server: this.router }]) {
+    for (const { server } of [...this.#routes.values(), { server: this.router }]) {
       server.closeAllConnections();
       server.close();
     }
   }
 
-  /** From a gateway to the platform. */
-  private async pass(name: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  /** Forwards a request of a gateway to the platform. */
+  private async forwardToPlatform(name: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? '/', this.emulator.url);
     const [, phone] = SEND_PATH.exec(req.url ?? '') ?? [];
     if (req.method === 'POST' && phone !== undefined) {
@@ -88,18 +88,18 @@ export class RbmHarness {
     await forward(url.href, req, res);
   }
 
-  /** From the platform to a gateway, if possible not to the one that sent what it is about. */
-  private async route(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  /** Forwards a webhook request to a gateway, if possible to another than the sender of the card. */
+  private async forwardToGateway(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const body = await buffer(req);
     const sender = this.senderOf(body);
-    const open = [...this.#ways].filter(([, { webhookUrl }]) => webhookUrl !== null);
-    const [name, way] = open.find(([each]) => each !== sender) ?? open[0] ?? [];
-    if (way?.webhookUrl === undefined || way.webhookUrl === null) {
+    const listening = [...this.#routes].filter(([, { webhookUrl }]) => webhookUrl !== null);
+    const [name, route] = listening.find(([gateway]) => gateway !== sender) ?? listening[0] ?? [];
+    if (route?.webhookUrl === undefined || route.webhookUrl === null) {
       res.writeHead(503).end();
       return;
     }
-    const status = await forward(way.webhookUrl, req, res, body);
-    this.told.push({ to: name ?? '', status, sender });
+    const status = await forward(route.webhookUrl, req, res, body);
+    this.webhookPosts.push({ to: name ?? '', status, sender });
   }
 
   private senderOf(body: Buffer): string | undefined {
@@ -117,7 +117,7 @@ async function serve(handle: Handler): Promise<{ readonly server: Server; readon
   const server = createServer((req, res) => {
     handle(req, res).catch(() => res.destroy());
   });
-  // Longer than anybody here keeps a connection: one that is closed in the moment it is used again is another test.
+  // Longer than any client's keep-alive, so that no idle connection is closed while it is reused.
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -126,7 +126,7 @@ async function serve(handle: Handler): Promise<{ readonly server: Server; readon
   return { server, url: `http://127.0.0.1:${address.port}` };
 }
 
-/** Passes a request on as it is, and its answer back. A caller that gives up is given up. */
+/** Forwards a request and its answer unchanged. Aborted when the caller disconnects. */
 async function forward(url: string, req: IncomingMessage, res: ServerResponse, read?: Buffer): Promise<number> {
   const gone = new AbortController();
   res.on('close', () => gone.abort());

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What was posted to a webhook. */
+/** A request to the webhook. */
 export interface Posted {
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
-  /** What the envelope holds; null on a handshake. */
+  /** The event in the envelope; null for a handshake. */
   readonly event: Record<string, unknown> | null;
   readonly data: Buffer;
 }
 
-/** A webhook that remembers, and answers what it is told to. */
+/** A webhook that records requests and answers with `status`. */
 export class RbmWebhook {
   readonly posted: Posted[] = [];
   status = 200;

@@ -1,5 +1,4 @@
 import { JobNotifier, queueConnection, openPubSub, type PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
 import { findCards, type CardRecord } from '@countersign/rcs/offers';
 import { CardAnswers, cardTopic, OFFER_LIFE_MS, OFFERS_TOPIC, type CardOutcome } from '@countersign/rcs/rules';
 import type { NewCard } from '@countersign/rcs/rules';
@@ -7,6 +6,7 @@ import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import type { Session } from '@countersign/session/rules';
 import { Queue } from 'bullmq';
+import { openCardStores, type CardStores } from './card-stores.js';
 import { GatewayHarness } from './gateway-harness.js';
 import { RbmHarness } from './rbm-harness.js';
 import { SiblingGateway } from './sibling-gateway.js';
@@ -16,7 +16,7 @@ import { liveTenant } from './tenants.js';
 export const AGENT = 'acme_agent';
 const WITHIN_MS = 15_000;
 
-/** A card that was offered, and its session. */
+/** An offered card and its session. */
 export interface OfferedCard {
   readonly id: Uuid;
   readonly phone: string;
@@ -24,18 +24,18 @@ export interface OfferedCard {
   readonly session: Session;
 }
 
-/** Two gateways, the emulated platform between them, and the part of a control plane: offers, the bell and the news. */
+/** Two gateways, the emulated platform, and the control plane's side: offers, queue jobs and card outcomes. */
 export class RcsHarness {
-  readonly #news: CardOutcome[] = [];
+  readonly #outcomes: CardOutcome[] = [];
   #phones = 0;
 
   private constructor(
     readonly gateway: GatewayHarness,
     readonly sibling: SiblingGateway,
     readonly platform: RbmHarness,
-    readonly cards: CardStore,
+    readonly cards: CardStores,
     readonly answers: CardAnswers,
-    private readonly waiter: Uuid,
+    private readonly originProcess: Uuid,
     private readonly notifier: JobNotifier,
     private readonly bus: PubSub,
     private readonly dispose: () => Promise<void>,
@@ -49,8 +49,8 @@ export class RcsHarness {
     platform.listensAt('north', gateway.ports.http);
     platform.listensAt('south', sibling.httpPort);
     const { database, clock, keys, url: databaseUrl } = gateway.harness;
-    const cards = new CardStore({ database, clock, keys });
-    const waiter = clock.newId();
+    const cards = openCardStores({ database, clock, keys });
+    const originProcess = clock.newId();
     const queue = new Queue(QUEUES.cards, {
       connection: queueConnection({ redisUrl, databaseUrl }, 'producer'),
       prefix: QUEUE_PREFIX,
@@ -64,7 +64,7 @@ export class RcsHarness {
       platform,
       cards,
       new CardAnswers(keys),
-      waiter,
+      originProcess,
       notifier,
       bus,
       async () => {
@@ -73,18 +73,20 @@ export class RcsHarness {
         await bus.close();
       },
     );
-    await bus.subscribe(cardTopic(waiter), (message) => harness.#news.push(...(message.json() as CardOutcome[]))).ready;
+    await bus.subscribe(cardTopic(originProcess), (message) =>
+      harness.#outcomes.push(...(message.json() as CardOutcome[])),
+    ).ready;
     return harness;
   }
 
-  /** A phone that nobody has sent anything to. */
+  /** A phone without any messages. */
   freshPhone(): string {
     return `+1415557${String(this.#phones++).padStart(4, '0')}`;
   }
 
   /**
-   * Offers a card of a new session to that phone, and rings. On a machine that is busy with other things it may be too
-   * old before a gateway comes to it: it is then taken back, as its create would, and another offered.
+   * Offers a card of a new session to that phone, and notifies the gateways. On a busy machine the offer may be too old
+   * before a gateway claims it: then it is withdrawn, as its create would, and another is offered.
    */
   async offer(
     phone: string,
@@ -92,34 +94,34 @@ export class RcsHarness {
     notify: (id: Uuid) => void = (id) => this.notify([id]),
   ): Promise<OfferedCard> {
     for (;;) {
-      const card = await this.offerSilently(phone, changes);
+      const card = await this.offerWithoutNotice(phone, changes);
       notify(card.id);
-      const tooOldMs = performance.now() + OFFER_LIFE_MS;
-      await until('it is claimed, or too old', WITHIN_MS, async () => {
-        return performance.now() > tooOldMs || (await this.record(card)).state !== 'offered';
+      const expiresMs = performance.now() + OFFER_LIFE_MS;
+      await until('the offer is claimed or too old', WITHIN_MS, async () => {
+        return performance.now() > expiresMs || (await this.record(card)).state !== 'offered';
       });
-      if ((await this.cards.withdrawUnclaimed(card.id)) !== 'withdrawn') return card;
+      if ((await this.cards.offers.withdrawUnclaimed(card.id)) !== 'withdrawn') return card;
     }
   }
 
-  /** A card that a gateway has claimed and done nothing about. */
+  /** A card that is claimed and never sent. */
   async offerClaimed(phone: string): Promise<OfferedCard> {
     for (;;) {
-      const card = await this.offerSilently(phone);
-      if ((await this.cards.claimOffers([card.id])).length === 1) return card;
-      await this.cards.withdrawUnclaimed(card.id);
+      const card = await this.offerWithoutNotice(phone);
+      if ((await this.cards.sends.claimOffers([card.id])).length === 1) return card;
+      await this.cards.offers.withdrawUnclaimed(card.id);
     }
   }
 
-  private async offerSilently(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
+  private async offerWithoutNotice(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
     const { account, brand } = this.gateway.harness;
     const session = await this.gateway.create({ phone });
     const { id, keyVersion, expiresAt } = session;
-    const offered = await this.cards.offer({
+    const offered = await this.cards.offers.offerCard({
       id,
       accountId: account.id,
       brandId: brand.id,
-      waiter: this.waiter,
+      originProcess: this.originProcess,
       agentId: AGENT,
       phone,
       brandName: 'Acme',
@@ -137,18 +139,19 @@ export class RcsHarness {
     this.notifier.notify(ids);
   }
 
-  /** Calls both gateways for offers. */
-  call(ids: readonly Uuid[]): void {
+  /** Broadcasts offers to both gateways. */
+  broadcast(ids: readonly Uuid[]): void {
     this.bus.publish(OFFERS_TOPIC, [...ids]);
   }
 
-  /** What a create that waits for this card hears, in its order. */
+  /** The outcomes published for this card, in order. */
   outcomesOf({ id }: OfferedCard): CardOutcome['news'][] {
-    return this.#news.filter((each) => each.id === id).map(({ news }) => news);
+    return this.#outcomes.filter((outcome) => outcome.id === id).map(({ news }) => news);
   }
 
-  async hears(card: OfferedCard, word: CardOutcome['news']): Promise<void> {
-    await until(`${word} is told`, WITHIN_MS, () => this.outcomesOf(card).includes(word));
+  /** Resolves once this outcome of the card is published. */
+  async receives(card: OfferedCard, outcome: CardOutcome['news']): Promise<void> {
+    await until(`the outcome ${outcome} is published`, WITHIN_MS, () => this.outcomesOf(card).includes(outcome));
   }
 
   async record({ id }: OfferedCard): Promise<CardRecord> {
@@ -157,14 +160,15 @@ export class RcsHarness {
     return record;
   }
 
-  /** The session as it stands. */
+  /** The current session. */
   async session({ session: { accountId, id } }: OfferedCard): Promise<Session> {
     const session = await this.gateway.harness.sessions.find(liveTenant(accountId), id);
     if (session === null) throw new Error('there is no such session');
     return session;
   }
 
-  async becomes(card: OfferedCard, status: Session['status']): Promise<Session> {
+  /** The session once it has this status. */
+  async reachesStatus(card: OfferedCard, status: Session['status']): Promise<Session> {
     await until(`the session is ${status}`, WITHIN_MS, async () => (await this.session(card)).status === status);
     return this.session(card);
   }

@@ -23,15 +23,15 @@ const ENTROPY_KEY = Buffer.alloc(32, 9);
 /** Versions of the master key in the order in which a process lists them. */
 export type Ring = readonly number[];
 
-const textOf = (notify: Ring): string =>
-  notify.map((version) => `${version}:${MASTERS.get(version)?.toString('base64') ?? ''}`).join();
+const textOf = (ring: Ring): string =>
+  ring.map((version) => `${version}:${MASTERS.get(version)?.toString('base64') ?? ''}`).join();
 
 export interface Answer {
   readonly status: number;
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** A process that is started again with another ring, on the same ports. */
+/** A process that can restart with another ring on the same ports. */
 export class Member {
   #part: AppPart | undefined;
   #calls = 0;
@@ -44,17 +44,17 @@ export class Member {
     private readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  async start(notify: Ring): Promise<void> {
-    const environment = { ...this.environment, COUNTERSIGN_MASTER_KEY: textOf(notify) };
+  async start(ring: Ring): Promise<void> {
+    const environment = { ...this.environment, COUNTERSIGN_MASTER_KEY: textOf(ring) };
     this.#part = new AppPart(this.app, environment, this.opsPort);
     await this.#part.start();
     this.isUp = true;
   }
 
-  /** As a balancer does it: no new call, then the end of those under way, then the stop. */
+  /** Stops as behind a load balancer: no new calls, wait for running calls, then stop the process. */
   async stop(): Promise<void> {
     this.isUp = false;
-    await until('no call is under way', 10_000, () => this.#calls === 0);
+    await until('no call is running', 10_000, () => this.#calls === 0);
     await this.#part?.stop();
   }
 
@@ -68,12 +68,12 @@ export class Member {
   }
 }
 
-/** Two control planes and two gateways over one PostgreSQL, each with a ring of its own. */
+/** Two control planes and two gateways on one PostgreSQL, each with its own ring. */
 export class RotationHarness {
   private constructor(
     readonly database: Database,
     readonly clock: DatabaseClock,
-    /** All versions: reads what any process has stored. */
+    /** A ring with all versions, which opens the values of every process. */
     readonly keys: ServerKeys,
     readonly demo: SeededDemo,
     readonly caFile: string,
@@ -84,7 +84,7 @@ export class RotationHarness {
     private readonly dispose: () => Promise<void>,
   ) {}
 
-  /** With data of version 1; the members are the test's to start. */
+  /** Creates the database with data of version 1. The test starts the members. */
   static async open(): Promise<RotationHarness> {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-rotation-'));
     const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
@@ -139,7 +139,7 @@ export class RotationHarness {
     return this.dispose();
   }
 
-  /** A call of one control plane with the live key of the demo account. */
+  /** Calls one control plane, by default with the live key of the demo account. */
   call(
     member: Member,
     target: string,
@@ -167,9 +167,9 @@ export class RotationHarness {
     return Esme.bound({ port: member.port, ...this.demo.smpp });
   }
 
-  /** The operators' command, as a process of its own with that ring. */
-  async rotateMasterKey(notify: Ring, ...flags: readonly string[]): Promise<string> {
-    const environment = { ...process.env, DATABASE_URL: this.databaseUrl, COUNTERSIGN_MASTER_KEY: textOf(notify) };
+  /** Runs the operators' command as a separate process with this ring. */
+  async rotateMasterKey(ring: Ring, ...flags: readonly string[]): Promise<string> {
+    const environment = { ...process.env, DATABASE_URL: this.databaseUrl, COUNTERSIGN_MASTER_KEY: textOf(ring) };
     const { stdout } = await promisify(execFile)(process.execPath, [ROTATE, ...flags], { env: environment });
     return stdout;
   }
@@ -183,7 +183,7 @@ async function seed(database: Database, clock: DatabaseClock): Promise<SeededDem
     demo.run(tx, { apiKey: null, testApiKey: null, smppPassword: null, simulator: null }),
   );
   const carriers = new CarrierStore({ keys, newId });
-  // Nothing listens there: codes are queued, and the test reads them.
+  // No SMSC listens there, so codes stay queued and the test reads them.
   const hosts = [{ host: '127.0.0.1', port: 9 }];
   const bind = await carriers.createBind(database, {
     name: 'out',
@@ -207,7 +207,7 @@ async function controlPlane(common: Readonly<Record<string, string>>): Promise<M
   });
 }
 
-/** With the master key alone: a gateway needs no other. */
+/** A gateway has only the master key, no other secret. */
 async function gateway({ COUNTERSIGN_ADMIN_KEY: _, ...common }: Readonly<Record<string, string>>): Promise<Member> {
   const [port, opsPort] = [await freePort(), await freePort()];
   return new Member('gateway', port, opsPort, {

@@ -6,7 +6,7 @@ import type { Database } from '@countersign/postgres';
 const EPOCH_OF_LINK = 'SELECT epoch FROM sender_formats WHERE link_id = $1';
 
 /** Adds evidence of different senders, as gateways do; returns the learned format, or null for an unknown link. */
-export async function teach(
+export async function addSenderEvidence(
   { database, keys }: { readonly database: Database; readonly keys: ServerKeys },
   linkId: Uuid,
   count: number,

@@ -25,11 +25,11 @@ export interface SessionHarness extends DatabaseUrls {
   readonly account: Account;
   readonly brand: Brand;
   readonly webhookSecret: string;
-  /** Ids of events that were told of after their commit. */
-  readonly told: string[];
-  /** A session to be created, with changes. */
+  /** Ids of events of which the notifier was called after their commit. */
+  readonly notifiedEventIds: string[];
+  /** The fields of a session to create, with changes. */
   draft(changes?: Partial<CreateSession>): CreateSession;
-  /** The token that is in the session's fallbackUri. */
+  /** The token in the session's `fallbackUri`. */
   tokenOf(id: Uuid, slug?: string): FoundToken;
   close(): Promise<void>;
 }
@@ -39,15 +39,15 @@ export interface SessionHarnessOptions {
   readonly entities?: readonly EntityClass[];
   /** Days of partitions before yesterday. */
   readonly pastDays?: number;
-  /** A database of the test's own, empty; it stays when the room is closed. */
-  readonly home?: DatabaseUrls;
+  /** An empty database of the test, which the harness does not drop. Default: a new one. */
+  readonly testDatabase?: DatabaseUrls;
 }
 
 export async function openSessionHarness(options: SessionHarnessOptions = {}): Promise<SessionHarness> {
-  const home = await databaseOf(options);
+  const testDatabase = await databaseOf(options);
   const errors: unknown[] = [];
   const database = await Database.open({
-    url: home.url,
+    url: testDatabase.url,
     poolMax: options.poolMax ?? 8,
     applicationName: 'medium',
     entities: options.entities ?? [],
@@ -55,11 +55,11 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
   });
   const clock = await DatabaseClock.start(database, (error) => errors.push(error));
   await ensurePartitions(database, clock.nowMs());
-  if (options.pastDays !== undefined) await pastPartitions(home, clock.nowMs() - options.pastDays * DAY_MS);
+  if (options.pastDays !== undefined) await pastPartitions(testDatabase, clock.nowMs() - options.pastDays * DAY_MS);
   const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
   const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
-  const told: string[] = [];
-  const onEvents = (ids: readonly string[]): void => void told.push(...ids);
+  const notifiedEventIds: string[] = [];
+  const onEvents = (ids: readonly string[]): void => void notifiedEventIds.push(...ids);
   const sessions = new SessionStore({ database, clock, keys, events: new EventStore(), renderer, onEvents });
   const accounts = new AccountStore({ keys, newId: () => clock.newId() });
   const { account, webhookSecret } = await accounts.createAccount(database, {
@@ -74,9 +74,9 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
     entropyKeyVersion: 1,
   });
   return {
-    url: home.url,
-    gatewayUrl: home.gatewayUrl,
-    ownerUrl: home.ownerUrl,
+    url: testDatabase.url,
+    gatewayUrl: testDatabase.gatewayUrl,
+    ownerUrl: testDatabase.ownerUrl,
     database,
     clock,
     keys,
@@ -86,23 +86,25 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
     account,
     brand,
     webhookSecret,
-    told,
+    notifiedEventIds,
     draft: (changes = {}) => ({ ...draftOf(account, brand), ...changes }),
     tokenOf: (id, slug = brand.slug) => ({ slug, token: deriveToken(keys, id) }),
     close: async () => {
       await sessions.drain();
       await clock.stop();
-      // A connection that is still saying goodbye hears of the drop; that is no error of the test.
-      const heard = [...errors];
+      // A connection that is still closing reports the drop of its database, which is no error of the test.
+      const failures = [...errors];
       await database.close();
-      await home.drop();
-      if (heard.length > 0) throw new AggregateError(heard, 'the database was heard to fail');
+      await testDatabase.drop();
+      if (failures.length > 0) throw new AggregateError(failures, 'the database reported errors');
     },
   };
 }
 
-async function databaseOf({ home }: SessionHarnessOptions): Promise<TestDatabase> {
-  return home === undefined ? freshDatabase() : { ...(await migrated(home)), drop: () => Promise.resolve() };
+async function databaseOf({ testDatabase }: SessionHarnessOptions): Promise<TestDatabase> {
+  return testDatabase === undefined
+    ? freshDatabase()
+    : { ...(await migrated(testDatabase)), drop: () => Promise.resolve() };
 }
 
 function draftOf(account: Account, brand: Brand): CreateSession {

@@ -5,7 +5,7 @@ import { freePort } from '../../config/stack/postgres.mjs';
 import type { GatewayHarness } from './gateway-harness.js';
 import { lineTo, type Line } from './line.js';
 
-/** A further gateway in this process, on the database of a room, with ports and a line of its own. */
+/** Another gateway in this process on the database of a harness, with its own ports and database proxy. */
 export class SiblingGateway {
   private constructor(
     readonly line: Line,
@@ -31,7 +31,7 @@ export class SiblingGateway {
     return new SiblingGateway(line, ports.http, ports.smpp, () => shutdown.run('the test is over'));
   }
 
-  /** As after a SIGTERM. */
+  /** Stops as after a SIGTERM. */
   stop(): Promise<void> {
     return this.end();
   }

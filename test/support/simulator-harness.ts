@@ -1,8 +1,8 @@
 import { type Card, messageIdOf, type SendOutcome, type Verdict } from '@countersign/rcs/rules';
 import { newId } from '@countersign/ids';
 import smpp, { type PDU, type Session } from 'smpp';
-import { RbmClient } from '../../apps/gateway/src/rcs/rbm-client.js';
-import { loadServiceAccount } from '../../apps/gateway/src/rcs/service-account.js';
+import { RbmClient } from '../../apps/gateway/src/rcs/rbm/rbm-client.js';
+import { loadServiceAccount } from '../../apps/gateway/src/rcs/rbm/service-account.js';
 import { openRbmEmulator, type RbmEmulator } from './rbm-emulator.js';
 
 const OK = 0;
@@ -86,7 +86,7 @@ export class SimulatorHarness {
   /** Sends a card as a gateway does, with these buttons. */
   async sendCard(card: Card, texts: readonly string[] = ['Approve', 'Deny']): Promise<SendOutcome> {
     const suggestions = texts.map((text, index) => ({ text, postback: `v1.${index}.${card.id}` }));
-    return this.rbm.send(card, suggestions);
+    return this.rbm.sendCard(card, suggestions);
   }
 
   revoke(card: Card): Promise<unknown> {
@@ -95,7 +95,7 @@ export class SimulatorHarness {
 
   /** Sends the message that a gateway sends after a tap. */
   closeCard(card: Card, verdict: Verdict): Promise<unknown> {
-    return this.rbm.close(card, verdict);
+    return this.rbm.sendClosingText(card, verdict);
   }
 }
 
@@ -107,7 +107,7 @@ export function demoCard(phone: string, { numberMatching = false } = {}): Card {
     id,
     accountId: newId(now),
     brandId: newId(now),
-    waiter: newId(now),
+    originProcess: newId(now),
     agentId: 'countersign_demo',
     phone,
     brandName: 'Acme',

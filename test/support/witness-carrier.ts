@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import smpp, { type PDU, type PduValues, type Session } from 'smpp';
 
 const OK = 0;
-/** A carrier that has no answer by then sends the message again. */
+/** Time after which a carrier without a response resends the message. */
 const ANSWER_MS = 2_000;
 
-/** One connection that a gateway made, and what was done over it, by the time of this process. */
+/** One connection of a gateway with the times of its events, by the monotonic clock of this process. */
 export interface WitnessedLink {
   readonly session: Session;
   readonly closed: Promise<void>;
   boundMs: number | null;
   unboundMs: number | null;
   closedMs: number | null;
-  /** When it last acted: sent a code, or said that it has stored a message. */
+  /** Last time at which the gateway sent a code or answered a message ESME_ROK. */
   lastActMs: number | null;
 }
 
-/** A carrier on npm `smpp` that takes every code and remembers which connection did what. */
+/** A carrier on npm `smpp` that accepts every code and records the activity of each connection. */
 export class WitnessCarrier {
-  /** In the order in which they were made. */
+  /** All connections, in order of creation. */
   readonly links: WitnessedLink[] = [];
-  /** Texts of the codes that came, in order. */
+  /** Texts of the received codes, in order. */
   readonly codes: string[] = [];
   readonly #server = smpp.createServer((session) => this.#accept(session));
   #count = 0;
@@ -36,12 +36,12 @@ export class WitnessCarrier {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Those that are bound and open now. */
+  /** The bound and open connections. */
   get bound(): WitnessedLink[] {
     return this.links.filter(({ boundMs, closedMs }) => boundMs !== null && closedMs === null);
   }
 
-  /** Sends a message over the connection that was bound last; true when it was answered OK in time. */
+  /** Sends a message over the most recently created bound connection; true when answered ESME_ROK in time. */
   async deliver(values: PduValues): Promise<boolean> {
     const link = this.bound.at(-1);
     if (link === undefined) return false;
@@ -51,7 +51,7 @@ export class WitnessCarrier {
       void link.closed.then(giveUp);
       link.session.deliver_sm(values, ({ command_status: status }) => {
         clearTimeout(timer);
-        // One that comes too late counts as well: it says that somebody has acted.
+        // A late response counts too: it shows that the gateway acted.
         if (status === OK) link.lastActMs = performance.now();
         resolve(status === OK);
       });

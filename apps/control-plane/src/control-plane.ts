@@ -41,7 +41,7 @@ import { SendCodeService } from './otp/send-code.service.js';
 import { Realtime } from './realtime/realtime.js';
 import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
 import { openStores, type Stores } from './stores/stores.js';
-import { TestNumbers } from './test-numbers/test-phones.js';
+import { TestPhones } from './test-numbers/test-phones.js';
 import { UsageAggregator } from './usage/usage.aggregator.js';
 import { BodySweeper } from './webhooks/body.sweeper.js';
 import { FailingEndpointMonitor } from './webhooks/failing-endpoint.monitor.js';
@@ -184,7 +184,7 @@ function serverOf({ settings: { tls, publicBaseUrl }, metrics, failures, ...part
     publicBaseUrl,
     onAnswer: (answer) => {
       metrics.countAnswer(answer);
-      failures.noteSlow(answer);
+      failures.logSlowRequest(answer);
     },
   });
 }
@@ -215,7 +215,7 @@ function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: O
   metrics.watch('events_oldest_undispatched_seconds', 'Age of the oldest event that nobody has taken.', () =>
     events.oldestUndispatchedSeconds(database),
   );
-  const checks = readinessChecks({ database, clock, askQueue: () => queue.getJobCounts('waiting') });
+  const checks = readinessChecks({ database, clock, pingQueue: () => queue.getJobCounts('waiting') });
   return new OpsServer({ host: settings.opsHost, port: settings.opsPort, metrics: registry, checks });
 }
 
@@ -240,7 +240,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     })
     .step('stop the workers', WORKERS_MS, async () => {
       const { worker } = app.get(WakeUpConsumer);
-      await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
+      await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestPhones).stop()]);
       await Promise.all([app.get(IdempotencyKeySweeper).stop(), app.get(UsageAggregator).stop(), keyRotation.stop()]);
       await app.get(WebhookDispatcher).stop();
       await Promise.all([app.get(FailingEndpointMonitor).stop(), app.get(BodySweeper).stop()]);

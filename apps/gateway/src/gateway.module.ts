@@ -16,7 +16,7 @@ import { rcsProviders } from './rcs/rcs.providers.js';
 import { recorderProviders } from './recorder/recorder.providers.js';
 import { storeProviders } from './stores.providers.js';
 
-/** Everything the gateway is made of. Nothing here opens a port or a link: `startGateway` does, in its order. */
+/** All providers of the gateway. None opens a port or a link: `startGateway` does, in a stated order. */
 @Module({})
 export class GatewayModule {
   static register(settings: Readonly<GatewaySettings>, logger: Logger): DynamicModule {

@@ -21,28 +21,28 @@ import { ListenerService } from './listener/listener.service.js';
 import { MtDispatcher } from './outbound/mt.dispatcher.js';
 import { ReceiptsService } from './receipts/receipts.service.js';
 import { RcsService } from './rcs/rcs.service.js';
-import { loadServiceAccount } from './rcs/service-account.js';
+import { loadServiceAccount } from './rcs/rbm/service-account.js';
 
-/** What carriers may take to get their answers and to unbind. */
+/** Time limit for answering received messages and unbinding. */
 const DRAIN_MS = 10_000;
-/** Steps that only wait for something of ours. */
+/** Time limit of a step that waits for no peer. */
 const STEP_MS = 3_000;
-/** A drain that has run out of time still gives its peers a moment to close. */
+/** Added to the drain limit, so that sockets can still close after it. */
 const SLACK_MS = 3_000;
 
 /** Columns and rows of the gateway's tables that depend on the master key. The control plane has further ones. */
 const KEY_DEPENDANTS = joinDependants(ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS);
 
 /**
- * Starts a gateway: tables and keys are checked, stores opened, partitions made, and only then ports and binds. The
- * shutdown that it answers is not listening to signals yet; `exit` ends the process, unless told otherwise.
+ * Starts a gateway: checks tables and keys, opens stores, creates partitions, then opens ports and binds. The returned
+ * shutdown does not listen to signals yet. `exit` replaces the end of the process.
  */
 export async function startGateway(
   settings: Readonly<GatewaySettings>,
   logger: Logger,
   exit?: (code: number) => void,
 ): Promise<Shutdown> {
-  // Before anything is touched: an operator mends it, and starts again.
+  // Read first: an invalid file ends the start before the database is changed.
   if (settings.rbm !== null) loadServiceAccount(settings.rbm.serviceAccountFile);
   await ensureSchema(settings.databaseUrl, settings.production ? null : prepareByDaemon);
   await checkKeys({
@@ -65,15 +65,15 @@ export async function startGateway(
   app.get(BindsService).start();
   app.get(MtDispatcher).start();
   app.get(RcsService).start();
-  return stopsOf(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
+  return addShutdownSteps(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
 /**
- * The order matters: no code and no card is claimed, MOs are answered on, windows are finished, links unbound; what came in is
- * answered, and what was sent recorded, while the database is still there and the leases are held. Each connection of a
- * bind is given back as soon as it is over, so that another gateway takes it.
+ * The order matters. Claiming of codes and RCS cards stops first. Then received MOs are answered, windows are finished and
+ * links are unbound while the database is open and the leases are held, so that answers and outcomes are recorded. The
+ * lease of each bind connection is released as soon as the connection has ended, so that another gateway can claim it.
  */
-function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
+function addShutdownSteps(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
   const [listener, binds, outbound] = [app.get(ListenerService), app.get(BindsService), app.get(MtDispatcher)];
   const rcs = app.get(RcsService);
   return shutdown
@@ -85,18 +85,18 @@ function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
       await Promise.all([outbound.stopClaiming(), rcs.stopSending()]);
     })
     .step('stop reconnecting', STEP_MS, () => binds.stopReconnecting())
-    .step('answer what came in, unbind', DRAIN_MS + SLACK_MS, async () => {
+    .step('answer received messages, unbind', DRAIN_MS + SLACK_MS, async () => {
       await Promise.all([listener.unbindAll(DRAIN_MS), binds.unbindAll(DRAIN_MS), rcs.finishSending()]);
     })
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([app.get(InboundService).drain(), app.get(ReceiptsService).drain(), outbound.drain()]);
       await Promise.all([app.get(SenderLearner).stop(), rcs.stop()]);
     })
-    .step('leave the gateways', STEP_MS, () => app.get(LeaseRenewer).stop())
-    .step('stop housekeeping', STEP_MS, () => app.get(Maintenance).stop())
-    .step('close the bell and the bus', STEP_MS, async () => {
+    .step('remove the gateway row', STEP_MS, () => app.get(LeaseRenewer).stop())
+    .step('stop maintenance', STEP_MS, () => app.get(Maintenance).stop())
+    .step('close the job notifier and the bus', STEP_MS, async () => {
       await Promise.all([app.get(JobNotifier).close(), app.get(PubSub).close()]);
-      // Nest closes the queue that it made.
+      // Nest closes the queue that it created.
       await app.close();
     })
     .step('close the database', STEP_MS, async () => {

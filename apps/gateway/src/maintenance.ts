@@ -11,25 +11,25 @@ export interface MaintenanceOptions {
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly concatenations: ConcatenationStore;
-  readonly ledger: Pick<MtMessageStore, 'purgeOrphans' | 'purgeOld'>;
+  readonly mtMessages: Pick<MtMessageStore, 'purgeOrphans' | 'purgeOld'>;
   readonly retentionDays: number;
-  /** Told of receipts that were nobody's, once they are forgotten. */
+  /** Receives the number of receipts deleted because no message matched them. */
   readonly onOrphans: (count: number) => void;
   readonly logger: Logger;
 }
 
-/** What is to be done now and then: partitions ahead of the days, what never became whole, what was nobody's. */
+/** Creates and drops partitions, and deletes incomplete long messages, unmatched receipts and old submissions. */
 export class Maintenance {
   #partitions: PartitionMaintainer | undefined;
   #purge: PollLoop | undefined;
 
   constructor(private readonly o: MaintenanceOptions) {}
 
-  /** Makes the partitions that are missing before it returns: nothing can be stored without them. */
+  /** Creates missing partitions before it returns: no row can be stored without them. */
   async start(): Promise<void> {
     const { database, clock, retentionDays, logger } = this.o;
     await ensurePartitions(database, clock.nowMs());
-    const onError = (err: unknown): void => logger.warn({ err }, 'housekeeping failed, and is tried again');
+    const onError = (err: unknown): void => logger.warn({ err }, 'maintenance failed; retrying');
     this.#partitions = new PartitionMaintainer({ database, clock, retentionDays, onError });
     this.#purge = new PollLoop({ everyMs: PURGE_EVERY_MS, work: () => this.purge(), onError });
   }
@@ -38,12 +38,12 @@ export class Maintenance {
     await Promise.all([this.#partitions?.stop(), this.#purge?.stop()]);
   }
 
-  /** True when more is waiting. */
+  /** Resolves to true when rows were deleted, so that the loop continues at once. */
   private async purge(): Promise<boolean> {
-    const { database, concatenations, ledger, onOrphans } = this.o;
+    const { database, concatenations, mtMessages, onOrphans } = this.o;
     const parts = await concatenations.purgeOld(database, PARTS_BELONG_SECONDS);
-    const orphans = await ledger.purgeOrphans(database);
+    const orphans = await mtMessages.purgeOrphans(database);
     onOrphans(orphans);
-    return parts + orphans + (await ledger.purgeOld(database)) > 0;
+    return parts + orphans + (await mtMessages.purgeOld(database)) > 0;
   }
 }

@@ -12,7 +12,7 @@ import { ListenerService } from './listener/listener.service.js';
 import { LeaseRenewer } from './leases/lease-renewer.js';
 import { LOGGER } from './injection/logger.token.js';
 import { readinessChecks } from './readiness.js';
-import { watchStores } from './store-gauges.js';
+import { registerStoreGauges } from './store-gauges.js';
 
 export const operationsProviders: FactoryProvider[] = [
   {
@@ -22,14 +22,14 @@ export const operationsProviders: FactoryProvider[] = [
       database: Database,
       clock: DatabaseClock,
       keys: ServerKeys,
-      ledger: MtMessageStore,
+      mtMessages: MtMessageStore,
       { retentionDays }: GatewaySettings,
       metrics: GatewayMetrics,
       logger: Logger,
     ) => {
       const concatenations = new ConcatenationStore(keys);
       const onOrphans = (count: number): void => metrics.orphanReceipts.inc(count);
-      return new Maintenance({ database, clock, concatenations, ledger, retentionDays, onOrphans, logger });
+      return new Maintenance({ database, clock, concatenations, mtMessages, retentionDays, onOrphans, logger });
     },
   },
   {
@@ -55,7 +55,7 @@ export const operationsProviders: FactoryProvider[] = [
       keys: ServerKeys,
     ) => {
       const [queue, concatenations] = [new OutboundQueue(), new ConcatenationStore(keys)];
-      watchStores(metrics, { database, queue, concatenations, leasesHeld: () => leases.held.size });
+      registerStoreGauges(metrics, { database, queue, concatenations, leasesHeld: () => leases.heldKeys.size });
       return new OpsServer({ host, port, metrics, checks: readinessChecks({ database, clock, inbound, listener }) });
     },
   },

@@ -3,7 +3,7 @@ import type { Check } from '@countersign/telemetry';
 import { MAX_QUEUED_MESSAGES, type InboundService } from './inbound/inbound.service.js';
 import type { ListenerService } from './listener/listener.service.js';
 
-/** With more than this waiting, what comes next would be sent back. */
+/** Not ready above this share of the queue limit: beyond the limit MOs get a retryable status. */
 const MAX_QUEUE_SHARE = 0.8;
 
 export interface ReadinessParts {
@@ -14,17 +14,18 @@ export interface ReadinessParts {
 }
 
 /**
- * What must hold for carriers to be sent here. Redis is not among it: it only rings, and an MO is approved without it
- * (architecture, invariant 1). The queue is that of MOs which wait for a transaction.
+ * Readiness checks: database, clock, the queue of MOs that wait for a transaction, and the SMPP ports. Redis is not
+ * checked: it only carries job notifications, and an MO is approved without it (architecture, invariant 1).
  */
 export function readinessChecks({ database, clock, inbound, listener }: ReadinessParts): Record<string, Check> {
   return {
     ...readinessOf(database, clock),
     queue: () => {
-      if (inbound.queued > MAX_QUEUED_MESSAGES * MAX_QUEUE_SHARE) throw new Error(`${inbound.queued} MOs are waiting`);
+      if (inbound.queued > MAX_QUEUED_MESSAGES * MAX_QUEUE_SHARE)
+        throw new Error(`${inbound.queued} MOs wait for a transaction`);
     },
     listener: () => {
-      if (!listener.isListening) throw new Error('not every SMPP port is listened on');
+      if (!listener.isListening) throw new Error('an SMPP port is not open');
     },
   };
 }

@@ -3,28 +3,28 @@ import type { OutboundQueue } from '@countersign/carriers/outbound';
 import type { Database } from '@countersign/postgres';
 import type { Metrics } from '@countersign/telemetry';
 
-/** Two gauges of one scrape are read by one statement. */
+/** Gauges read within this time share one statement. */
 const SAME_SCRAPE_MS = 500;
 
 export interface StoreGaugesOptions {
   readonly database: Database;
   readonly queue: Pick<OutboundQueue, 'depth'>;
   readonly concatenations: Pick<ConcatenationStore, 'waiting'>;
-  /** Leases of connections that this gateway holds. */
+  /** Number of connection leases that this gateway holds. */
   readonly leasesHeld: () => number;
 }
 
-/** What is read of the stores when the metrics are asked for: the same from every gateway, but for its leases. */
-export function watchStores(metrics: Metrics, o: StoreGaugesOptions): void {
-  const depth = shared(() => o.queue.depth(o.database));
+/** Registers gauges read from PostgreSQL at each scrape; all but `leases_held` are the same on every gateway. */
+export function registerStoreGauges(metrics: Metrics, o: StoreGaugesOptions): void {
+  const depth = readOncePerScrape(() => o.queue.depth(o.database));
   metrics.gauge({
     name: 'leases_held',
-    help: 'Connections of binds that this gateway holds a lease of.',
+    help: 'Leases on bind connections held by this gateway.',
     read: () => o.leasesHeld(),
   });
   metrics.gauge({
     name: 'otp_queue_messages',
-    help: 'Codes by state, over all gateways; failed ones for as long as they are kept.',
+    help: 'Codes by state, over all gateways; failed codes until they are deleted.',
     labels: ['state'],
     readAll: async () => {
       const { waiting, inFlight, failed } = await depth();
@@ -35,17 +35,17 @@ export function watchStores(metrics: Metrics, o: StoreGaugesOptions): void {
   });
   metrics.gauge({
     name: 'otp_queue_oldest_seconds',
-    help: 'How long the oldest waiting code has waited, over all gateways; 0 when none waits.',
+    help: 'Age of the oldest waiting code, over all gateways; 0 when none waits.',
     read: async () => (await depth()).oldestAgeSeconds ?? 0,
   });
   metrics.gauge({
     name: 'mo_parts_parked',
-    help: 'Parts of long MOs that wait for the rest of their message, over all gateways.',
+    help: 'Parts of incomplete long MOs, over all gateways.',
     read: () => o.concatenations.waiting(o.database),
   });
 }
 
-function shared<Result>(read: () => Promise<Result>): () => Promise<Result> {
+function readOncePerScrape<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly atMs: number; readonly result: Promise<Result> } | null = null;
   return () => {
     const nowMs = performance.now();

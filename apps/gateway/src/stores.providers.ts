@@ -17,7 +17,7 @@ import { GatewayMetrics } from './metrics/gateway.metrics.js';
 import { GATEWAY_ID } from './injection/gateway-id.token.js';
 import { LOGGER } from './injection/logger.token.js';
 
-/** What the gateway has from the libs, each with this process's settings. */
+/** Stores and connections, built from the settings. */
 export const storeProviders: FactoryProvider[] = [
   {
     provide: ServerKeys,
@@ -32,16 +32,16 @@ export const storeProviders: FactoryProvider[] = [
         url: settings.databaseUrl,
         poolMax: settings.databasePoolMax,
         applicationName: 'countersign-gateway',
-        // Every statement of the gateway is written out.
+        // No entities: every statement of the gateway is explicit SQL.
         entities: [],
-        onError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
+        onError: (error) => logger.warn({ err: error }, 'database: idle connection lost'),
       }),
   },
   {
     provide: DatabaseClock,
     inject: [Database, LOGGER],
     useFactory: (database: Database, logger: Logger) =>
-      DatabaseClock.start(database, (error) => logger.warn({ err: error }, 'the database clock could not be read')),
+      DatabaseClock.start(database, (error) => logger.warn({ err: error }, 'database clock could not be read')),
   },
   {
     provide: CarrierDirectory,
@@ -70,10 +70,10 @@ export const storeProviders: FactoryProvider[] = [
     useFactory: (queue: Queue, metrics: GatewayMetrics, logger: Logger) => {
       const onError = (error: unknown): void => {
         metrics.lostWakeups.inc();
-        logger.warn({ err: error }, 'the bell was not heard: the relay will find what is due');
+        logger.warn({ err: error }, 'job notifier: notification lost; the relay will find the due rows');
       };
-      // Redis going away is an event of the queue's connection too, many a second; the bell reports what it costs.
-      queue.on('error', (error) => logger.debug({ err: error }, 'queue connection'));
+      // While Redis is unreachable the queue emits many errors a second; the job notifier reports lost notifications.
+      queue.on('error', (error) => logger.debug({ err: error }, 'queue connection error'));
       return new JobNotifier(queue, onError);
     },
   },
@@ -81,7 +81,7 @@ export const storeProviders: FactoryProvider[] = [
     provide: PubSub,
     inject: [GatewaySettings, LOGGER],
     useFactory: (settings: GatewaySettings, logger: Logger) =>
-      openPubSub(settings, (error) => logger.warn({ err: error }, 'the bus is away, or a message on it was lost')),
+      openPubSub(settings, (error) => logger.warn({ err: error }, 'bus unreachable, or a message was lost')),
   },
   {
     provide: SessionStore,

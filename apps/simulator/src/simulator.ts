@@ -14,7 +14,7 @@ import { servePages } from './pages/static-pages.js';
 import { systemClock } from './rbm/clock.js';
 import { PhoneProfiles } from './phone/phone-profile.js';
 import { RbmService } from './rbm/rbm.service.js';
-import { readServiceAccount } from './rbm/access-token-issuer.js';
+import { parseServiceAccount } from './rbm/access-token-issuer.js';
 import { SimulatorModule, type SimulatorParts } from './simulator.module.js';
 import { SmscServer } from './smsc/smsc.server.js';
 
@@ -63,7 +63,7 @@ function partsOf(settings: Readonly<SimulatorSettings>, log: (message: string) =
   const phones = new PhoneProfiles();
   const feed = new PhoneFeed((phone) => ({ phone, ...phones.profileOf(phone) }));
   const { rbmServiceAccountFile: file, rbmClientToken: clientToken, rbmWebhookUrl: webhookUrl } = settings;
-  const account = file === null ? null : readServiceAccount(readFileSync(file, 'utf8'));
+  const account = file === null ? null : parseServiceAccount(readFileSync(file, 'utf8'));
   const rbm = new RbmService({ clock: systemClock, account, clientToken, webhookUrl, phones, feed, log });
   const smsc = new SmscServer({
     port: settings.smppPort,

@@ -4,42 +4,42 @@ import type { Uuid } from '@countersign/ids';
 import type { CardOutcomeWaits } from './card-outcome-waits.js';
 
 export interface CardOutcomeReaderOptions {
-  readonly waits: Pick<CardOutcomeWaits, 'has' | 'tell'>;
-  /** One statement for all ids. */
+  readonly waits: Pick<CardOutcomeWaits, 'has' | 'deliver'>;
+  /** Reads the rows of the cards with one statement. */
   readonly find: (ids: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Pick<CardRecord, 'finalChannel'>>>;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Passes outcome messages on to the creates that wait. A message is a hint that anybody with access to the bus's store can
- * forge: a final channel is passed on only when the card's row has one, and as the row has it. `sent` decides nothing,
- * and is passed on unread.
+ * Delivers outcome messages to the waiting creates. A message is a hint that every client of the bus can forge: a final
+ * channel is read from the card's row and delivered only if the row has one. `sent` decides nothing and is delivered
+ * without a read.
  */
 export class CardOutcomeReader {
-  private readonly unread = new Set<Uuid>();
+  private readonly idsToRead = new Set<Uuid>();
   private reading = false;
 
   constructor(private readonly o: CardOutcomeReaderOptions) {}
 
-  hear(outcomes: readonly CardOutcome[]): void {
+  receive(outcomes: readonly CardOutcome[]): void {
     const { waits } = this.o;
     for (const outcome of outcomes) {
-      if (outcome.news === 'sent') waits.tell([outcome]);
-      else if (waits.has(outcome.id)) this.unread.add(outcome.id);
+      if (outcome.news === 'sent') waits.deliver([outcome]);
+      else if (waits.has(outcome.id)) this.idsToRead.add(outcome.id);
     }
-    if (this.unread.size > 0 && !this.reading) void this.readAll();
+    if (this.idsToRead.size > 0 && !this.reading) void this.readRows();
   }
 
   /** One statement at a time, for all cards named since the last one. */
-  private async readAll(): Promise<void> {
+  private async readRows(): Promise<void> {
     const { waits, find, onError } = this.o;
     this.reading = true;
-    while (this.unread.size > 0) {
-      const ids = [...this.unread];
-      this.unread.clear();
+    while (this.idsToRead.size > 0) {
+      const ids = [...this.idsToRead];
+      this.idsToRead.clear();
       try {
         for (const [id, { finalChannel }] of await find(ids)) {
-          if (finalChannel !== null) waits.tell([{ id, news: finalChannel }]);
+          if (finalChannel !== null) waits.deliver([{ id, news: finalChannel }]);
         }
       } catch (error) {
         onError(error);

@@ -10,67 +10,67 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers());
 
 describe('a create that waits for its card', () => {
-  it('hears what is told of its card alone', async () => {
+  it('gets only outcomes of its card', async () => {
     const waits = new CardOutcomeWaits();
-    const [mine, others] = [waits.open(ID), waits.open(OTHER)];
-    const [first, second] = [mine.next(inMs(500)), others.next(inMs(500))];
-    waits.tell([{ id: ID, news: 'sent' }]);
+    const [own, other] = [waits.open(ID), waits.open(OTHER)];
+    const [first, second] = [own.next(inMs(500)), other.next(inMs(500))];
+    waits.deliver([{ id: ID, news: 'sent' }]);
     expect(await first).toBe('sent');
     await vi.advanceTimersByTimeAsync(500);
     expect(await second).toBeNull();
   });
 
-  it('hears in their order what was told while it did not listen', async () => {
+  it('gets outcomes from between its reads in their order', async () => {
     const waits = new CardOutcomeWaits();
     const wait = waits.open(ID);
-    waits.tell([
+    waits.deliver([
       { id: ID, news: 'sent' },
       { id: ID, news: 'rcs' },
     ]);
     expect([await wait.next(inMs(500)), await wait.next(inMs(500))]).toEqual(['sent', 'rcs']);
   });
 
-  it('hears a thing that is told twice once', async () => {
+  it('gets a repeated outcome once', async () => {
     const waits = new CardOutcomeWaits();
     const wait = waits.open(ID);
-    waits.tell([{ id: ID, news: 'sent' }]);
+    waits.deliver([{ id: ID, news: 'sent' }]);
     expect(await wait.next(inMs(500))).toBe('sent');
-    waits.tell([{ id: ID, news: 'sent' }]);
+    waits.deliver([{ id: ID, news: 'sent' }]);
     const next = wait.next(inMs(500));
     await vi.advanceTimersByTimeAsync(500);
     expect(await next).toBeNull();
   });
 
-  it('hears nothing more when its moment has come', async () => {
+  it('gets null without a timer when its deadline has passed', async () => {
     const waits = new CardOutcomeWaits();
     expect(await waits.open(ID).next(inMs(0))).toBeNull();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('leaves nothing behind', async () => {
+  it('leaves no entry and no timer', async () => {
     const waits = new CardOutcomeWaits();
     const wait = waits.open(ID);
     const next = wait.next(inMs(500));
-    waits.tell([{ id: ID, news: 'rcs' }]);
+    waits.deliver([{ id: ID, news: 'rcs' }]);
     await next;
     wait.close();
-    waits.tell([{ id: ID, news: 'sms_fallback' }]);
+    waits.deliver([{ id: ID, news: 'sms_fallback' }]);
     expect([waits.size, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  it('waits no longer when the process stops, nor does one that comes then', async () => {
+  it('ends when the process stops, and so does a later wait', async () => {
     const waits = new CardOutcomeWaits();
     const next = waits.open(ID).next(inMs(8_000));
-    waits.hurry();
+    waits.endAll();
     expect(await next).toBeNull();
     expect(await waits.open(OTHER).next(inMs(8_000))).toBeNull();
   });
 });
 
-describe('news of cards', () => {
-  it('are the well-formed ones of a list', () => {
-    const news = [{ id: ID, news: 'rcs' }];
-    const broken = [
+describe('parseCardOutcomes', () => {
+  it('returns the well-formed entries of a list', () => {
+    const outcomes = [{ id: ID, news: 'rcs' }];
+    const malformed = [
       null,
       7,
       {},
@@ -79,10 +79,10 @@ describe('news of cards', () => {
       { id: ID, news: 'delivered' },
       { id: 'x', news: 'rcs' },
     ];
-    expect(parseCardOutcomes([...broken, ...news])).toEqual(news);
+    expect(parseCardOutcomes([...malformed, ...outcomes])).toEqual(outcomes);
   });
 
-  it.each([undefined, null, 'rcs', 7, {}])('are not in %j', (message) => {
+  it.each([undefined, null, 'rcs', 7, {}])('returns nothing for %j', (message) => {
     expect(parseCardOutcomes(message)).toEqual([]);
   });
 

@@ -1,10 +1,10 @@
 import type { CardOutcome } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 
-/** What a create can hear of its card. */
+/** The kinds of outcomes of a card. */
 export type CardOutcomeKind = CardOutcome['news'];
 
-const WORDS: ReadonlySet<unknown> = new Set<CardOutcomeKind>(['sent', 'rcs', 'sms_fallback']);
+const KINDS: ReadonlySet<unknown> = new Set<CardOutcomeKind>(['sent', 'rcs', 'sms_fallback']);
 
 /** More than any gateway sends in one message; further ones are left out. */
 const MAX_OUTCOMES = 1_000;
@@ -19,26 +19,26 @@ export function parseCardOutcomes(message: unknown): CardOutcome[] {
 function outcomeOf(value: unknown): CardOutcome | null {
   if (typeof value !== 'object' || value === null) return null;
   const { id, news }: Partial<Record<keyof CardOutcome, unknown>> = value;
-  return typeof id === 'string' && UUID.test(id) && isWord(news) ? { id, news } : null;
+  return typeof id === 'string' && UUID.test(id) && isKind(news) ? { id, news } : null;
 }
 
-const isWord = (value: unknown): value is CardOutcomeKind => WORDS.has(value);
+const isKind = (value: unknown): value is CardOutcomeKind => KINDS.has(value);
 
-/** One create that waits for news of its card. */
+/** The wait of one create for the outcomes of its card. */
 export interface CardOutcomeWait {
-  /** The next thing that is heard, each once; null when that moment (of `performance.now`) comes first. */
+  /** The next outcome, each kind once; null if `untilMs` (of `performance.now`) is reached first. */
   next(untilMs: number): Promise<CardOutcomeKind | null>;
-  /** Needed in the end: until then news of this card are kept. */
+  /** Must be called at the end: until then outcomes of this card are stored. */
   close(): void;
 }
 
 /**
- * The creates of this process that wait for news of their cards. A wait is an entry and a timer: no connection, no place
- * in a batch, no worker.
+ * The creates of this process that wait for outcomes of their cards. A wait is a map entry and a timer: it occupies no
+ * connection, batch or worker.
  */
 export class CardOutcomeWaits {
   private readonly waits = new Map<Uuid, Wait>();
-  private hurried = false;
+  private ended = false;
 
   get size(): number {
     return this.waits.size;
@@ -49,48 +49,48 @@ export class CardOutcomeWaits {
   }
 
   open(id: Uuid): CardOutcomeWait {
-    const wait = new Wait(this.hurried, () => void this.waits.delete(id));
+    const wait = new Wait(this.ended, () => void this.waits.delete(id));
     this.waits.set(id, wait);
     return wait;
   }
 
-  /** Nobody may be waiting for some of it. */
-  tell(news: readonly CardOutcome[]): void {
-    for (const { id, news: word } of news) this.waits.get(id)?.hear(word);
+  /** Delivers outcomes to their waits. Outcomes without a wait are ignored. */
+  deliver(outcomes: readonly CardOutcome[]): void {
+    for (const { id, news: kind } of outcomes) this.waits.get(id)?.add(kind);
   }
 
-  /** For a process that stops: every wait is over, those that have not begun too. */
-  hurry(): void {
-    this.hurried = true;
-    for (const wait of this.waits.values()) wait.hurry();
+  /** Ends all waits of a stopping process, including later ones. */
+  endAll(): void {
+    this.ended = true;
+    for (const wait of this.waits.values()) wait.end();
   }
 }
 
 class Wait implements CardOutcomeWait {
-  private readonly heard = new Set<CardOutcomeKind>();
+  private readonly received = new Set<CardOutcomeKind>();
   private readonly unread: CardOutcomeKind[] = [];
   private wake: (() => void) | undefined;
 
   constructor(
-    private hurried: boolean,
+    private ended: boolean,
     readonly close: () => void,
   ) {}
 
-  hear(word: CardOutcomeKind): void {
-    if (this.heard.has(word)) return;
-    this.heard.add(word);
-    this.unread.push(word);
+  add(kind: CardOutcomeKind): void {
+    if (this.received.has(kind)) return;
+    this.received.add(kind);
+    this.unread.push(kind);
     this.wake?.();
   }
 
-  hurry(): void {
-    this.hurried = true;
+  end(): void {
+    this.ended = true;
     this.wake?.();
   }
 
   async next(untilMs: number): Promise<CardOutcomeKind | null> {
     const inMs = untilMs - performance.now();
-    if (this.unread.length === 0 && !this.hurried && inMs > 0) await this.sleep(inMs);
+    if (this.unread.length === 0 && !this.ended && inMs > 0) await this.sleep(inMs);
     return this.unread.shift() ?? null;
   }
 

@@ -17,25 +17,28 @@ export interface CardsOptions {
 @Module({})
 export class CardsModule {
   static over({ settings, stores, metrics, failures }: CardsOptions): DynamicModule {
-    const desk = new RcsOfferService({
+    const offers = new RcsOfferService({
       store: stores.cards,
       answers: new CardAnswers(stores.keys),
       database: stores.database,
       bus: stores.bus,
-      waiter: stores.clock.newId(),
+      originProcess: stores.clock.newId(),
       deliveryWaitMs: settings.rcsDeliveryWaitMs,
       nowMs: () => stores.clock.nowMs(),
-      call: (ids) => stores.bus.publish(OFFERS_TOPIC, [...ids]),
+      broadcast: (ids) => stores.bus.publish(OFFERS_TOPIC, [...ids]),
       notify: (ids) => stores.cardNotifier.notify(ids),
-      // Limits and bells share a store.
-      isUnclaimed: () => stores.limiter.away,
+      // The limiter and the notifier use the same Redis.
+      isQueueAway: () => stores.limiter.away,
       onEnd: (end, tookMs) => metrics.countCard(end, tookMs),
       onError: failures.about('sending a card'),
     });
-    metrics.watch('creates_waiting', 'Creates that wait for their cards.', () => desk.waiting);
-    const sweeper = new CardSweeper({ store: stores.cards, onError: failures.about('forgetting phones of cards') });
+    metrics.watch('creates_waiting', 'Creates that wait for the outcome of their cards.', () => offers.waiting);
+    const sweeper = new CardSweeper({
+      store: stores.cards,
+      onError: failures.about('deleting expired phones of cards'),
+    });
     const providers = [
-      { provide: RcsOfferService, useValue: desk },
+      { provide: RcsOfferService, useValue: offers },
       { provide: CardSweeper, useValue: sweeper },
     ];
     return { module: CardsModule, providers, exports: providers };

@@ -10,7 +10,7 @@ import type { CardEnd } from '../operations/control-plane.metrics.js';
 import { RcsOfferService } from './rcs-offer.service.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';
-const WAITER = '018f0000-0000-7000-8000-0000000000aa';
+const PROCESS_ID = '018f0000-0000-7000-8000-0000000000aa';
 const T_MS = 3_000;
 const STARTED_AT = Date.UTC(2026, 0, 15, 10);
 
@@ -32,7 +32,7 @@ const BRAND: Brand = {
   active: true,
 };
 
-const sessionOf = ({ ttlSeconds = 90, channel = 'sms_fallback' }: Rows): Session => ({
+const sessionOf = ({ ttlSeconds = 90, channel = 'sms_fallback' }: Answers): Session => ({
   id: ID,
   accountId: BRAND.accountId,
   brandId: BRAND.id,
@@ -58,8 +58,8 @@ const sessionOf = ({ ttlSeconds = 90, channel = 'sms_fallback' }: Rows): Session
   endedAt: null,
 });
 
-/** What the rows say when they are asked; `never` does not answer. */
-interface Rows {
+/** The answers of the stores; `never` does not answer. */
+interface Answers {
   readonly offer?: OfferResult | Error | 'never';
   readonly withdraw?: Withdrawal | Error;
   readonly settle?: FinalChannel | Error;
@@ -67,83 +67,83 @@ interface Rows {
   readonly state?: string;
   readonly brand?: Partial<Brand>;
   readonly ttlSeconds?: number;
-  /** Of the session before: of an earlier attempt it may be decided. */
+  /** The channel of the session before; an earlier attempt may have decided it. */
   readonly channel?: FinalChannel;
   readonly deliveryWaitMs?: number;
-  readonly unclaimed?: boolean;
+  readonly queueAway?: boolean;
 }
 
-const answering = <T>(answer: T | Error): Promise<T> =>
+const resolveOrReject = <T>(answer: T | Error): Promise<T> =>
   answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
 
-/** A desk whose card was just asked for, all that was asked of the rows and the bell, in order, and who was called. */
-function sending(rows: Rows = {}) {
-  const asked: string[] = [];
-  const called: string[] = [];
+/** Sends one card. `calls` are the calls to stores and notifier in order, `broadcast` the ids of broadcast offers. */
+function sendOne(answers: Answers = {}) {
+  const calls: string[] = [];
+  const broadcast: string[] = [];
   const errors: unknown[] = [];
   const ends: CardEnd[] = [];
-  let held = 0;
+  let paused = 0;
   let settledAs: FinalChannel | null = null;
-  let hear: MessageHandler = () => undefined;
-  const ask = <T>(name: string, answer: T | Error): Promise<T> => {
-    asked.push(name);
-    return answering(answer);
+  let receive: MessageHandler = () => undefined;
+  const answerCall = <T>(name: string, answer: T | Error): Promise<T> => {
+    calls.push(name);
+    return resolveOrReject(answer);
   };
-  const { offer = { kind: 'offered' }, withdraw = 'withdrawn', settle = 'sms_fallback', state = 'unknown' } = rows;
-  const desk = new RcsOfferService({
+  const { offer = { kind: 'offered' }, withdraw = 'withdrawn', settle = 'sms_fallback', state = 'unknown' } = answers;
+  const service = new RcsOfferService({
     store: {
-      offer: () => (offer === 'never' ? new Promise(() => undefined) : ask('offer', offer)),
-      withdrawUnclaimed: () => ask('withdraw', withdraw),
-      settle: () => ask('settle', settle),
+      offerCard: () => (offer === 'never' ? new Promise(() => undefined) : answerCall('offer', offer)),
+      withdrawUnclaimed: () => answerCall('withdraw', withdraw),
+      settleChannel: () => answerCall('settle', settle),
     },
     answers: { matchCodeOf: () => '42' },
-    database: { query: <Row>() => ask('read', [{ id: ID, state, finalChannel: settledAs } as Row]) },
+    database: { query: <Row>() => answerCall('read', [{ id: ID, state, finalChannel: settledAs } as Row]) },
     bus: {
       subscribe: (topic, handler) => {
-        asked.push(topic);
-        hear = handler;
+        calls.push(topic);
+        receive = handler;
         return { ready: Promise.resolve(), close: () => undefined };
       },
     },
-    waiter: WAITER,
-    deliveryWaitMs: rows.deliveryWaitMs ?? T_MS,
+    originProcess: PROCESS_ID,
+    deliveryWaitMs: answers.deliveryWaitMs ?? T_MS,
     nowMs: () => STARTED_AT,
-    call: (ids) => void called.push(...ids),
-    notify: (ids) => void asked.push(`ring ${ids.join()}`),
-    isUnclaimed: () => rows.unclaimed ?? false,
+    broadcast: (ids) => void broadcast.push(...ids),
+    notify: (ids) => void calls.push(`notify ${ids.join()}`),
+    isQueueAway: () => answers.queueAway ?? false,
     onEnd: (end) => void ends.push(end),
     onError: (error) => void errors.push(error),
   });
-  const patience: PausedWait = async (_mostMs, wait) => {
-    held++;
+  const pausedWait: PausedWait = async (_mostMs, wait) => {
+    paused++;
     try {
       return await wait();
     } finally {
-      held--;
+      paused--;
     }
   };
-  const decided = desk.send(sessionOf(rows), { ...BRAND, ...rows.brand }, patience);
+  const decided = service.sendCard(sessionOf(answers), { ...BRAND, ...answers.brand }, pausedWait);
   const send = (news: readonly CardOutcome['news'][]): void => {
-    const payload = news.map((word) => ({ id: ID, news: word }));
-    hear({ topic: cardTopic(WAITER), octets: Buffer.from(JSON.stringify(payload)), json: () => payload });
+    const payload = news.map((kind) => ({ id: ID, news: kind }));
+    receive({ topic: cardTopic(PROCESS_ID), octets: Buffer.from(JSON.stringify(payload)), json: () => payload });
   };
   const settled = decided.then(
     () => true,
     () => true,
   );
   return {
-    desk,
-    asked,
-    called,
+    service,
+    calls,
+    broadcast,
     errors,
     ends,
     decided,
-    isHeld: () => held > 0,
+    isPaused: () => paused > 0,
     isDecided: () => Promise.race([settled, Promise.resolve(false)]),
     after: (ms: number) => vi.advanceTimersByTimeAsync(ms),
     /** The row is written, then the message is sent. */
-    tell: (...news: CardOutcome['news'][]) => {
-      settledAs = news.find((word) => word !== 'sent') ?? settledAs;
+    deliver: (...news: CardOutcome['news'][]) => {
+      settledAs = news.find((kind) => kind !== 'sent') ?? settledAs;
       send(news);
     },
     /** A message without anything in the row. */
@@ -153,186 +153,186 @@ function sending(rows: Rows = {}) {
 
 const FALLBACK = { channel: 'sms_fallback', matchCode: null };
 
-describe('a session gets no card', () => {
-  it.each<[string, Rows]>([
-    ['when its brand has no agent', { brand: { rcsAgentId: null } }],
-    ['when it ends before the platform would stop delivering', { ttlSeconds: 9 }],
-  ])('%s', async (_, rows) => {
-    const { decided, asked } = sending(rows);
+describe('a session has no card', () => {
+  it.each<[string, Answers]>([
+    ['if its brand has no agent', { brand: { rcsAgentId: null } }],
+    ['if it expires before the platform would stop the delivery', { ttlSeconds: 9 }],
+  ])('%s', async (_, answers) => {
+    const { decided, calls } = sendOne(answers);
     expect(await decided).toEqual(FALLBACK);
-    expect(asked).toEqual([cardTopic(WAITER)]);
+    expect(calls).toEqual([cardTopic(PROCESS_ID)]);
   });
 
   it.each(['too_many_cards', 'denied_before', 'agent_suspended', 'prefers_sms', 'unreachable', 'paused'] as const)(
-    'that is refused beforehand: %s',
+    'if the offer is refused: %s',
     async (because) => {
-      const { decided, asked, ends } = sending({ offer: { kind: 'refused', because } });
+      const { decided, calls, ends } = sendOne({ offer: { kind: 'refused', because } });
       expect(await decided).toEqual(FALLBACK);
-      expect(asked.slice(1)).toEqual(['offer']);
+      expect(calls.slice(1)).toEqual(['offer']);
       expect(ends).toEqual([because]);
     },
   );
 
-  it('when the offer fails, which is reported', async () => {
+  it('if the offer fails, with a reported error', async () => {
     const away = new DatabaseUnavailable('away');
-    const { decided, errors, ends } = sending({ offer: away });
+    const { decided, errors, ends } = sendOne({ offer: away });
     expect(await decided).toEqual(FALLBACK);
     expect([errors, ends]).toEqual([[away], ['failed']]);
   });
 
-  it('when the offer is not written in time, and then nobody is rung for', async () => {
-    const { decided, asked, after, ends } = sending({ offer: 'never' });
+  it('if the offer is written late, and no gateway is notified', async () => {
+    const { decided, calls, after, ends } = sendOne({ offer: 'never' });
     await after(400);
     expect(await decided).toEqual(FALLBACK);
-    expect(asked.slice(1)).toEqual([]);
+    expect(calls.slice(1)).toEqual([]);
     expect(ends).toEqual(['failed']);
   });
 });
 
 describe('a create whose card is offered', () => {
-  it('calls for it at once, rings when nothing is heard, and is held', async () => {
-    const { asked, called, after, isHeld, isDecided } = sending();
+  it('broadcasts the offer at once, notifies a gateway without an outcome, and pauses the deadline', async () => {
+    const { calls, broadcast, after, isPaused, isDecided } = sendOne();
     await after(149);
-    expect([asked.slice(1), called]).toEqual([['offer'], [ID]]);
+    expect([calls.slice(1), broadcast]).toEqual([['offer'], [ID]]);
     await after(200);
-    expect([asked.slice(1), called]).toEqual([['offer', `ring ${ID}`], [ID]]);
-    expect([isHeld(), await isDecided()]).toEqual([true, false]);
+    expect([calls.slice(1), broadcast]).toEqual([['offer', `notify ${ID}`], [ID]]);
+    expect([isPaused(), await isDecided()]).toEqual([true, false]);
   });
 
-  it('takes it back when no gateway has taken it', async () => {
-    const { decided, asked, after, ends } = sending();
+  it('withdraws the offer if no gateway has claimed it', async () => {
+    const { decided, calls, after, ends } = sendOne();
     await after(350);
     expect(await decided).toEqual(FALLBACK);
-    expect(asked.slice(2)).toEqual([`ring ${ID}`, 'withdraw']);
+    expect(calls.slice(2)).toEqual([`notify ${ID}`, 'withdraw']);
     expect(ends).toEqual(['not_taken']);
   });
 
-  it('takes it back soon when the bell cannot be heard', async () => {
-    const { decided, asked, after } = sending({ unclaimed: true });
+  it('withdraws the offer sooner while the queue is away', async () => {
+    const { decided, calls, after } = sendOne({ queueAway: true });
     await after(49);
-    expect(asked.slice(2)).toEqual([`ring ${ID}`]);
+    expect(calls.slice(2)).toEqual([`notify ${ID}`]);
     await after(1);
     expect(await decided).toEqual(FALLBACK);
-    expect(asked.slice(1)).toEqual(['offer', `ring ${ID}`, 'withdraw']);
+    expect(calls.slice(1)).toEqual(['offer', `notify ${ID}`, 'withdraw']);
   });
 
-  it('is rcs at once when it hears so', async () => {
-    const { decided, asked, after, tell } = sending();
+  it('is rcs at once on this outcome', async () => {
+    const { decided, calls, after, deliver } = sendOne();
     await after(20);
-    tell('sent', 'rcs');
+    deliver('sent', 'rcs');
     expect(await decided).toEqual({ channel: 'rcs', matchCode: '42' });
-    expect(asked.slice(2)).toEqual(['read']);
+    expect(calls.slice(2)).toEqual(['read']);
   });
 
-  it('does not believe a message that its row does not confirm', async () => {
+  it('ignores a message that the row does not confirm', async () => {
     for (const news of ['rcs', 'sms_fallback'] as const) {
-      const { asked, after, forge, isDecided } = sending();
+      const { calls, after, forge, isDecided } = sendOne();
       await after(20);
       forge(news);
       await after(20);
-      expect([asked.slice(2), await isDecided()]).toEqual([['read'], false]);
+      expect([calls.slice(2), await isDecided()]).toEqual([['read'], false]);
     }
   });
 
-  it('falls back at once when the card was refused', async () => {
-    const { decided, after, tell, ends } = sending({ state: 'refused' });
+  it('falls back at once if the card was refused', async () => {
+    const { decided, after, deliver, ends } = sendOne({ state: 'refused' });
     await after(20);
-    tell('sms_fallback');
+    deliver('sms_fallback');
     expect(await decided).toEqual(FALLBACK);
     expect(ends).toEqual(['not_sent']);
   });
 
-  it('shows the number where the platform did not answer: the card may come yet', async () => {
-    const { decided, after, tell } = sending({ state: 'unknown' });
+  it('shows the number if the platform did not answer, because the card may still arrive', async () => {
+    const { decided, after, deliver } = sendOne({ state: 'unknown' });
     await after(20);
-    tell('sms_fallback');
+    deliver('sms_fallback');
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
   });
 
   it('shows no number without number matching', async () => {
-    const { decided, after, tell } = sending({ brand: { rcsNumberMatching: false } });
+    const { decided, after, deliver } = sendOne({ brand: { rcsNumberMatching: false } });
     await after(20);
-    tell('rcs');
+    deliver('rcs');
     expect(await decided).toEqual({ channel: 'rcs', matchCode: null });
   });
 
-  it('waits T for its delivery from the moment at which it was sent, and then settles', async () => {
-    const { decided, asked, after, tell, isDecided, ends } = sending({ state: 'sent' });
+  it('waits T for the delivery after the send, and then settles the row', async () => {
+    const { decided, calls, after, deliver, isDecided, ends } = sendOne({ state: 'sent' });
     await after(300);
-    tell('sent');
+    deliver('sent');
     await after(T_MS - 1);
     expect(await isDecided()).toBe(false);
     await after(1);
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
-    expect(asked.slice(2)).toEqual([`ring ${ID}`, 'settle', `ring ${ID}`, 'read']);
+    expect(calls.slice(2)).toEqual([`notify ${ID}`, 'settle', `notify ${ID}`, 'read']);
     expect(ends).toEqual(['not_delivered']);
   });
 
-  it('rings when it gives a card up, so that it is revoked at once, and not for one that came', async () => {
-    for (const [settle, rung] of [
-      ['sms_fallback', [`ring ${ID}`]],
+  it('notifies a gateway to revoke an undelivered card, not a delivered one', async () => {
+    for (const [settle, notified] of [
+      ['sms_fallback', [`notify ${ID}`]],
       ['rcs', []],
     ] as const) {
-      const { decided, asked, tell } = sending({ settle, deliveryWaitMs: 0, brand: { rcsNumberMatching: false } });
-      tell('sent');
+      const { decided, calls, deliver } = sendOne({ settle, deliveryWaitMs: 0, brand: { rcsNumberMatching: false } });
+      deliver('sent');
       await decided;
-      expect(asked.slice(2)).toEqual(['settle', ...rung]);
+      expect(calls.slice(2)).toEqual(['settle', ...notified]);
     }
   });
 
-  it('shows no number where its card was refused, and word of that was lost', async () => {
-    const { decided, after } = sending({ withdraw: 'claimed', state: 'refused' });
+  it('shows no number if its card was refused and the message was lost', async () => {
+    const { decided, after } = sendOne({ withdraw: 'claimed', state: 'refused' });
     await after(2_150);
     expect(await decided).toEqual(FALLBACK);
   });
 
-  it('is rcs when the row says so at the last moment', async () => {
-    const { decided, after, tell } = sending({ settle: 'rcs' });
+  it('is rcs if the row has this channel at the last deadline', async () => {
+    const { decided, after, deliver } = sendOne({ settle: 'rcs' });
     await after(10);
-    tell('sent');
+    deliver('sent');
     await after(T_MS);
     expect(await decided).toEqual({ channel: 'rcs', matchCode: '42' });
   });
 
-  it('waits for a quarter of its session at most', async () => {
-    const { decided, after, tell, isDecided } = sending({ ttlSeconds: 30, deliveryWaitMs: 8_000 });
-    tell('sent');
+  it('waits for at most one fourth of the session', async () => {
+    const { decided, after, deliver, isDecided } = sendOne({ ttlSeconds: 30, deliveryWaitMs: 8_000 });
+    deliver('sent');
     await after(7_499);
     expect(await isDecided()).toBe(false);
     await after(1);
     expect(await decided).toMatchObject({ channel: 'sms_fallback' });
   });
 
-  it('settles at once after the send when it shall not wait', async () => {
-    const { decided, asked, after, tell } = sending({ deliveryWaitMs: 0 });
+  it('settles at once after the send with a wait of 0', async () => {
+    const { decided, calls, after, deliver } = sendOne({ deliveryWaitMs: 0 });
     await after(10);
-    tell('sent');
+    deliver('sent');
     await decided;
-    expect(asked.slice(2)).toEqual(['settle', `ring ${ID}`, 'read']);
+    expect(calls.slice(2)).toEqual(['settle', `notify ${ID}`, 'read']);
   });
 });
 
-describe('a create that hears nothing', () => {
-  it('goes on waiting for a card that a gateway took, until a send is over', async () => {
-    const { decided, asked, after, isDecided } = sending({ withdraw: 'claimed' });
+describe('a create without an outcome', () => {
+  it('waits for a claimed card until a send must have ended', async () => {
+    const { decided, calls, after, isDecided } = sendOne({ withdraw: 'claimed' });
     await after(350 + 1_500 + 249);
-    expect([asked.slice(2), await isDecided()]).toEqual([[`ring ${ID}`, 'withdraw'], false]);
+    expect([calls.slice(2), await isDecided()]).toEqual([[`notify ${ID}`, 'withdraw'], false]);
     await after(1);
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
-    expect(asked.slice(3)).toEqual(['withdraw', 'settle', `ring ${ID}`, 'read']);
+    expect(calls.slice(3)).toEqual(['withdraw', 'settle', `notify ${ID}`, 'read']);
   });
 
-  it('hears late as well as in time', async () => {
-    const { decided, after, tell } = sending({ withdraw: 'claimed' });
+  it('accepts late outcomes', async () => {
+    const { decided, after, deliver } = sendOne({ withdraw: 'claimed' });
     await after(1_000);
-    tell('sent');
+    deliver('sent');
     await after(2_000);
-    tell('rcs');
+    deliver('rcs');
     expect(await decided).toMatchObject({ channel: 'rcs' });
   });
 
-  it.each<FinalChannel>(['rcs', 'sms_fallback'])('believes the row: %s', async (withdraw) => {
-    const { decided, after } = sending({ withdraw });
+  it.each<FinalChannel>(['rcs', 'sms_fallback'])('uses the channel of the row: %s', async (withdraw) => {
+    const { decided, after } = sendOne({ withdraw });
     await after(350);
     expect(await decided).toMatchObject({ channel: withdraw });
   });
@@ -342,49 +342,49 @@ describe('the card of an earlier attempt', () => {
   it.each<[FinalChannel | null, string[]]>([
     ['rcs', []],
     ['sms_fallback', []],
-    [null, ['settle', `ring ${ID}`]],
-  ])('that was settled as %s is not sent again', async (finalChannel, more) => {
-    const { decided, asked } = sending({ offer: { kind: 'earlier', finalChannel }, state: 'sent' });
+    [null, ['settle', `notify ${ID}`]],
+  ])('with the channel %s is not sent again', async (finalChannel, more) => {
+    const { decided, calls } = sendOne({ offer: { kind: 'earlier', finalChannel }, state: 'sent' });
     expect(await decided).toEqual({ channel: finalChannel ?? 'sms_fallback', matchCode: '42' });
-    expect(asked.slice(1).filter((each) => each !== 'read')).toEqual(['offer', ...more]);
+    expect(calls.slice(1).filter((each) => each !== 'read')).toEqual(['offer', ...more]);
   });
 });
 
-describe('a session that an earlier attempt made RCS stays so', () => {
-  it.each<[string, Rows]>([
-    ['when its brand has no agent any more', { brand: { rcsAgentId: null } }],
-    ['when its time is nearly over', { ttlSeconds: 9 }],
-    ['when its card cannot be asked for', { offer: new DatabaseUnavailable('away') }],
-  ])('%s', async (_, rows) => {
-    const { decided } = sending({ ...rows, channel: 'rcs' });
+describe('a session that an earlier attempt set to RCS stays RCS', () => {
+  it.each<[string, Answers]>([
+    ['if its brand has no agent now', { brand: { rcsAgentId: null } }],
+    ['if it expires soon', { ttlSeconds: 9 }],
+    ['if the offer fails', { offer: new DatabaseUnavailable('away') }],
+  ])('%s', async (_, answers) => {
+    const { decided } = sendOne({ ...answers, channel: 'rcs' });
     expect(await decided).toMatchObject({ channel: 'rcs' });
   });
 });
 
-describe('when the row cannot be asked', () => {
-  it('for want of a database, there is no answer that could be untrue', async () => {
+describe('if the row cannot be read', () => {
+  it('because the database is unavailable, the create fails instead of giving a wrong answer', async () => {
     const away = new DatabaseUnavailable('away');
-    const { decided, after } = sending({ withdraw: away });
+    const { decided, after } = sendOne({ withdraw: away });
     const refused = expect(decided).rejects.toBe(away);
     await after(350);
     await refused;
   });
 
-  it('for any other reason, the create goes on without a card', async () => {
+  it('for another reason, the create continues without a card', async () => {
     const broken = new DataError('broken', '42P01', null);
-    const { decided, after, tell, errors } = sending({ settle: broken });
-    tell('sent');
+    const { decided, after, deliver, errors } = sendOne({ settle: broken });
+    deliver('sent');
     await after(T_MS);
     expect(await decided).toEqual(FALLBACK);
     expect(errors).toEqual([broken]);
   });
 });
 
-it('a process that stops lets no create wait any longer', async () => {
-  const { desk, decided, asked, after } = sending({ withdraw: 'claimed' });
+it('a stopping process ends all waits', async () => {
+  const { service, decided, calls, after } = sendOne({ withdraw: 'claimed' });
   await after(10);
-  expect(desk.waiting).toBe(1);
-  desk.stop();
+  expect(service.waiting).toBe(1);
+  service.stop();
   expect(await decided).toMatchObject({ channel: 'sms_fallback' });
-  expect([asked.slice(3, 5), desk.waiting]).toEqual([['withdraw', 'settle'], 0]);
+  expect([calls.slice(3, 5), service.waiting]).toEqual([['withdraw', 'settle'], 0]);
 });

@@ -21,8 +21,8 @@ import {
   DELETE_SYSTEM,
   FIND_DEMO_BRAND,
   FIND_INBOUND_NUMBER,
-  GIVE_AGENT,
-  OPEN_COUNTRIES,
+  SET_AGENT,
+  ALLOW_ALL_COUNTRIES,
   RAISE_CAPS,
   RAISE_LIMITS,
 } from './demo-account.sql.js';
@@ -30,16 +30,16 @@ import type { SeedRequest, SimulatorLink } from './seed-request.js';
 
 const ACCOUNT_NAME = 'Acme Inc.';
 const BRAND = { name: 'Acme', slug: 'ACME', instruction: 'Send this message to sign in to Acme.' } as const;
-/** What the simulator's RBM service knows the brand by, and a picture that it says to have fetched. */
+/** The agent id that the simulator's RBM service accepts, and a logo URL that it never fetches. */
 const AGENT_ID = 'countersign_demo';
 const LOGO_URL = 'https://acme.example/logo.png';
-/** Of the numbers that are kept for fiction: whoever texts it from a real phone reaches nobody. */
+/** A number reserved for fictional use: an SMS to it from a real phone reaches nobody. */
 export const DEMO_INBOUND_NUMBER = '+14155550199';
 const EVERY_COUNTRY = '*';
 const EVERY_NUMBER = '+';
-/** A thousand times the usual ones: whoever measures a development run measures the product, not its limits. */
+/** A thousand times the default limits, so that a load test of a development run is not rate limited. */
 const DEMO_LIMITS: Required<KeyLimits> = { default: 600_000, create: 300_000, poll: 60_000, usage: 60_000 };
-/** Likewise codes: a load test approves none of them. */
+/** Raised caps of codes, because a load test approves none of them. */
 const DEMO_MESSAGES_A_DAY = 1_000_000;
 const DEMO_UNCONVERTED_FLOOR = 100_000;
 const SYSTEM_ID = 'aggregator';
@@ -47,13 +47,13 @@ const BIND_NAME = 'simulator';
 /** Allowed networks of the demo system. A trusted system needs narrow ones. */
 const LOOPBACK = ['127.0.0.0/16', '::1/128'];
 
-/** What a development run tells its user about the demo account. */
+/** The demo account, as the launcher of a development run prints it. */
 export interface SeededDemo {
   readonly accountId: string;
   readonly brandId: string;
   readonly brandSlug: string;
   readonly apiKey: string;
-  /** Of the same account; what it makes goes to nobody. */
+  /** Test key of the same account: its sessions send no message. */
   readonly testApiKey: string;
   readonly webhookSecret: string;
   /** Signs webhooks of test sessions. */
@@ -65,20 +65,20 @@ export interface SeededDemo {
 interface WantedKey {
   readonly accountId: Uuid;
   readonly kind: 'live' | 'test';
-  /** The key of an earlier run; null when there is none. */
+  /** The key of an earlier run; null if there is none. */
   readonly given: string | null;
 }
 
 export interface SeedParts {
   readonly keys: ServerKeys;
   readonly newId: () => Uuid;
-  /** The entropy key that a new brand gets. */
+  /** The entropy key version of a new brand. */
   readonly entropyKeyVersion: number;
 }
 
 /**
- * Makes sure of the demo account and what belongs to it, in the caller's transaction. Running it again changes nothing
- * that is right already; a secret that does not fit this database is replaced.
+ * Creates the demo account with its brand, keys, number, system, bind and route, in the caller's transaction. A second run
+ * keeps everything that is valid, and replaces a secret that does not match this database.
  */
 export class DemoSeed {
   private readonly accounts: AccountStore;
@@ -92,7 +92,7 @@ export class DemoSeed {
   async run(tx: Executor, request: SeedRequest): Promise<SeededDemo> {
     const brand = await this.ensureBrand(tx);
     const directory = new AccountDirectory(tx, this.parts.keys);
-    await tx.query(OPEN_COUNTRIES, [brand.accountId]);
+    await tx.query(ALLOW_ALL_COUNTRIES, [brand.accountId]);
     await tx.query(RAISE_CAPS, [brand.accountId, DEMO_MESSAGES_A_DAY, DEMO_UNCONVERTED_FLOOR]);
     const ensureKey = (kind: 'live' | 'test', given: string | null): Promise<string> =>
       this.ensureApiKey(tx, directory, { accountId: brand.accountId, kind, given });
@@ -101,7 +101,7 @@ export class DemoSeed {
     await this.ensureInboundNumber(tx);
     const password = await this.ensureSystem(tx, request.smppPassword);
     if (request.simulator !== null) {
-      await tx.query(GIVE_AGENT, [brand.id, AGENT_ID, LOGO_URL]);
+      await tx.query(SET_AGENT, [brand.id, AGENT_ID, LOGO_URL]);
       await this.ensureRoute(tx, await this.ensureBind(tx, request.simulator));
     }
     return {
@@ -131,8 +131,8 @@ export class DemoSeed {
     { accountId, kind, given }: WantedKey,
   ): Promise<string> {
     const known = given === null ? null : await directory.authenticate(given);
-    const fits = given !== null && known?.tenant.accountId === accountId && known.kind === kind;
-    const { id, key } = fits
+    const isValid = given !== null && known?.tenant.accountId === accountId && known.kind === kind;
+    const { id, key } = isValid
       ? { id: known.keyId, key: given }
       : await this.accounts.createApiKey(tx, { accountId, kind, name: 'demo' });
     await tx.query(RAISE_LIMITS, [id, JSON.stringify(DEMO_LIMITS)]);
@@ -178,26 +178,26 @@ export class DemoSeed {
       password,
       trustedForMo: true,
       senderFormat: 'international' as const,
-      // The simulator has no rate of its own, and a load test is not to wait for ours.
+      // The simulator has no rate limit, and a load test must not be limited by ours.
       submitPerSecond: 1_000,
     };
     return this.carriers.createBind(tx, bind);
   }
 
-  /** A bind that an earlier release made has the format `auto`; a format that somebody chose stays. */
+  /** Replaces the format `auto`, which earlier releases set. A format that an operator chose stays. */
   private withInternationalSenders(tx: Executor, bind: Bind): Promise<Bind> {
     if (bind.senderFormat !== 'auto') return Promise.resolve(bind);
     return this.carriers.updateBind(tx, { ...bind, senderFormat: 'international' });
   }
 
-  /** Codes go to the simulator, whatever their number. A route that somebody has changed or switched off stays so. */
+  /** Routes codes to all numbers to the simulator. An existing route stays, also if an operator changed or disabled it. */
   private async ensureRoute(tx: Executor, bind: Bind): Promise<void> {
     const routes = await this.carriers.listRoutes(tx);
     if (routes.some(({ bindId }) => bindId === bind.id)) return;
     await this.carriers.createRoute(tx, { prefix: EVERY_NUMBER, bindId: bind.id });
   }
 
-  /** Null when it was sealed with another master key, and so has to be written anew. */
+  /** Null if the password was sealed with another master key; the bind is then created again. */
   private passwordOf(bind: Bind): string | null {
     try {
       return bindPassword(this.parts.keys, bind);
@@ -211,12 +211,12 @@ export class DemoSeed {
 async function readSecret(directory: AccountDirectory, tenant: Tenant): Promise<string> {
   try {
     const [secret] = await directory.webhookSecrets(tenant);
-    if (secret === undefined) throw new Error('an account without a webhook secret');
+    if (secret === undefined) throw new Error('demo seed: the account has no webhook secret');
     return secret;
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     throw new Error(
-      'the demo account of this database was made with another COUNTERSIGN_MASTER_KEY: set that key again, or use another database',
+      'demo seed: the demo account of this database was created with another COUNTERSIGN_MASTER_KEY: set that key again, or use another database',
       { cause: error },
     );
   }

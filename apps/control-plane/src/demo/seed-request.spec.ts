@@ -5,14 +5,14 @@ const parse = (value: unknown) =>
   parseSeedRequest(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
 const simulator = { host: '127.0.0.1', port: 2776, systemId: 'countersign', password: 'secret' };
 
-describe('the request of the seed', () => {
-  it('may be nothing', () => {
-    for (const nothing of ['', ' \n', '{}', { apiKey: null, simulator: null }]) {
-      expect(parse(nothing)).toEqual({ apiKey: null, testApiKey: null, smppPassword: null, simulator: null });
+describe('the request of the demo seed', () => {
+  it('may be empty', () => {
+    for (const empty of ['', ' \n', '{}', { apiKey: null, simulator: null }]) {
+      expect(parse(empty)).toEqual({ apiKey: null, testApiKey: null, smppPassword: null, simulator: null });
     }
   });
 
-  it('names what the launcher keeps, and the simulator', () => {
+  it('has the secrets of the launcher and the simulator', () => {
     expect(parse({ apiKey: 'csk_live_x', testApiKey: 'csk_test_x', smppPassword: 'abc12345', simulator })).toEqual({
       apiKey: 'csk_live_x',
       testApiKey: 'csk_test_x',
@@ -34,7 +34,7 @@ describe('the request of the seed', () => {
     [{ simulator: { ...simulator, port: '2776' } }, 'simulator.port'],
     [{ simulator: { ...simulator, systemId: 'a name with spaces' } }, 'systemId'],
     [{ simulator: { ...simulator, host: '' } }, 'host'],
-  ])('refuses %j by naming %s', (request, word) => {
-    expect(() => parse(request)).toThrow(word);
+  ])('refuses %j with an error that names %s', (request, field) => {
+    expect(() => parse(request)).toThrow(field);
   });
 });

@@ -1,6 +1,6 @@
 import { parseJsonObject, type JsonObject } from '../http/json-body.js';
 
-/** Where the gateway of a development run binds: the carrier simulator's SMSC. */
+/** The SMSC of the carrier simulator, to which the gateway of a development run binds. */
 export interface SimulatorLink {
   readonly host: string;
   readonly port: number;
@@ -8,30 +8,30 @@ export interface SimulatorLink {
   readonly password: string;
 }
 
-/** What the launcher hands in: the secrets that it keeps between runs, and where the simulator is. */
+/** The input of the launcher: the secrets that it keeps between runs, and the address of the simulator. */
 export interface SeedRequest {
-  /** The demo key of an earlier run; null when there is none. */
+  /** The live key of an earlier run; null if there is none. */
   readonly apiKey: string | null;
-  /** Its sister for tests; null when there is none. */
+  /** The test key of an earlier run; null if there is none. */
   readonly testApiKey: string | null;
-  /** The password of the inbound SMPP system; null when there is none. */
+  /** The password of the inbound SMPP system; null if there is none. */
   readonly smppPassword: string | null;
-  /** Null: no bind is made. */
+  /** Null: no bind is created. */
   readonly simulator: SimulatorLink | null;
 }
 
-/** SMPP 3.4, 5.2.1 and 5.2.2: 15 characters and 8, without their zero. */
+/** SMPP 3.4, sections 5.2.1 and 5.2.2: at most 15 and 8 characters without the terminating zero octet. */
 const SYSTEM_ID = /^[\x21-\x7e]{1,15}$/;
 const PASSWORD = /^[\x21-\x7e]{1,8}$/;
 const MAX_PORT = 65_535;
 
-/** Reads the request of the launcher: one JSON object, or nothing at all. Throws with a sentence that names the fault. */
+/** Parses the request of the launcher: one JSON object, or empty input. Throws an error that names the illegal field. */
 export function parseSeedRequest(octets: Buffer): SeedRequest {
   if (octets.toString('utf8').trim() === '') {
     return { apiKey: null, testApiKey: null, smppPassword: null, simulator: null };
   }
   const body = parseJsonObject(octets);
-  if (!body.ok) throw new Error(`the request of the seed cannot be read: ${body.because}`);
+  if (!body.ok) throw new Error(`demo seed: the request cannot be parsed: ${body.because}`);
   return {
     apiKey: optionalText(body.value, 'apiKey', /^csk_live_/),
     testApiKey: optionalText(body.value, 'testApiKey', /^csk_test_/),
@@ -43,7 +43,7 @@ export function parseSeedRequest(octets: Buffer): SeedRequest {
 function simulatorOf(request: JsonObject): SimulatorLink | null {
   const simulator = request.get('simulator') ?? null;
   if (simulator === null) return null;
-  if (!(simulator instanceof Map)) throw new Error('the request of the seed: simulator must be an object');
+  if (!(simulator instanceof Map)) throw new Error('demo seed: simulator must be an object');
   const link = simulator as JsonObject;
   const port = link.get('port');
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > MAX_PORT)
@@ -66,4 +66,4 @@ function text(object: JsonObject, name: string, pattern: RegExp): string {
   return value;
 }
 
-const faultIn = (name: string): Error => new Error(`the request of the seed: ${name} is missing or not valid`);
+const faultIn = (name: string): Error => new Error(`demo seed: ${name} is missing or not valid`);

@@ -7,7 +7,8 @@ import { redactText } from '@countersign/telemetry';
 import { DemoSeed, type SeededDemo } from './demo-account.js';
 import { parseSeedRequest, type SeedRequest } from './seed-request.js';
 
-// For development runs: migrates and seeds a database; one JSON object in, one line of JSON out, everything else on standard error.
+// For development runs: migrates and seeds a database. Reads one JSON object from standard input and writes one line of
+// JSON to standard output; everything else goes to standard error.
 
 async function readInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -45,7 +46,7 @@ try {
   const demo = await seed(settings, parseSeedRequest(await readInput()));
   process.stdout.write(`${JSON.stringify(demo)}\n`);
 } catch (error) {
-  const words = error instanceof SettingsError || !(error instanceof Error) ? String(error) : error.message;
-  process.stderr.write(`${redactText(words)}\n`);
+  const message = error instanceof SettingsError || !(error instanceof Error) ? String(error) : error.message;
+  process.stderr.write(`${redactText(message)}\n`);
   process.exitCode = 1;
 }

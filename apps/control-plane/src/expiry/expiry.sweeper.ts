@@ -2,7 +2,7 @@ import { PollLoop } from '@countersign/schedule';
 import type { ExpiredCounts, SessionStore } from '@countersign/session';
 
 const SWEEP_INTERVAL_MS = 1_000;
-/** Sessions in one transaction at most; while a sweep is full the next one follows at once. */
+/** Sessions in one transaction at most. If more are due, the next run follows at once. */
 const MAX_SWEPT = 200;
 
 export interface SweeperOptions {
@@ -12,14 +12,14 @@ export interface SweeperOptions {
 }
 
 /**
- * Writes down, within about a second, that sessions have expired, and with it their events. Nobody waits for it: a
- * session reads as expired from the moment its time is up. Any number of processes may sweep.
+ * Marks expired sessions within about a second and writes their events. No request depends on it: a session is shown as
+ * expired from `expires_at` on. Any number of processes may run it.
  */
 export class ExpirySweeper {
-  private readonly periodic: PollLoop;
+  private readonly pollLoop: PollLoop;
 
   constructor({ sessions, onSwept, onError }: SweeperOptions) {
-    this.periodic = new PollLoop({
+    this.pollLoop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => {
         const counts = await sessions.expireDue(MAX_SWEPT);
@@ -31,6 +31,6 @@ export class ExpirySweeper {
   }
 
   async stop(): Promise<void> {
-    await this.periodic.stop();
+    await this.pollLoop.stop();
   }
 }

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { ApprovalTally } from './approval-tally.js';
 
 const at = (time: string): Date => new Date(`2024-05-01T${time}Z`);
-const PLACE = { accountId: 'a', country: 'US', block: '+1415555' };
+const ORIGIN = { accountId: 'a', country: 'US', block: '+1415555' };
 
-describe('a tally of approvals', () => {
-  it('settles sends where they were sent, credits phones when they approved, and adds up what shares a slot', () => {
+describe('the tally of approvals', () => {
+  it('counts sends in the slot of the send, phones in the slot of the approval, and sums equal slots', () => {
     const tally = new ApprovalTally();
-    tally.settle({ ...PLACE, at: at('11:59:30') });
-    tally.settle({ ...PLACE, at: at('12:00:10') });
-    tally.credit({ accountId: 'a', country: 'US', at: at('12:00:40') });
-    tally.convert({ ...PLACE, at: at('12:00:40') });
+    tally.addSettledSend({ ...ORIGIN, at: at('11:59:30') });
+    tally.addSettledSend({ ...ORIGIN, at: at('12:00:10') });
+    tally.addCredit({ accountId: 'a', country: 'US', at: at('12:00:40') });
+    tally.addConversion({ ...ORIGIN, at: at('12:00:40') });
     const rows = tally.additions().map(({ scope, slotMs, settled, approvals }) => {
       const slot = new Date(slotMs).toISOString().slice(11, 16);
       return `${scope} ${slot} ${settled} ${approvals}`;

@@ -25,18 +25,18 @@ export interface SlotAddition {
 export class ApprovalTally {
   private readonly slots = new Map<string, SlotAddition>();
 
-  /** A send whose session is approved, in the slot in which it was sent. */
-  settle(event: CountedEvent): void {
+  /** Adds a send whose session is approved, in the slot of the send. */
+  addSettledSend(event: CountedEvent): void {
     this.add(event, { settled: 1, approvals: 0 });
   }
 
-  /** A phone that earned credits, in the slot of its approval. */
-  credit(event: Omit<CountedEvent, 'block'>): void {
+  /** Adds a phone that gets credits, in the slot of its approval. */
+  addCredit(event: Omit<CountedEvent, 'block'>): void {
     this.add({ ...event, block: null }, { settled: 0, approvals: 1 });
   }
 
-  /** A phone that approved a session with a code: counts for its block of numbers, in the slot of its approval. */
-  convert({ accountId, block, at }: CountedEvent & { readonly block: string }): void {
+  /** Adds a phone that approved a session with a code: for its block of numbers, in the slot of its approval. */
+  addConversion({ accountId, block, at }: CountedEvent & { readonly block: string }): void {
     this.addTo(accountId, block, at, { settled: 0, approvals: 1 });
   }
 

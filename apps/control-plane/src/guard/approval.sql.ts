@@ -1,5 +1,5 @@
 /**
- * Approved live sessions, with whether a code was sent. $1 ids, $2 and $3 their bounds. Test sessions are not counted.
+ * Approved live sessions, with whether a code was sent. Test sessions are not counted. $1 ids, $2 and $3 their bounds.
  */
 export const READ_APPROVED = `
   SELECT id, account_id AS "accountId", phone, country, ended_at AS at, otp_sends > 0 AS "withCode" FROM sessions
@@ -15,9 +15,9 @@ export const READ_SENT_CODES = `
   WHERE session_id = ANY ($1::uuid[]) AND id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND NOT test`;
 
 /**
- * Records that phones approved on a day. Returns those whose first approval of that day it is: it earns credits.
- * Locks the rows of all of them, in one order. $1 accounts, $2 digests of phones in the same order, without repeats, $3 the
- * day, $4 the versions of the master key that made the digests.
+ * Records that phones approved on a day. Returns the phones for which it is the first approval of that day: they get
+ * credits. Locks the rows of all of them in the order of their keys. $1 accounts, $2 digests of phones in the same order,
+ * without repeats, $3 the day, $4 the versions of the master key that made the digests.
  */
 export const CREDIT_PHONES = `
   INSERT INTO otp_phones AS known (account_id, phone, credited_on, digest_version)
@@ -29,8 +29,8 @@ export const CREDIT_PHONES = `
   RETURNING account_id AS "accountId", phone`;
 
 /**
- * Records that phones, whose rows are locked, approved a session with a code on a day. Returns those for which it is the
- * first of that day. $1 accounts, $2 digests of phones in the same order, $3 the day.
+ * Records that phones, whose rows are locked, approved a session with a code on a day. Returns the phones for which it is
+ * the first of that day. $1 accounts, $2 digests of phones in the same order, $3 the day.
  */
 export const CONVERT_PHONES = `
   UPDATE otp_phones SET converted_on = $3::date
@@ -40,8 +40,8 @@ export const CONVERT_PHONES = `
   RETURNING otp_phones.account_id AS "accountId", otp_phones.phone`;
 
 /**
- * Deletes the rows of phones, which are locked, under other versions of the master key than the current one, once what they
- * hold is in the current row. $1 accounts, $2 current and $3 other digests of the phones, in the same order.
+ * Deletes the locked rows of phones under other versions of the master key than the current one, after merging them into
+ * the current row. $1 accounts, $2 current and $3 other digests of the phones, in the same order.
  */
 export const FOLD_PHONES = `
   WITH folded AS (

@@ -49,18 +49,18 @@ interface ApprovedPhone {
 }
 
 /**
- * Counts approvals for the conversion budget: settles the sends of approved sessions, and credits their phones. It runs
- * where events are dispatched, in the transaction that takes them, so each approval counts exactly once however the session
- * was approved, and the transactions that approve do nothing for it. Until it has run, the budget is stricter, never laxer.
+ * Counts approvals for the conversion budget: counts the sends of approved sessions as settled and credits their phones.
+ * It runs in the transaction that dispatches the events, so each approval counts exactly once on every path of approval,
+ * and the transactions that approve do no work for it. Until it has run, the budget is stricter, never laxer.
  *
- * During a rotation of the master key a phone is locked under every version, and an approval is the first of its day only if
- * it is so in all of them: two processes with different current versions do not both credit one phone. Only the row under
- * the current version stays.
+ * During a rotation of the master key a phone is locked under every version, and an approval is the first of its day only
+ * if it is the first in all of them: two processes with different current versions do not both credit one phone. Only the
+ * row under the current version stays.
  */
 export class ApprovalStore {
   constructor(private readonly keys: ServerKeys) {}
 
-  /** Counts the approvals among events that were taken in this transaction. */
+  /** Counts the approvals among the events that this transaction dispatches. */
   async count(tx: Executor, events: readonly DueEvent[]): Promise<void> {
     const ids = events.flatMap(({ type, sessionId, test }) =>
       type === 'verification.completed' && sessionId !== null && !test ? [sessionId] : [],
@@ -69,11 +69,11 @@ export class ApprovalStore {
     const { low, high } = idBounds(ids);
     const approved = await tx.query<Approved>(READ_APPROVED, [ids, low, high]);
     const tally = new ApprovalTally();
-    for (const sent of await this.sentCodes(
+    for (const sent of await this.readSentCodes(
       tx,
       approved.filter(({ withCode }) => withCode),
     )) {
-      tally.settle(sent);
+      tally.addSettledSend(sent);
     }
     const days = new Map<string, Approved[]>();
     for (const each of approved) {
@@ -81,16 +81,16 @@ export class ApprovalStore {
       days.set(day, [...(days.get(day) ?? []), each]);
     }
     for (const [day, sessions] of [...days].sort(([one], [other]) => (one < other ? -1 : 1))) {
-      await this.credit(tx, day, sessions, tally);
+      await this.creditPhones(tx, day, sessions, tally);
     }
-    await this.write(tx, tally);
+    await this.writeTally(tx, tally);
   }
 
   /**
-   * Deletes slots that are over and phones that are no longer known.
+   * Deletes slots that no window needs and phones that are no longer known.
    *
    * @param limit rows of each table at most
-   * @returns whether more of it may be left
+   * @returns whether more rows may be left
    */
   async purge(db: Executor, nowMs: number, limit: number): Promise<boolean> {
     const slots = await db.query(PURGE_APPROVALS, [limit]);
@@ -98,7 +98,7 @@ export class ApprovalStore {
     return slots.length === limit || phones.length === limit;
   }
 
-  private async sentCodes(tx: Executor, sessions: readonly Approved[]): Promise<SentCode[]> {
+  private async readSentCodes(tx: Executor, sessions: readonly Approved[]): Promise<SentCode[]> {
     if (sessions.length === 0) return [];
     const ids = sessions.map(({ id }) => id);
     const { low, high } = idBounds(ids);
@@ -108,22 +108,32 @@ export class ApprovalStore {
     return tx.query<SentCode>(READ_SENT_CODES, [ids, from, to]);
   }
 
-  /** Approvals of one day: each phone earns credits once, and counts once for its block of numbers. */
-  private async credit(tx: Executor, day: string, sessions: readonly Approved[], tally: ApprovalTally): Promise<void> {
+  /** Approvals of one day: each phone gets credits once, and counts once for its block of numbers. */
+  private async creditPhones(
+    tx: Executor,
+    day: string,
+    sessions: readonly Approved[],
+    tally: ApprovalTally,
+  ): Promise<void> {
     const phones = this.phonesOf(sessions);
     const versions = phones.flatMap(() => this.keys.versions);
     const credited = await tx.query<PhoneRow>(CREDIT_PHONES, [...columnsOf(phones, day), versions]);
-    for (const session of firstOfDay(phones, credited)) tally.credit(session);
-    await this.convert(tx, day, sessions, tally);
+    for (const session of firstOfDay(phones, credited)) tally.addCredit(session);
+    await this.convertPhones(tx, day, sessions, tally);
     if (this.keys.versions.length > 1) await tx.query(FOLD_PHONES, foldedColumns(phones));
   }
 
-  private async convert(tx: Executor, day: string, sessions: readonly Approved[], tally: ApprovalTally): Promise<void> {
+  private async convertPhones(
+    tx: Executor,
+    day: string,
+    sessions: readonly Approved[],
+    tally: ApprovalTally,
+  ): Promise<void> {
     const withCode = this.phonesOf(sessions.filter((session) => session.withCode));
     if (withCode.length === 0) return;
     const converted = await tx.query<PhoneRow>(CONVERT_PHONES, columnsOf(withCode, day));
     for (const session of firstOfDay(withCode, converted)) {
-      tally.convert({ ...session, block: destinationPrefix(session.phone) });
+      tally.addConversion({ ...session, block: destinationPrefix(session.phone) });
     }
   }
 
@@ -137,7 +147,7 @@ export class ApprovalStore {
     });
   }
 
-  private async write(tx: Executor, tally: ApprovalTally): Promise<void> {
+  private async writeTally(tx: Executor, tally: ApprovalTally): Promise<void> {
     const rows = tally.additions();
     if (rows.length === 0) return;
     await tx.query(ADD_APPROVALS, [
@@ -151,9 +161,9 @@ export class ApprovalStore {
   }
 }
 
-/** Sessions of phones of which every row was written. */
-function firstOfDay(phones: readonly ApprovedPhone[], written: readonly PhoneRow[]): Approved[] {
-  const keys = new Set(written.map(phoneKey));
+/** Sessions of phones whose rows under all versions of the master key were written. */
+function firstOfDay(phones: readonly ApprovedPhone[], writtenRows: readonly PhoneRow[]): Approved[] {
+  const keys = new Set(writtenRows.map(phoneKey));
   return phones.filter(({ rows }) => rows.every((row) => keys.has(phoneKey(row)))).map(({ session }) => session);
 }
 

@@ -11,13 +11,13 @@ export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slic
 /** The first UTC day on which an approval still makes a phone known; it includes all of the last 30 days. */
 export const firstKnownDay = (nowMs: number): string => dayOf(nowMs - KNOWN_DAYS * DAY_MS);
 
-/** The keyed digest by which a phone is counted. No table of the guard holds a number. */
+/** The keyed digest of a phone in the guard's tables. None of them stores a phone number. */
 export const phoneDigest = (keys: ServerKeys, e164: string): Buffer => keys.digest('otp-counter', e164);
 
-/** The same under every version of the master key, the current one first. */
+/** The digests of a phone under every version of the master key, the current version first. */
 export const phoneDigests = (keys: ServerKeys, e164: string): readonly [Buffer, ...Buffer[]] =>
   keys.digests('otp-counter', e164);
 
-/** The key of a phone at an account in maps and sets. The phone is its digest. */
+/** The key of a phone at an account in maps and sets. `phone` is the digest. */
 export const phoneKey = ({ accountId, phone }: { readonly accountId: Uuid; readonly phone: Buffer }): string =>
   `${accountId}:${phone.toString('hex')}`;

@@ -1,8 +1,8 @@
 /**
- * Adds checks of codes to minutes, and the digests of their phones. A minute keeps a limited number of digests: more would
- * not change a decision.
- * $1 accounts, $2 minutes, $3 checks, $4 of them failed, in the same order; $5 accounts of phones, $6 minutes, $7 digests of
- * phones, in the same order; $8 digests per minute at most.
+ * Adds checks of codes and the digests of their phones to minutes. A minute keeps a limited number of digests, because
+ * more would not change a decision.
+ * $1 accounts, $2 minutes, $3 checks, $4 of them failed, in the same order; $5 accounts of phones, $6 minutes, $7 digests
+ * of phones, in the same order; $8 digests per minute at most.
  */
 export const ADD_CHECKS = `
   INSERT INTO otp_checks AS known (account_id, slot, checks, failed, phones)

@@ -18,44 +18,46 @@ export interface CodeChecksOptions {
   readonly database: Executor;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly keys: ServerKeys;
-  /** Called with checks of codes of live sessions, for the metrics. */
+  /** Called with the checks of codes of live sessions, for the metrics. */
   readonly onChecks: (checks: readonly CodeCheck[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Counts compared codes of live sessions by account, and says how many wrong codes a new session takes.
+ * Counts compared codes of live sessions by account, and limits the wrong codes of new sessions.
  *
- * Phones are digests under the current version of the master key alone. While two processes have different current versions,
- * a phone that both compare codes of counts as two, for an hour: that can only make new sessions stricter, and the number of
- * checks and the share of failures are exact throughout.
+ * Phones are digests under the current version of the master key only. While two processes have different current
+ * versions, a phone with checks in both counts twice for an hour: this can only make the limit of new sessions stricter,
+ * and the number of checks and the share of failures stay exact.
  */
 export class CodeChecks {
-  private readonly notes: Batcher<CodeCheck, undefined>;
+  private readonly checkBatches: Batcher<CodeCheck, undefined>;
   private readonly limits: RowCache<number>;
 
   constructor(private readonly options: CodeChecksOptions) {
-    this.notes = new Batcher({
+    this.checkBatches = new Batcher({
       name: 'otp.checks',
       keysOf: () => [],
       maxBatch: MAX_BATCH,
       // No caller waits for a count, so one transaction at a time gives larger batches.
       maxInFlight: 1,
       maxQueued: MAX_QUEUED,
-      run: (checks) => this.write(checks),
+      run: (checks) => this.writeChecks(checks),
     });
     this.limits = new RowCache({ load: (accountId) => this.readLimit(accountId), maxAgeMs: ANSWER_MAX_AGE_MS });
   }
 
-  /** Queues checks to be counted, without waiting. A check is not counted when the queue is full or the write fails. */
-  note(checks: readonly CodeCheck[]): void {
+  /** Queues checks to be counted, without waiting. A check is not counted if the queue is full or the write fails. */
+  enqueue(checks: readonly CodeCheck[]): void {
     this.options.onChecks(checks);
     for (const check of checks) {
-      if (check.result !== 'too_many') this.notes.add(check).catch(this.options.onError);
+      if (check.result !== 'too_many') this.checkBatches.add(check).catch(this.options.onError);
     }
   }
 
-  /** Wrong codes that a session created now takes at most. At most a second old: creates of an account share one read. */
+  /**
+   * Wrong codes that a session created now may have. The value is at most 1 s old: creates of an account share one read.
+   */
   async attemptLimit(accountId: Uuid): Promise<number> {
     return (await this.limits.get(accountId)) ?? MAX_ATTEMPTS;
   }
@@ -67,7 +69,7 @@ export class CodeChecks {
 
   /** Waits until every check is counted. */
   async drain(): Promise<void> {
-    await this.notes.drain();
+    await this.checkBatches.drain();
   }
 
   private async readLimit(accountId: Uuid): Promise<number> {
@@ -75,7 +77,7 @@ export class CodeChecks {
     return tally !== undefined && isGuessingSuspected(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
   }
 
-  private async write(checks: readonly CodeCheck[]): Promise<undefined[]> {
+  private async writeChecks(checks: readonly CodeCheck[]): Promise<undefined[]> {
     const minute = minuteOf(this.options.clock.nowMs());
     const accounts = new Map<Uuid, { checks: number; failed: number }>();
     const phones = new Map<string, { accountId: Uuid; digest: Buffer }>();

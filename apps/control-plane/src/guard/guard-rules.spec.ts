@@ -44,16 +44,16 @@ const MOBILE: Destination = {
 };
 const TOLL_FREE: Partial<Destination> = { restrictedKind: 'toll_free' };
 
-describe('a destination', () => {
+describe('judgeDestination', () => {
   it.each<readonly [string, string | null, Partial<Destination>]>([
     ['a number of a country that the account sends to', null, {}],
-    ['a country by its name', null, { countries: ['US', 'GB'] }],
+    ['a country that the account lists', null, { countries: ['US', 'GB'] }],
     ['a country that is not listed', 'country', { countries: ['US'] }],
     ['an account without countries', 'country', { countries: [] }],
-    ['a number of no country, for one', 'country', { country: '001', countries: ['GB'] }],
+    ['a number of no country, at an account that lists one', 'country', { country: '001', countries: ['GB'] }],
     ['a number that is not assigned', 'number_type', { assigned: false }],
     [
-      'a number that is not assigned, whatever an admin allows',
+      'a number that is not assigned, with an admin’s allow rule',
       'number_type',
       { assigned: false, rules: [rule(ALLOW)] },
     ],
@@ -70,7 +70,7 @@ describe('a destination', () => {
       { ...TOLL_FREE, rules: [rule({ ...ALLOW, kinds: ['pager'] })] },
     ],
     [
-      'a toll-free number under a longer block',
+      'a toll-free number with a longer block rule',
       'number_type',
       { ...TOLL_FREE, rules: [rule({ ...ALLOW, kinds: ['toll_free'] }), rule({ prefix: '+448' })] },
     ],
@@ -80,12 +80,12 @@ describe('a destination', () => {
     ['a prefix that the guard blocks, and a known phone', null, { rules: [rule(GUARD)], knownPhone: true }],
     ['a prefix that the guard blocks and an admin allows', 'breaker', { rules: [rule(GUARD), rule(ALLOW)] }],
     [
-      'a block within what is allowed: the longest prefix decides',
+      'a block rule within an allowed prefix: the longest prefix decides',
       'destination_rule',
       { rules: [rule(ALLOW), rule({ prefix: '+4479' })] },
     ],
     [
-      'what is allowed within a block',
+      'an allow rule within a blocked prefix',
       null,
       { rules: [rule({}), rule({ ...ALLOW, prefix: '+4479' }), rule({ prefix: '+447' })] },
     ],
@@ -94,7 +94,11 @@ describe('a destination', () => {
       null,
       { rules: [rule({}), rule({ ...ALLOW, ...ACCOUNT })] },
     ],
-    ['and the other way about', 'destination_rule', { rules: [rule({ ...ACCOUNT }), rule(ALLOW)] }],
+    [
+      'the account’s own block rule before a common allow rule of the same prefix',
+      'destination_rule',
+      { rules: [rule({ ...ACCOUNT }), rule(ALLOW)] },
+    ],
     [
       'a longer common rule before the account’s own',
       'destination_rule',
@@ -132,7 +136,7 @@ const QUIET: Traffic = {
   phoneEverywhere: phone(1),
 };
 
-describe('one code more', () => {
+describe('judgeTraffic, for one more code', () => {
   const blocked = (by: string, trips = false) => ({ kind: 'blocked', rule: by, trips });
   const capped = (by: string, until: Date) => ({ kind: 'capped', rule: by, until });
 
@@ -153,8 +157,8 @@ describe('one code more', () => {
     ['the 65th, after one approval on that day', blocked('budget_day'), { day: balance(64, 1) }],
     ['the 200th on a day, of an account with a floor of 200', null, { day: balance(199), floor: 200 }],
     ['the 201st on a day, of an account with a floor of 200', blocked('budget_day'), { day: balance(200), floor: 200 }],
-    ['with a floor of nothing', blocked('budget_account'), { floor: 0 }],
-    ['with a used-up budget, to a phone that is known', null, { account: balance(500), knownPhone: true }],
+    ['with a floor of 0', blocked('budget_account'), { floor: 0 }],
+    ['with a used-up budget, to a known phone', null, { account: balance(500), knownPhone: true }],
     ['with a used-up budget, to a block that converts 20 %', null, { account: balance(500), block: balance(4, 1) }],
     [
       'with a used-up budget, to a block that converts less',
@@ -162,7 +166,7 @@ describe('one code more', () => {
       { account: balance(500), block: balance(5, 1) },
     ],
     [
-      'with a used-up budget, to a block whose only approvals are of one phone again and again',
+      'with a used-up budget, to a block whose approvals are all of one phone',
       blocked('budget_account'),
       { account: balance(500), block: balance(0, 0, 10) },
     ],
@@ -178,10 +182,10 @@ describe('one code more', () => {
     ],
     ['without a price under a spend cap', blocked('no_price'), { spend: 'no_price' }],
     ['past the spend cap', blocked('daily_spend'), { spend: 'over' }],
-    ['after 49 to a block of which none was used', null, { block: balance(49), account: balance(49), floor: 100 }],
-    ['after 50 to a block of which none was used', blocked('breaker', true), { block: balance(50) }],
-    ['after 50 to a block of which 9 were used', blocked('breaker', true), { block: balance(41, 9, 9) }],
-    ['after 50 to a block of which 10 were used', null, { block: balance(40, 10, 10) }],
+    ['after 49 to a block, none of them used', null, { block: balance(49), account: balance(49), floor: 100 }],
+    ['after 50 to a block, none of them used', blocked('breaker', true), { block: balance(50) }],
+    ['after 50 to a block, 9 of them used', blocked('breaker', true), { block: balance(41, 9, 9) }],
+    ['after 50 to a block, 10 of them used', null, { block: balance(40, 10, 10) }],
     ['after 50 to a block, of an account with a larger floor', null, { block: balance(50), floor: 100 }],
     ['after 50 to a block, to a known phone', null, { block: balance(50), knownPhone: true }],
     ['the 5th to a phone within an hour', null, { phone: phone(5) }],
@@ -203,21 +207,25 @@ describe('one code more', () => {
       },
     ],
     [
-      'past several caps of a phone: the one that ends last',
+      'past several caps of a phone: the cap that ends last',
       capped('phone_hourly', LATER),
       { phone: phone(6), phoneEverywhere: { hour: counted(11, LATER), day: counted(1, TOMORROW) } },
     ],
-    ['what blocks comes before what only waits', blocked('daily_spend'), { spend: 'over', phone: phone(6) }],
+    [
+      'past a blocking rule and a cap: the block comes first',
+      blocked('daily_spend'),
+      { spend: 'over', phone: phone(6) },
+    ],
   ])('%s', (_, expected, changes) => {
     expect(judgeTraffic({ ...QUIET, ...changes }, LIMITS)).toEqual(expected);
   });
 
-  it('a breaker of 0 % never trips', () => {
+  it('never trips a breaker of 0 %', () => {
     const block = balance(5_000);
     expect(judgeTraffic({ ...QUIET, block }, { ...LIMITS, breakerPercent: 0 })).toBeNull();
   });
 
-  it('no traffic of a stranger passes a used-up budget, whatever else is so', () => {
+  it('refuses unknown phones exactly when a budget is used up', () => {
     const natural = fc.nat({ max: 5_000 });
     const any = fc
       .record({ unconverted: natural, approvals: fc.nat({ max: 50 }) })
@@ -235,7 +243,7 @@ describe('one code more', () => {
   });
 });
 
-describe('codes are being guessed', () => {
+describe('isGuessingSuspected', () => {
   it.each<readonly [string, boolean, CheckTally]>([
     ['121 of 200 wrong, of 50 phones', true, { checks: 200, failed: 121, phones: 50 }],
     ['120 of 200 wrong: 60 %', false, { checks: 200, failed: 120, phones: 50 }],

@@ -3,11 +3,11 @@ import type { RestrictedKind } from '@countersign/phone';
 import type { OtpLimits } from '@countersign/settings';
 
 /*
- * Every decision of the guard against SMS pumping and code guessing is in this file. It reads nothing and writes nothing:
- * guard.store.ts reads and counts, approval.store.ts counts approvals, code-checks.store.ts counts wrong codes.
+ * All rules of the guard against SMS pumping and code guessing, as pure functions. guard.store.ts reads and counts sends,
+ * approval.store.ts counts approvals, code-checks.store.ts counts wrong codes.
  */
 
-/** The rule that refused a code, as the admin view names it. */
+/** The rules that can refuse a code, with their names in the admin API. */
 export const GUARD_RULES = [
   'number_type',
   'destination_rule',
@@ -24,7 +24,7 @@ export const GUARD_RULES = [
 ] as const;
 export type GuardRule = (typeof GUARD_RULES)[number];
 
-/** What is known of a destination before anything is counted. */
+/** The facts about a destination that need no counter. */
 export interface Destination {
   /** Whether the number plan assigns the number. */
   readonly assigned: boolean;
@@ -40,7 +40,7 @@ export interface Destination {
   readonly knownPhone: boolean;
 }
 
-/** Sends within a window that began with its first, this one among them. */
+/** Sends within a window that began with its first send; includes the send that is judged. */
 export interface Counted {
   readonly sends: number;
   readonly endsAt: Date;
@@ -71,8 +71,9 @@ export interface Traffic {
   readonly knownPhone: boolean;
   /** Whether the daily spend cap of the account allows the price of this send. */
   readonly spend: 'within' | 'over' | 'no_price';
-  /** Sends to the phone, this one included: by this account, and by all accounts. */
+  /** Sends to the phone by this account, including the send that is judged. */
   readonly phone: PhoneTraffic;
+  /** The same by all accounts. */
   readonly phoneEverywhere: PhoneTraffic;
 }
 
@@ -81,32 +82,32 @@ export interface PhoneTraffic {
   readonly day: Counted;
 }
 
-/** `trips`: the breaker detected an attack, and the block of numbers is to be blocked from now on. */
+/** `trips`: the breaker detected an attack; the caller must add a rule that blocks the block of numbers. */
 export type GuardRefusal =
   | { readonly kind: 'blocked'; readonly rule: GuardRule; readonly trips: boolean }
   | { readonly kind: 'capped'; readonly rule: GuardRule; readonly until: Date };
 
 /** Further unconverted sends that one approval allows. */
 const CREDITS_PER_APPROVAL = 4;
-/** Unconverted sends on one UTC day without any approval, where the floor is not larger. */
+/** Unconverted sends on one UTC day without any approval, if the floor is not larger. */
 const LEAST_DAILY_FLOOR = 60;
-/** A block of numbers that converts less is refused when a budget is used up. */
+/** When a budget is used up, sends to a block of numbers with a lower conversion are refused. */
 const LEAST_BLOCK_PERCENT = 20;
 /** The caps of a phone over all accounts, as a multiple of those within one account. */
 const EVERYWHERE_FACTOR = 2;
 
 const EVERY_COUNTRY = '*';
 
-/** Checked in this order before anything is counted; the first that holds refuses. */
+/** Checked in this order before any counter is read. The first rule that holds refuses. */
 const DESTINATION_RULES: readonly (readonly [GuardRule, (destination: Destination) => boolean])[] = [
   ['number_type', (destination) => !destination.assigned || !allowsKind(destination)],
-  ['destination_rule', ({ rules }) => adminsRule(rules)?.action === 'block'],
-  ['country', ({ rules, country, countries }) => !isAllowed(rules) && !serves(countries, country)],
-  // Not lifted by allow rules: an operator deletes the block or raises the floor of the account.
+  ['destination_rule', ({ rules }) => decidingAdminRule(rules)?.action === 'block'],
+  ['country', ({ rules, country, countries }) => !isAllowed(rules) && !includesCountry(countries, country)],
+  // Allow rules do not override it: an operator deletes the block or raises the floor of the account.
   ['breaker', ({ rules, knownPhone }) => !knownPhone && rules.some(({ origin }) => origin === 'guard')],
 ];
 
-/** Checked in this order with the send added; the first that holds refuses, and the send is not counted. */
+/** Checked in this order with the send added. The first rule that holds refuses, and the send is not counted. */
 const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic) => boolean])[] = [
   ['budget_account', (traffic) => isOver(traffic.account, traffic.floor) && isRefusedOverBudget(traffic)],
   ['budget_country', (traffic) => isOver(traffic.country, traffic.floor / 2) && isRefusedOverBudget(traffic)],
@@ -126,8 +127,8 @@ export function judgeDestination(destination: Destination): GuardRefusal | null 
 }
 
 /**
- * Whether the limits of recent traffic allow one more code. Blocks are checked before the caps of the phone, which only
- * ask the caller to wait (contract, Order); of several caps the answer names the one that ends last.
+ * Whether the limits of recent traffic allow one more code. Blocking rules precede the caps of the phone, which only
+ * make the caller wait (contract, Order). If several caps apply, the answer names the cap that ends last.
  */
 export function judgeTraffic(traffic: Traffic, limits: OtpLimits): GuardRefusal | null {
   if (trips(traffic, limits)) return { kind: 'blocked', rule: 'breaker', trips: true };
@@ -151,17 +152,17 @@ const GUESSING_PERCENT = 60;
 /** Wrong codes at most of a session that is created while guessing is suspected at its account. */
 export const ATTEMPTS_UNDER_GUESSING = 2;
 
-/** Whether wrong codes over many phones suggest guessing: sessions created now then take fewer wrong codes. */
+/** Whether wrong codes over many phones suggest guessing; new sessions then accept fewer wrong codes. */
 export const isGuessingSuspected = ({ checks, failed, phones }: CheckTally): boolean =>
   checks >= GUESSING_CHECKS && phones >= GUESSING_PHONES && failed * 100 > checks * GUESSING_PERCENT;
 
-/** Whether the rule of admins that decides for a number is one that allows it. */
-const isAllowed = (rules: readonly DestinationRule[]): boolean => adminsRule(rules)?.action === 'allow';
+/** Whether the deciding admin rule allows the number. */
+const isAllowed = (rules: readonly DestinationRule[]): boolean => decidingAdminRule(rules)?.action === 'allow';
 
-/** A number of a restricted kind needs a deciding allow rule that lists the kind. */
+/** A number of a restricted kind needs a deciding allow rule that lists this kind. */
 function allowsKind({ restrictedKind, rules }: Destination): boolean {
   if (restrictedKind === null) return true;
-  const rule = adminsRule(rules);
+  const rule = decidingAdminRule(rules);
   return rule?.action === 'allow' && rule.kinds.includes(restrictedKind);
 }
 
@@ -170,18 +171,18 @@ const isOver = ({ unconverted, approvals }: Balance, floor: number): boolean =>
   unconverted + 1 > floor + CREDITS_PER_APPROVAL * approvals;
 
 /** Whether a used-up budget refuses this send: the phone is not known, and its block of numbers converts too little. */
-const isRefusedOverBudget = ({ knownPhone, block }: Traffic): boolean => !knownPhone && convertsTooLittle(block);
+const isRefusedOverBudget = ({ knownPhone, block }: Traffic): boolean => !knownPhone && hasLowConversion(block);
 
 /**
- * A phone counts once per day, so that one phone of an attacker cannot keep its block converting. Without any approval
- * a block converts too little.
+ * A phone counts once per day, so that one phone of an attacker cannot keep up the conversion of its block. Without any
+ * approval a block converts too little.
  */
-const convertsTooLittle = ({ unconverted, approvals }: Balance): boolean =>
+const hasLowConversion = ({ unconverted, approvals }: Balance): boolean =>
   approvals === 0 || approvals * 100 < (approvals + unconverted) * LEAST_BLOCK_PERCENT;
 
 /**
- * The breaker of a block of numbers. Pumped traffic never approves: the budget stops it where it is the only traffic of
- * an account, the breaker where it hides in honest traffic and spends that traffic's credits on one block.
+ * Whether the breaker of a block of numbers trips. Pumped traffic never approves. The budget stops it if an account has no
+ * other traffic; the breaker stops it if it spends the credits of legitimate traffic on one block.
  */
 function trips({ block, floor, knownPhone }: Traffic, { breakerSends, breakerPercent }: OtpLimits): boolean {
   if (knownPhone || block.sends < Math.max(breakerSends, floor)) return false;
@@ -199,12 +200,12 @@ function capsOf({ hour, day }: PhoneTraffic, { phonePerHour, phonePerDay }: OtpL
   ];
 }
 
-/** Of the admins' rules the longest prefix decides, and of two for one prefix the account's own. */
-function adminsRule(rules: readonly DestinationRule[]): DestinationRule | undefined {
+/** The deciding admin rule: the longest prefix; for the same prefix the account's own rule before the common one. */
+function decidingAdminRule(rules: readonly DestinationRule[]): DestinationRule | undefined {
   const byPrecedence = (one: DestinationRule, other: DestinationRule): number =>
     other.prefix.length - one.prefix.length || Number(one.accountId === null) - Number(other.accountId === null);
   return rules.filter(({ origin }) => origin === 'admin').sort(byPrecedence)[0];
 }
 
-const serves = (countries: readonly string[], country: string): boolean =>
+const includesCountry = (countries: readonly string[], country: string): boolean =>
   countries.includes(EVERY_COUNTRY) || countries.includes(country);

@@ -5,8 +5,8 @@ export const READ_ACCOUNTS = `
   FROM accounts WHERE id = ANY ($1::uuid[])`;
 
 /**
- * Locks counters in the order of their keys, until the transaction ends, and gives what they hold; a window that is over
- * begins anew. Two sends never wait for each other in a circle, and nobody counts past a limit.
+ * Locks counters until the transaction ends, in the order of their keys so that sends cannot deadlock, and returns their
+ * values. An expired window restarts. The locks make every limit exact.
  * $1 scopes, $2 subjects, $3 seconds of the windows, $4 now.
  */
 export const LOCK_COUNTERS = `
@@ -19,21 +19,21 @@ export const LOCK_COUNTERS = `
     sends = CASE WHEN counter.ends_at <= excluded.started_at THEN 0 ELSE counter.sends END
   RETURNING scope, subject, sends, ends_at AS "endsAt"`;
 
-/** Writes what locked counters hold now. $1 scopes, $2 subjects, $3 sends. */
+/** Writes the new values of locked counters. $1 scopes, $2 subjects, $3 sends. */
 export const WRITE_COUNTERS = `
   UPDATE otp_counters SET sends = counted.sends
   FROM unnest($1::text[], $2::text[], $3::integer[]) AS counted (scope, subject, sends)
   WHERE otp_counters.scope = counted.scope AND otp_counters.subject = counted.subject`;
 
-/** Takes back locked counters in which nothing was counted: a window begins with a send. $1 scopes, $2 subjects. */
+/** Deletes locked counters without sends, because a window begins with its first send. $1 scopes, $2 subjects. */
 export const DROP_COUNTERS = `
   DELETE FROM otp_counters USING unnest($1::text[], $2::text[]) AS empty (scope, subject)
   WHERE otp_counters.scope = empty.scope AND otp_counters.subject = empty.subject`;
 
 /**
- * Sums of some windows: at most 61 rows of each table for slots of a minute, 14 for slots of five minutes, one for a day,
- * however much was sent. Exact only after the account's counter is locked: the statement then sees every send counted
- * before. Approvals may be counted a moment later, which only makes the sums stricter.
+ * Sums of some windows. Reads at most 61 rows of each table for slots of a minute, 14 for slots of five minutes, one for
+ * a day, independent of the number of sends. Exact only after the account's counter is locked: the statement then sees
+ * every send counted before. Approvals may be counted later, which only makes the sums stricter.
  * $1 accounts, $2 scopes, $3 first slots of sends, $4 first slots of approvals, in the same order.
  */
 export const READ_WINDOWS = `
@@ -78,7 +78,7 @@ export const READ_PRICES = `
     ORDER BY country = '*', from_at DESC LIMIT 1) * 1000000)::text AS price
   FROM unnest($1::text[]) AS wanted`;
 
-/** Adds to what accounts spent today (UTC). $1 accounts, $2 millionths, $3 now. */
+/** Adds amounts to the spending of accounts today (UTC). $1 accounts, $2 millionths, $3 now. */
 export const ADD_SPEND = `
   INSERT INTO otp_spend AS spent (account_id, day, usd)
   SELECT account, ($3::timestamptz AT TIME ZONE 'UTC')::date, micros / 1000000
@@ -86,8 +86,8 @@ export const ADD_SPEND = `
   ON CONFLICT (account_id, day) DO UPDATE SET usd = spent.usd + excluded.usd`;
 
 /**
- * Forgets counters whose window is over, passing over those that a send is counted in: it holds several, in an order of
- * its own. $1 how many at most.
+ * Deletes counters whose window is over. Skips locked counters: a send locks several in another order, so waiting could
+ * deadlock. $1 how many at most.
  */
 export const PURGE_COUNTERS = `
   DELETE FROM otp_counters WHERE (scope, subject) IN (
@@ -100,5 +100,5 @@ export const PURGE_SENDS = `
     SELECT account_id, scope, slot FROM otp_sends WHERE until < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
   RETURNING 1`;
 
-/** What was spent on days that are no longer kept: a row per account and day. $1 the first moment that is kept. */
+/** Deletes the spending of expired days, one row per account and day. $1 the start of retention. */
 export const PURGE_SPEND = `DELETE FROM otp_spend WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date`;

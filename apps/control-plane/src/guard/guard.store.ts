@@ -42,7 +42,7 @@ const MAX_PURGED = 1_000;
 /** A code about to be sent. */
 export interface Send {
   readonly session: Pick<Session, 'accountId' | 'phone' | 'country'>;
-  /** The clock's reading under the session's lock. */
+  /** Database time, read under the session's lock. */
   readonly now: Date;
 }
 
@@ -53,14 +53,16 @@ export interface KnownSends {
   readonly knownPhones: ReadonlySet<string>;
 }
 
-/** Sends that are decided together, with what is known of the traffic they would add to. */
-export interface OpenLedger {
-  readonly ledger: SendCounters;
+/** Sends that are decided together, with the locked counters of their traffic. */
+export interface LockedCounters {
+  readonly sendCounters: SendCounters;
   readonly keys: ReadonlyMap<Send, SendKeys>;
   readonly now: Date;
 }
 
-/** Windows of counters. The row of the account's counter is a lock: sends of an account are decided one transaction at a time. */
+/**
+ * Windows of counters. The account's counter is its lock: transactions with sends of one account run one after the other.
+ */
 const WINDOW_SECONDS = {
   account: HOUR_SECONDS,
   'account-phone-hour': HOUR_SECONDS,
@@ -80,7 +82,7 @@ type AccountRow = Pick<AccountLimits, 'countries' | 'floor' | 'messageCap'> & {
   readonly spendCap: string | null;
 };
 
-/** Reads and counts what the guard's rules decide by, in the caller's transaction. */
+/** Reads and writes the counters of the guard's rules, in the caller's transaction. */
 @Injectable()
 export class GuardStore {
   constructor(
@@ -107,19 +109,19 @@ export class GuardStore {
   }
 
   /**
-   * Locks the counters of some sends until the transaction ends, and reads what was sent lately. An account's own counter
-   * is among them: until then nobody else decides about a send of that account, so every limit is met exactly.
+   * Locks the counters of some sends until the transaction ends, and reads the recent traffic. The locks include the
+   * account's own counter: no other transaction can decide sends of that account, so every limit is exact.
    */
-  async openLedger(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<OpenLedger> {
+  async openCounters(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<LockedCounters> {
     const moments = sends.map((send) => send.now.getTime());
     const now = new Date(Math.max(...moments));
-    // From the earliest send on: in a batch that spans midnight, both days count for all of its sends.
+    // The windows begin with the earliest send: in a batch that spans midnight, both days count for all of its sends.
     const earliest = new Date(Math.min(...moments));
-    const others = new Map(sends.flatMap((send) => this.othersOf(send)));
-    const locked = [...sends.flatMap((send) => this.counterKeysOf(send)), ...[...others.values()].flat()];
-    // Sent together and executed in this order, so that all but the first read after the locks are taken.
+    const others = new Map(sends.flatMap((send) => this.otherCountersOf(send)));
+    const lockedKeys = [...sends.flatMap((send) => this.counterKeysOf(send)), ...[...others.values()].flat()];
+    // Pipelined and executed in this order, so that all but the first run after the locks are taken.
     const [counters, windows, spent, prices] = await Promise.all([
-      lockCounters(tx, [...new Set(locked)], now),
+      lockCounters(tx, [...new Set(lockedKeys)], now),
       readWindows(tx, sends, earliest),
       readSpent(tx, distinct(sends, accountOf), now),
       readPrices(
@@ -133,29 +135,29 @@ export class GuardStore {
       this.keysOf(send, prices.get(send.session.country) ?? null),
     ]);
     const { accounts, knownPhones } = known;
-    const ledger = new SendCounters({ accounts, windows, counters, others, spent, knownPhones });
-    return { ledger, keys: new Map(keys), now };
+    const sendCounters = new SendCounters({ accounts, windows, counters, others, spent, knownPhones });
+    return { sendCounters, keys: new Map(keys), now };
   }
 
   /** Writes the sends that were counted, while the locks are still held. */
-  async writeLedger(tx: Executor, { ledger, now }: OpenLedger, entered: readonly Send[]): Promise<void> {
-    const counters = ledger.counters().map(({ key, sends }) => ({ ...counterOf(key), sends }));
+  async writeCounters(tx: Executor, { sendCounters, now }: LockedCounters, added: readonly Send[]): Promise<void> {
+    const counters = sendCounters.counters().map(({ key, sends }) => ({ ...counterOf(key), sends }));
     const filled = counters.filter(({ sends }) => sends > 0);
     const empty = counters.filter(({ sends }) => sends === 0);
-    const paid = ledger.payments();
+    const paid = sendCounters.payments();
     await Promise.all([
       filled.length > 0 && tx.query(WRITE_COUNTERS, [...columnsOf(filled), filled.map(({ sends }) => sends)]),
       empty.length > 0 && tx.query(DROP_COUNTERS, columnsOf(empty)),
-      entered.length > 0 && tx.query(ADD_SENDS, sendColumns(entered)),
+      added.length > 0 && tx.query(ADD_SENDS, sendColumns(added)),
       paid.length > 0 &&
         tx.query(ADD_SPEND, [paid.map(({ accountId }) => accountId), paid.map(({ micros }) => String(micros)), now]),
     ]);
   }
 
   /**
-   * Forgets windows that are over, and what was refused and spent before the moment.
+   * Deletes expired windows, and refusals and spending from before the given time.
    *
-   * @returns whether more of it may be left
+   * @returns whether more rows may be left
    */
   async purge(db: Executor, before: Date): Promise<boolean> {
     const counters = await db.query(PURGE_COUNTERS, [MAX_PURGED]);
@@ -181,13 +183,13 @@ export class GuardStore {
     return new Set(found.flatMap(({ accountId, phone }) => rows.get(phoneKey({ accountId, phone }))?.phoneKey ?? []));
   }
 
-  /** A phone is counted by a digest: a counter holds no number. In hex, the one under the current master key first. */
+  /** Digests of a phone as hex, the current version of the master key first. Counters store no phone number. */
   private digestsOf(phone: string): readonly [string, ...string[]] {
     const [current, ...others] = phoneDigests(this.keys, phone);
     return [current.toString('hex'), ...others.map((digest) => digest.toString('hex'))];
   }
 
-  /** Under the current version of the master key, as hex. */
+  /** The digest of a phone under the current version of the master key, as hex. */
   private digestOf(phone: string): string {
     return phoneDigest(this.keys, phone).toString('hex');
   }
@@ -202,7 +204,7 @@ export class GuardStore {
    * each process increments the counter of its current version and compares the sum of all versions with the cap, so no cap
    * restarts at zero; the counters of all versions are locked, so each cap holds exactly.
    */
-  private othersOf({ session: { accountId, phone } }: Send): (readonly [string, readonly string[]])[] {
+  private otherCountersOf({ session: { accountId, phone } }: Send): (readonly [string, readonly string[]])[] {
     if (this.keys.versions.length === 1) return [];
     const [current, ...others] = this.digestsOf(phone);
     const ofOthers = others.map((digest) => phoneCounters(accountId, digest));

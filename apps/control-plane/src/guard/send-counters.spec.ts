@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   SendCounters,
   windowKey,
-  type LedgerPages,
+  type CounterState,
   type Micros,
   type SendKeys,
   type WindowSums,
@@ -26,7 +26,7 @@ const OTHER: SendKeys = {
   phoneKey: 'a:q',
 };
 
-interface Read {
+interface StateDraft {
   readonly sends?: number;
   readonly sums?: WindowSums;
   readonly spendCap?: Micros | null;
@@ -34,7 +34,7 @@ interface Read {
   readonly known?: readonly string[];
 }
 
-const pagesOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: Read): LedgerPages => ({
+const stateOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: StateDraft): CounterState => ({
   accounts: new Map([['a', { countries: ['*'], floor: 50, messageCap: 1_000, spendCap }]]),
   windows: sums === undefined ? new Map() : new Map([[windowKey('a', 'US'), sums]]),
   counters: new Map(
@@ -47,9 +47,9 @@ const pagesOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: R
   knownPhones: new Set(known),
 });
 
-describe('a ledger', () => {
-  it('shows the traffic without the send, and the sends to its phone with it', () => {
-    const traffic = new SendCounters(pagesOf({ sends: 7, sums: { sends: 9, settled: 2, approvals: 1 } }));
+describe('the counters of sends', () => {
+  it('give the traffic without the send, but the sends to its phone with it', () => {
+    const traffic = new SendCounters(stateOf({ sends: 7, sums: { sends: 9, settled: 2, approvals: 1 } }));
     expect(traffic.trafficWith(KEYS)).toMatchObject({
       country: { sends: 9, unconverted: 7, approvals: 1 },
       account: { sends: 0, unconverted: 0, approvals: 0 },
@@ -61,11 +61,11 @@ describe('a ledger', () => {
     });
   });
 
-  it('adds up what was counted for one phone under several versions of the master key, until the first window ends', () => {
+  it('sum the counts of one phone under several versions of the master key, until the first window ends', () => {
     const later = new Date(SOON.getTime() + 60_000);
-    const pages = pagesOf({ sends: 2 });
+    const state = stateOf({ sends: 2 });
     const counters = new Map([
-      ...pages.counters,
+      ...state.counters,
       [KEYS.phone.hour, { sends: 2, endsAt: later }],
       [OTHER.phone.hour, { sends: 3, endsAt: SOON }],
       [OTHER.phone.day, { sends: 0, endsAt: new Date(0) }],
@@ -76,53 +76,57 @@ describe('a ledger', () => {
       [KEYS.phone.day, [OTHER.phone.day]],
       [KEYS.phoneEverywhere.day, [OTHER.phoneEverywhere.day]],
     ]);
-    const ledger = new SendCounters({ ...pages, counters, others });
-    ledger.enter(KEYS);
-    expect(ledger.trafficWith(KEYS)).toMatchObject({
+    const sendCounters = new SendCounters({ ...state, counters, others });
+    sendCounters.addSend(KEYS);
+    expect(sendCounters.trafficWith(KEYS)).toMatchObject({
       phone: { hour: { sends: 7, endsAt: SOON }, day: { sends: 4, endsAt: SOON } },
       phoneEverywhere: { hour: { sends: 4, endsAt: SOON }, day: { sends: 9, endsAt: SOON } },
     });
-    const written = new Map(ledger.counters().map(({ key, sends }) => [key, sends]));
-    expect([written.get(KEYS.phone.hour), written.get(OTHER.phone.hour)]).toEqual([3, 3]);
+    const countOf = new Map(sendCounters.counters().map(({ key, sends }) => [key, sends]));
+    expect([countOf.get(KEYS.phone.hour), countOf.get(OTHER.phone.hour)]).toEqual([3, 3]);
   });
 
-  it('shows the next send those that were entered, and to another phone only what they share', () => {
-    const ledger = new SendCounters(pagesOf({ known: ['a:q'] }));
-    ledger.enter(KEYS);
-    ledger.enter(KEYS);
+  it('include added sends in the traffic of the next send, and of another phone only in the shared counters', () => {
+    const sendCounters = new SendCounters(stateOf({ known: ['a:q'] }));
+    sendCounters.addSend(KEYS);
+    sendCounters.addSend(KEYS);
     const two = { sends: 2, unconverted: 2, approvals: 0 };
-    expect(ledger.trafficWith(KEYS)).toMatchObject({
+    expect(sendCounters.trafficWith(KEYS)).toMatchObject({
       ...{ account: two, country: two, block: two, day: two },
       phone: { day: { sends: 3 } },
       phoneEverywhere: { hour: { sends: 3 } },
     });
-    expect(ledger.trafficWith(OTHER)).toMatchObject({ account: two, phone: { hour: { sends: 1 } }, knownPhone: true });
-    expect(ledger.counters().filter(({ sends }) => sends === 0)).toHaveLength(4);
-    expect(ledger.payments()).toEqual([{ accountId: 'a', micros: 20_000n }]);
+    expect(sendCounters.trafficWith(OTHER)).toMatchObject({
+      account: two,
+      phone: { hour: { sends: 1 } },
+      knownPhone: true,
+    });
+    expect(sendCounters.counters().filter(({ sends }) => sends === 0)).toHaveLength(4);
+    expect(sendCounters.payments()).toEqual([{ accountId: 'a', micros: 20_000n }]);
   });
 
   it.each<readonly [string, bigint | null, bigint, bigint | null, string]>([
     ['no cap', null, 10n ** 14n, 1n, 'within'],
     ['no cap and no price', null, 0n, null, 'within'],
     ['a cap and no price', 30_000n, 0n, null, 'no_price'],
-    ['exactly as much as is left', 30_000n, 20_000n, 10_000n, 'within'],
-    ['a millionth more than is left', 30_000n, 20_001n, 10_000n, 'over'],
-    ['nothing left, and a price of nothing', 30_000n, 30_000n, 0n, 'over'],
-    ['something left, and a price of nothing', 30_000n, 29_999n, 0n, 'within'],
-    ['a cap of nothing', 0n, 0n, 0n, 'over'],
+    ['a price of exactly the rest', 30_000n, 20_000n, 10_000n, 'within'],
+    ['a price of a millionth more than the rest', 30_000n, 20_001n, 10_000n, 'over'],
+    ['nothing left, and a price of 0', 30_000n, 30_000n, 0n, 'over'],
+    ['something left, and a price of 0', 30_000n, 29_999n, 0n, 'within'],
+    ['a cap of 0', 0n, 0n, 0n, 'over'],
   ])('%s', (_, spendCap, spent, price, expected) => {
-    expect(new SendCounters(pagesOf({ spendCap, spent })).trafficWith({ ...KEYS, price }).spend).toBe(expected);
+    expect(new SendCounters(stateOf({ spendCap, spent })).trafficWith({ ...KEYS, price }).spend).toBe(expected);
   });
 
-  it('never lets more be spent than the cap, in whatever steps', () => {
+  it('never allow more spending than the cap', () => {
     const micros = fc.bigInt({ min: 0n, max: 1_000_000n });
     fc.assert(
       fc.property(micros, fc.array(micros, { maxLength: 40 }), (spendCap, prices) => {
-        const ledger = new SendCounters(pagesOf({ spendCap }));
+        const sendCounters = new SendCounters(stateOf({ spendCap }));
         for (const price of prices) {
-          if (ledger.trafficWith({ ...KEYS, price }).spend === 'within') ledger.enter({ ...KEYS, price });
+          if (sendCounters.trafficWith({ ...KEYS, price }).spend === 'within') sendCounters.addSend({ ...KEYS, price });
         }
-        const paid = ledger.payments().reduce((sum, payment) => sum + payment.micros, 0n);
+        const paid = sendCounters.payments().reduce((sum, payment) => sum + payment.micros, 0n);
         expect(paid <= spendCap).toBe(true);
       }),
     );

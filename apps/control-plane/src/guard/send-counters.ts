@@ -2,12 +2,12 @@ import type { Uuid } from '@countersign/ids';
 import type { Balance, Counted, PhoneTraffic, Traffic } from './guard-rules.js';
 import { ACCOUNT_SCOPE, DAY_SCOPE } from './traffic-slots.js';
 
-/** Millionths of a US dollar: money is counted in whole numbers. */
+/** Millionths of a US dollar, as an integer. */
 export type Micros = bigint;
 
 /** The send limits of an account. */
 export interface AccountLimits {
-  /** Countries that it sends codes to; `*` for all. */
+  /** Countries that the account sends codes to; `*` for all. */
   readonly countries: readonly string[];
   /** `otpUnconvertedFloor`. */
   readonly floor: number;
@@ -34,7 +34,7 @@ export interface SendKeys {
   /** Keys of counters. */
   readonly phone: PhoneKeys;
   readonly phoneEverywhere: PhoneKeys;
-  /** Of the phone at the account (`phoneKey` of approved-phones.ts), as in `knownPhones`. */
+  /** Key of the phone at the account (`phoneKey` of approved-phones.ts), as in `knownPhones`. */
   readonly phoneKey: string;
   /** Null when there is no price. */
   readonly price: Micros | null;
@@ -45,22 +45,22 @@ export interface PhoneKeys {
   readonly day: string;
 }
 
-/** The state read after the counters were locked, by the keys of sends. */
-export interface LedgerPages {
+/** The stored state, read after the counters were locked. */
+export interface CounterState {
   readonly accounts: ReadonlyMap<Uuid, AccountLimits>;
   /** By `windowKey`; a window without rows may be left out. */
   readonly windows: ReadonlyMap<string, WindowSums>;
   readonly counters: ReadonlyMap<string, Counted>;
   /** Counters of the same phone under other versions of the master key, by the counter key of the current version. */
   readonly others: ReadonlyMap<string, readonly string[]>;
-  /** Spent today. */
+  /** Spending of accounts today (UTC). */
   readonly spent: ReadonlyMap<Uuid, Micros>;
   readonly knownPhones: ReadonlySet<string>;
 }
 
 export const windowKey = (accountId: Uuid, scope: string): string => `${accountId} ${scope}`;
 
-/** The scopes in which a send is counted, always in this order. */
+/** The scopes that count a send, always in this order. */
 export const scopesOf = ({ country, block }: Pick<SendKeys, 'country' | 'block'>): readonly string[] => [
   ACCOUNT_SCOPE,
   DAY_SCOPE,
@@ -68,19 +68,19 @@ export const scopesOf = ({ country, block }: Pick<SendKeys, 'country' | 'block'>
   block,
 ];
 
-const NOTHING: WindowSums = { sends: 0, settled: 0, approvals: 0 };
+const NO_TRAFFIC: WindowSums = { sends: 0, settled: 0, approvals: 0 };
 
 /**
- * Recent traffic, for sends that are decided one after the other under the locks: each allowed send is entered, so that
- * the next one is judged with it.
+ * Recent traffic, for sends that are decided one after the other under the locks. Each allowed send is added, so that the
+ * decision about the next send includes it.
  */
 export class SendCounters {
-  private readonly entered = new Map<string, number>();
+  private readonly added = new Map<string, number>();
   private readonly paid = new Map<Uuid, Micros>();
 
-  constructor(private readonly pages: LedgerPages) {}
+  constructor(private readonly state: CounterState) {}
 
-  /** The traffic by which one more send is judged. */
+  /** The traffic that decides about one more send. */
   trafficWith(keys: SendKeys): Traffic {
     const { accountId } = keys;
     const limits = this.limitsOf(accountId);
@@ -92,41 +92,41 @@ export class SendCounters {
       day: balance(DAY_SCOPE),
       floor: limits.floor,
       messageCap: limits.messageCap,
-      knownPhone: this.pages.knownPhones.has(keys.phoneKey),
+      knownPhone: this.state.knownPhones.has(keys.phoneKey),
       spend: this.spendOf(keys, limits),
       phone: this.phoneWith(keys.phone),
       phoneEverywhere: this.phoneWith(keys.phoneEverywhere),
     };
   }
 
-  enter(keys: SendKeys): void {
+  addSend(keys: SendKeys): void {
     const { accountId, phone, phoneEverywhere, price } = keys;
     const windows = scopesOf(keys).map((scope) => windowKey(accountId, scope));
     for (const key of [...windows, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day]) {
-      this.entered.set(key, (this.entered.get(key) ?? 0) + 1);
+      this.added.set(key, (this.added.get(key) ?? 0) + 1);
     }
     this.paid.set(accountId, (this.paid.get(accountId) ?? 0n) + (price ?? 0n));
   }
 
-  /** Every counter that was read, with what it holds now. */
+  /** Every counter that was read, with its value including the added sends. */
   counters(): { readonly key: string; readonly sends: number }[] {
-    return [...this.pages.counters].map(([key, { sends }]) => ({ key, sends: sends + (this.entered.get(key) ?? 0) }));
+    return [...this.state.counters].map(([key, { sends }]) => ({ key, sends: sends + (this.added.get(key) ?? 0) }));
   }
 
-  /** The amount that each account paid since the ledger was read. */
+  /** The amount that the added sends cost each account. */
   payments(): { readonly accountId: Uuid; readonly micros: Micros }[] {
     return [...this.paid].map(([accountId, micros]) => ({ accountId, micros }));
   }
 
   private limitsOf(accountId: Uuid): AccountLimits {
-    const limits = this.pages.accounts.get(accountId);
-    if (limits === undefined) throw new Error('an account was not read');
+    const limits = this.state.accounts.get(accountId);
+    if (limits === undefined) throw new Error('send counters: the account was not read');
     return limits;
   }
 
   private balanceOf(key: string): Balance {
-    const { sends, settled, approvals } = this.pages.windows.get(key) ?? NOTHING;
-    const more = this.entered.get(key) ?? 0;
+    const { sends, settled, approvals } = this.state.windows.get(key) ?? NO_TRAFFIC;
+    const more = this.added.get(key) ?? 0;
     return { sends: sends + more, unconverted: Math.max(0, sends - settled) + more, approvals };
   }
 
@@ -134,12 +134,12 @@ export class SendCounters {
     return { hour: this.countedWith(hour), day: this.countedWith(day) };
   }
 
-  /** With counters under other versions of the master key it is their sum, until the first of their windows ends. */
+  /** The counter plus the send and the counters under other key versions; ends with the first of their windows. */
   private countedWith(key: string): Counted {
-    const counted = this.read(key);
-    const sends = counted.sends + (this.entered.get(key) ?? 0) + 1;
-    const others = (this.pages.others.get(key) ?? [])
-      .map((other) => this.read(other))
+    const counted = this.counterOf(key);
+    const sends = counted.sends + (this.added.get(key) ?? 0) + 1;
+    const others = (this.state.others.get(key) ?? [])
+      .map((other) => this.counterOf(other))
       .filter((other) => other.sends > 0);
     const endsMs = others.map(({ endsAt }) => endsAt.getTime());
     return {
@@ -148,17 +148,17 @@ export class SendCounters {
     };
   }
 
-  private read(key: string): Counted {
-    const counted = this.pages.counters.get(key);
-    if (counted === undefined) throw new Error('a counter was not read');
+  private counterOf(key: string): Counted {
+    const counted = this.state.counters.get(key);
+    if (counted === undefined) throw new Error('send counters: the counter was not read');
     return counted;
   }
 
-  /** A cap that is used up, one of nothing too, lets through nothing at all. */
+  /** A used-up cap, including a cap of 0, allows no send, not even one with a price of 0. */
   private spendOf({ accountId, price }: SendKeys, { spendCap }: AccountLimits): Traffic['spend'] {
     if (spendCap === null) return 'within';
     if (price === null) return 'no_price';
-    const before = (this.pages.spent.get(accountId) ?? 0n) + (this.paid.get(accountId) ?? 0n);
+    const before = (this.state.spent.get(accountId) ?? 0n) + (this.paid.get(accountId) ?? 0n);
     return before < spendCap && before + price <= spendCap ? 'within' : 'over';
   }
 }

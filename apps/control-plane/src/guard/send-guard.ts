@@ -4,65 +4,66 @@ import { Database, type Executor } from '@countersign/postgres';
 import type { OtpLimits } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { judgeDestination, judgeTraffic, type Destination, type GuardRefusal, type GuardRule } from './guard-rules.js';
-import { GuardStore, type OpenLedger, type Send } from './guard.store.js';
+import { GuardStore, type LockedCounters, type Send } from './guard.store.js';
 import type { SendKeys, SendCounters } from './send-counters.js';
 
-/** A class, so that Nest can inject it. */
+/** A class, because Nest injects by class. */
 export class GuardOptions {
   constructor(
     readonly limits: OtpLimits,
     /** Called for every refusal. */
     readonly onRefused: (rule: GuardRule) => void,
-    /** Called with the error when refusals could not be written. */
+    /** Called with the error when refusals could not be recorded. */
     readonly onError: (error: unknown) => void,
   ) {}
 }
 
-/** What the guard refused, and of whom. */
+/** A refusal of the guard, with the session of the send. */
 export interface GuardedRefusal {
   readonly session: Send['session'];
   readonly refusal: GuardRefusal;
 }
 
-/** Some sends under the guard, in one transaction: each is judged by what was sent before and by those entered here. */
+/** The sends of one transaction: each is checked against the traffic before it, including the sends added here. */
 export class GuardedSends {
   /** The sends that were counted. */
-  readonly entered: Send[] = [];
+  readonly added: Send[] = [];
 
   constructor(
     private readonly destinations: ReadonlyMap<Send, Destination>,
-    /** Of those whose destination is not blocked; null when there are none. */
-    readonly traffic: OpenLedger | null,
+    /** Counters of the sends whose destination is not blocked; null if there are none. */
+    readonly traffic: LockedCounters | null,
     private readonly limits: OtpLimits,
   ) {}
 
-  /** Whether a code may be sent, or why not. */
-  judge(send: Send): GuardRefusal | null {
+  /** Null if the code may be sent, else the refusal. */
+  checkSend(send: Send): GuardRefusal | null {
     const destination = this.destinations.get(send);
-    if (destination === undefined) throw new Error('a destination was not read');
+    if (destination === undefined) throw new Error('send guard: the destination was not read');
     const blocked = judgeDestination(destination);
     if (blocked !== null) return blocked;
-    const { ledger, keys } = this.open(send);
-    return judgeTraffic(ledger.trafficWith(keys), this.limits);
+    const { sendCounters, keys } = this.countersOf(send);
+    return judgeTraffic(sendCounters.trafficWith(keys), this.limits);
   }
 
-  /** Counts a send that goes. */
-  enter(send: Send): void {
-    const { ledger, keys } = this.open(send);
-    ledger.enter(keys);
-    this.entered.push(send);
+  /** Counts a send that is allowed. */
+  addSend(send: Send): void {
+    const { sendCounters, keys } = this.countersOf(send);
+    sendCounters.addSend(keys);
+    this.added.push(send);
   }
 
-  private open(send: Send): { readonly ledger: SendCounters; readonly keys: SendKeys } {
+  private countersOf(send: Send): { readonly sendCounters: SendCounters; readonly keys: SendKeys } {
     const keys = this.traffic?.keys.get(send);
-    if (this.traffic === null || keys === undefined) throw new Error('the traffic of a send was not read');
-    return { ledger: this.traffic.ledger, keys };
+    if (this.traffic === null || keys === undefined)
+      throw new Error('send guard: the traffic of the send was not read');
+    return { sendCounters: this.traffic.sendCounters, keys };
   }
 }
 
 /**
- * The toll-fraud guard: decides whether a code may be sent, so that nobody earns by having codes sent to numbers of his
- * own. Callers learn that a destination is blocked; which rule blocked it is for the admins.
+ * The toll-fraud guard: decides whether a code may be sent, so that attackers cannot earn money with codes to their own
+ * numbers. Callers see that a destination is blocked; only admins see the rule.
  */
 @Injectable()
 export class SendGuard {
@@ -74,38 +75,38 @@ export class SendGuard {
   ) {}
 
   /**
-   * Reads all that the sends are judged by. What needs no counter is read first: traffic to a blocked destination locks
-   * none.
+   * Reads the state that decides about the sends. Destinations are judged before counters are locked, so sends to blocked
+   * destinations lock none.
    */
-  async open(tx: Executor, sends: readonly Send[]): Promise<GuardedSends> {
+  async openSends(tx: Executor, sends: readonly Send[]): Promise<GuardedSends> {
     const { limits } = this.options;
     if (sends.length === 0) return new GuardedSends(new Map(), null, limits);
     const known = await this.store.readSends(tx, sends);
-    const open = [...known.destinations].flatMap(([send, each]) => (judgeDestination(each) === null ? [send] : []));
-    const traffic = open.length === 0 ? null : await this.store.openLedger(tx, open, known);
+    const allowed = [...known.destinations].flatMap(([send, each]) => (judgeDestination(each) === null ? [send] : []));
+    const traffic = allowed.length === 0 ? null : await this.store.openCounters(tx, allowed, known);
     return new GuardedSends(known.destinations, traffic, limits);
   }
 
-  /** Writes down what was counted, in the same transaction. */
-  async close(tx: Executor, { traffic, entered }: GuardedSends): Promise<void> {
-    if (traffic !== null) await this.store.writeLedger(tx, traffic, entered);
+  /** Writes the counted sends, in the same transaction. */
+  async writeSends(tx: Executor, { traffic, added }: GuardedSends): Promise<void> {
+    if (traffic !== null) await this.store.writeCounters(tx, traffic, added);
   }
 
   /**
-   * Writes down what was refused, after the transaction: blocks that the breaker found due, and the tallies. Nothing
-   * depends on it, so it never fails: a block that is lost is found due again by the next send.
+   * Records refusals after the transaction: the blocks of tripped breakers, and the tallies. Never rejects: if the write
+   * fails, the next send trips the breaker again.
    */
-  async record(refused: readonly GuardedRefusal[]): Promise<void> {
+  async recordRefusals(refused: readonly GuardedRefusal[]): Promise<void> {
     for (const { refusal } of refused) this.options.onRefused(refusal.rule);
-    await this.write(refused).catch(this.options.onError);
+    await this.recordAll(refused).catch(this.options.onError);
   }
 
-  /** All at once: the callers of the batch wait for it. */
-  private async write(refused: readonly GuardedRefusal[]): Promise<void> {
-    await Promise.all(alike(refused).map((each) => this.writeOne(each)));
+  /** Concurrent statements, because the callers of the batch wait for them. */
+  private async recordAll(refused: readonly GuardedRefusal[]): Promise<void> {
+    await Promise.all(mergeEqual(refused).map((each) => this.recordOne(each)));
   }
 
-  private async writeOne({ session, refusal, times }: Repeated): Promise<void> {
+  private async recordOne({ session, refusal, times }: Repeated): Promise<void> {
     const { accountId, phone } = session;
     const prefix = destinationPrefix(phone);
     if (refusal.kind === 'blocked' && refusal.trips) {
@@ -119,8 +120,8 @@ export class SendGuard {
 
 type Repeated = GuardedRefusal & { readonly times: number };
 
-/** Refusals of one account by one rule to one block of numbers, as one. */
-function alike(refused: readonly GuardedRefusal[]): Repeated[] {
+/** Merges refusals of one account by one rule to one block of numbers, and counts them. */
+function mergeEqual(refused: readonly GuardedRefusal[]): Repeated[] {
   const found = new Map<string, Repeated>();
   for (const each of refused) {
     const { session, refusal } = each;

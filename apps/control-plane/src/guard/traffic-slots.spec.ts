@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const scope = fc.constantFrom('*', 'US', '001', '+1415555');
 const moment = fc.integer({ min: at('00:00:00'), max: at('23:59:59') });
 
-describe('slots', () => {
+describe('the slots of traffic', () => {
   it.each([
     ['*', '12:34:56.789', '12:34:00'],
     ['US', '12:34:56.789', '12:34:00'],
@@ -17,11 +17,11 @@ describe('slots', () => {
     expect(slotOf(name, at(moment_))).toBe(at(begins));
   });
 
-  it('a day is a window of its own slot', () => {
+  it('make the window of a day from its one slot', () => {
     expect(windowOf('day', at('12:34:56'))).toEqual({ sendsFromMs: at('00:00:00'), approvalsFromMs: at('00:00:00') });
   });
 
-  it('an hour misses no send within it and counts no approval before it', () => {
+  it('make a window of an hour that contains every send within the hour and no approval before it', () => {
     fc.assert(
       fc.property(scope, moment, fc.integer({ min: 0, max: 2 * HOUR_MS }), (name, nowMs, agoMs) => {
         const { sendsFromMs, approvalsFromMs } = windowOf(name, nowMs);
@@ -33,7 +33,7 @@ describe('slots', () => {
     );
   });
 
-  it('a row is kept for as long as a window reaches it', () => {
+  it('are kept as long as a window reaches them', () => {
     fc.assert(
       fc.property(
         fc.oneof(scope, fc.constant('day')),

@@ -6,24 +6,24 @@ export const DAY_SCOPE = 'day';
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** There are many blocks: longer slots keep the table small. */
+/** Longer slots for blocks, because their number is large and the table must stay small. */
 const BLOCK_SLOT_MS = 5 * MINUTE_MS;
 
 /** The first slots of a window. */
 interface WindowStart {
-  /** Of sends: the slot in which the window begins, so that no send of the window is missed. */
+  /** For sends: the slot in which the window begins, so that every send of the window counts. */
   readonly sendsFromMs: number;
-  /** Of approvals: the first slot that lies within the window, so that no earlier approval counts. */
+  /** For approvals: the first slot within the window, so that no earlier approval counts. */
   readonly approvalsFromMs: number;
 }
 
-/** The scope of a country (`US`), which is its own name, or of a block of numbers (`+1415555`). */
+/** Slot length of a scope: the account, the day, a country (`US`) or a block of numbers (`+1415555`). */
 const slotMs = (scope: string): number => {
   if (scope === DAY_SCOPE) return DAY_MS;
   return scope.startsWith('+') ? BLOCK_SLOT_MS : MINUTE_MS;
 };
 
-/** The beginning of the slot in which a moment is counted. */
+/** Start of the slot that contains a time. */
 export const slotOf = (scope: string, atMs: number): number => atMs - (atMs % slotMs(scope));
 
 /**
@@ -36,6 +36,6 @@ export function windowOf(scope: string, nowMs: number): WindowStart {
   return { sendsFromMs, approvalsFromMs: scope === DAY_SCOPE ? sendsFromMs : sendsFromMs + slotMs(scope) };
 }
 
-/** When the row of a slot may be deleted: no window can reach it any more. */
+/** The time from which no window reaches a slot, so that its row may be deleted. */
 export const keptUntil = (scope: string, slotStartMs: number): number =>
   slotStartMs + slotMs(scope) + (scope === DAY_SCOPE ? DAY_MS : HOUR_MS);

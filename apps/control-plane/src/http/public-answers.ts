@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** Unfinished responses of public routes (no API key) at a time; each has up to a megabyte. */
 const MAX_UNFINISHED = 32;
@@ -8,14 +9,18 @@ const MAX_UNFINISHED = 32;
  * read their responses hold at most that many documents in memory.
  */
 export class PublicAnswers {
-  readonly #unfinished = new Set<ServerResponse>();
+  readonly #unfinished = new Map<ServerResponse, Socket>();
 
   constructor(private readonly most: number = MAX_UNFINISHED) {}
 
-  track(response: ServerResponse): void {
-    this.#unfinished.add(response);
+  track(response: ServerResponse, socket: Socket): void {
+    this.#unfinished.set(response, socket);
     response.once('close', () => this.#unfinished.delete(response));
     const [oldest] = this.#unfinished;
-    if (this.#unfinished.size > this.most) oldest?.destroy();
+    if (this.#unfinished.size <= this.most || oldest === undefined) return;
+    const [its, itsSocket] = oldest;
+    // Not left to its close: of a pipelined response whose turn on the socket never came, Node emits none.
+    this.#unfinished.delete(its);
+    itsSocket.destroy();
   }
 }

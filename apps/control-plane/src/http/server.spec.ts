@@ -344,25 +344,55 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('answers of public routes', () => {
-  it('that are not read are 32 at most: the connection of the oldest is destroyed for one more', async () => {
-    const document = Buffer.alloc(4 * 1024 * 1024, 'x');
-    const { server } = await start((instance) =>
-      instance.get('/large', { config: { route: { access: 'public' } } }, () => document),
-    );
-    await server.listen({ host: '127.0.0.1', port: 0 });
+describe('answers that are not read', () => {
+  /** A connection that sends so many requests together and reads nothing. */
+  async function reckless({ server }: Fixture, head: string, requests = 1): Promise<Socket> {
+    const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+    // What was read of an answer until its connection is destroyed is of no interest.
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(`GET /${head}\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n`.repeat(requests));
+    return socket.pause();
+  }
+
+  /** Sends so many requests, each over a connection of its own; settles when so many are open. */
+  async function unread(fixture: Fixture, requests: number, head: string, left: number): Promise<void> {
+    const { server } = fixture;
     const open = promisify(server.server.getConnections.bind(server.server));
     const sockets: Socket[] = [];
-    for (let count = 0; count < 40; count += 1) {
-      const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
-      // What was read of an answer until its connection is destroyed is of no interest.
-      socket.on('error', () => undefined);
-      await once(socket, 'connect');
-      socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n');
-      sockets.push(socket.pause());
-    }
-    await expect.poll(open).toBe(32);
+    for (let count = 0; count < requests; count += 1) sockets.push(await reckless(fixture, head));
+    await expect.poll(open).toBe(left);
     for (const socket of sockets) socket.destroy();
     await server.close();
+  }
+  const document = Buffer.alloc(4 * 1024 * 1024, 'x');
+
+  it('of public routes are 32 at most: the connection of the oldest is destroyed for one more', async () => {
+    const large = await start((instance) =>
+      instance.get('/large', { config: { route: { access: 'public' } } }, () => document),
+    );
+    await large.server.listen({ host: '127.0.0.1', port: 0 });
+    await unread(large, 40, 'large HTTP/1.1', 32);
+  });
+
+  it('of public routes are 32 at most also after pipelined ones whose connection has gone', async () => {
+    let asked = 0;
+    const large = await start((instance) =>
+      instance.get('/large', { config: { route: { access: 'public' } } }, () => {
+        asked += 1;
+        return document;
+      }),
+    );
+    await large.server.listen({ host: '127.0.0.1', port: 0 });
+    const pipelined = await reckless(large, 'large HTTP/1.1', 32);
+    await expect.poll(() => asked).toBe(32);
+    pipelined.destroy();
+    await unread(large, 40, 'large HTTP/1.1', 32);
+  });
+
+  it('of one key have 16 MiB at most: beyond that the connections of the oldest are destroyed', async () => {
+    const large = await start((instance) => instance.get('/v1/large', keyed('none'), () => document));
+    await large.server.listen({ host: '127.0.0.1', port: 0 });
+    await unread(large, 12, `v1/large HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nAuthorization: Bearer ${LIVE}`, 4);
   });
 });

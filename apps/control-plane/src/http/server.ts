@@ -18,6 +18,7 @@ import { isBelowHttp, rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-re
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import type { RequestDeadline } from './request-deadline.js';
 import type { Caller } from './route-access.js';
+import { UnreadAnswers } from './unread-answers.js';
 
 const MAX_HEAD_OCTETS = 16 * 1024;
 /** From the first octet of a request to the last of its headers, and to the last of its body. */
@@ -25,7 +26,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 /** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
-/** Idle time of a socket while a request is answered: ends the connection of a client that does not read. */
+/** Idle time of a socket while a request is answered. A client that does not read is closed by UnreadAnswers, also in 30 s. */
 const IDLE_TIMEOUT_MS = 30_000;
 /** Longer than the idle time of usual load balancers, so that they are the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -114,6 +115,8 @@ function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }
 function addHooks(instance: FastifyInstance, options: ServerOptions, connections: ConnectionLimits): void {
   const { deadline, methods, onAnswer } = options;
   const publicAnswers = new PublicAnswers();
+  const unreadAnswers = new UnreadAnswers();
+  unreadAnswers.start();
   instance.decorateRequest('caller', null);
   instance.decorateRequest('limitHeaders', null);
   instance.decorateRequest('clientAddress', '');
@@ -130,12 +133,20 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
   instance.addHook('onRequest', (request, reply, done) => {
     // The connection was destroyed because of too many pipelined requests.
     if (request.raw.socket.destroyed) return;
-    if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw);
+    if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw, request.raw.socket);
     void admit(options, request, reply, done);
   });
   instance.addHook('preValidation', (request, _reply, done) => {
     if (request.caller !== null) connections.authenticated(request.raw.socket);
     deadline.resume(request);
+    done();
+  });
+  instance.addHook('onSend', ({ raw, caller }, reply, payload, done) => {
+    unreadAnswers.track(raw.socket, reply.raw, idOfCaller(caller), octetsOf(payload));
+    done();
+  });
+  instance.addHook('onClose', (_instance, done) => {
+    unreadAnswers.stop();
     done();
   });
   instance.addHook('onResponse', (request, reply, done) => {
@@ -202,6 +213,13 @@ async function admit(
 
 const modeOfCaller = (caller: Caller | null): Mode | 'none' =>
   caller === null || caller.kind === 'admin' ? 'none' : caller.tenant.mode;
+
+const idOfCaller = (caller: Caller | null): string | null => (caller === null ? null : (caller.keyId ?? ROOT_CALLER));
+/** The admin key of the environment has no id. */
+const ROOT_CALLER = 'root';
+
+const octetsOf = (payload: unknown): number =>
+  typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
 
 function addBodyParser(instance: FastifyInstance): void {
   instance.removeAllContentTypeParsers();

@@ -10,22 +10,22 @@ describe('an Idempotency-Key', () => {
     expect(parseIdempotencyKey('k')).toBe('k');
     expect(parseIdempotencyKey('k'.repeat(255))).toBe('k'.repeat(255));
     expect(parseIdempotencyKey('order 17/a "b"')).toBe('order 17/a "b"');
-    for (const none of ['', 'k'.repeat(256), 'clé', 'a\tb', 'a\u0000b', '日本', '""']) {
-      expect(parseIdempotencyKey(none)).toBeNull();
+    for (const illegal of ['', 'k'.repeat(256), 'clé', 'a\tb', 'a\u0000b', '日本', '""']) {
+      expect(parseIdempotencyKey(illegal)).toBeNull();
     }
   });
 
-  it('is the same in quotes, as a structured field writes it', () => {
+  it('is the same key as a quoted string of a structured field', () => {
     expect(parseIdempotencyKey('"8e03978e-40d5-43dd-bc93-6894a57f9324"')).toBe('8e03978e-40d5-43dd-bc93-6894a57f9324');
     expect(parseIdempotencyKey('"a\\"b\\\\c"')).toBe('a"b\\c');
   });
 
-  it('is what any structured string holds', () => {
-    const held = printable.filter((text) => text.length >= 1 && text.length <= 255);
-    fc.assert(fc.property(held, (text) => parseIdempotencyKey(serializeItem([text, new Map()])) === text));
+  it('is read from every string of a structured field', () => {
+    const contents = printable.filter((text) => text.length >= 1 && text.length <= 255);
+    fc.assert(fc.property(contents, (text) => parseIdempotencyKey(serializeItem([text, new Map()])) === text));
   });
 
-  it('is never longer, never empty and always printable, whatever came', () => {
+  it('is 1 to 255 printable characters for every header', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), printable), (text) => {
         const key = parseIdempotencyKey(text);

@@ -2,7 +2,7 @@ import { PollLoop } from '@countersign/schedule';
 import type { IdempotencyStore } from './idempotency.store.js';
 
 const PURGE_INTERVAL_MS = 60_000;
-/** Keys in one statement at most; while a purge is full the next one follows at once. */
+/** Keys that one statement deletes at most. If more are left, the next run follows at once. */
 const MAX_PURGED = 1_000;
 
 export interface IdempotencyKeySweeperOptions {
@@ -10,12 +10,12 @@ export interface IdempotencyKeySweeperOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Forgets answers that nobody may ask for any more. Any number of processes may do it. */
+/** Deletes keys that are too old to be repeated. Any number of processes may run it. */
 export class IdempotencyKeySweeper {
-  private readonly periodic: PollLoop;
+  private readonly pollLoop: PollLoop;
 
   constructor({ store, onError }: IdempotencyKeySweeperOptions) {
-    this.periodic = new PollLoop({
+    this.pollLoop = new PollLoop({
       everyMs: PURGE_INTERVAL_MS,
       work: async () => (await store.purge(MAX_PURGED)) >= MAX_PURGED,
       onError,
@@ -23,6 +23,6 @@ export class IdempotencyKeySweeper {
   }
 
   async stop(): Promise<void> {
-    await this.periodic.stop();
+    await this.pollLoop.stop();
   }
 }

@@ -1,12 +1,12 @@
 /** Contract, Idempotency: 1 to 255 printable ASCII characters. */
 const MAX_KEY_LENGTH = 255;
 const PRINTABLE = /^[\x20-\x7e]*$/;
-/** A string of RFC 9651, 3.3.3, without parameters. */
+/** A String of RFC 9651, section 3.3.3, without parameters. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 
 /**
- * The key in an Idempotency-Key header: as it stands, or as the quoted string that the IETF draft makes of it
- * (draft-ietf-httpapi-idempotency-key-header); both ways of writing it are the same key. Null for what is no key.
+ * The key in an Idempotency-Key header, either plain or as the quoted string of the IETF draft
+ * (draft-ietf-httpapi-idempotency-key-header); both forms are the same key. Null for an illegal key.
  */
 export function parseIdempotencyKey(header: string): string | null {
   const [, quoted] = QUOTED.exec(header) ?? [];

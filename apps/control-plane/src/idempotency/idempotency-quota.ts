@@ -5,23 +5,23 @@ import { COUNT_SAMPLE } from './idempotency.sql.js';
 
 /** One key in 64 is counted; must match the predicate of the index idempotency_keys_sample. */
 const KEYS_PER_SAMPLE = 64;
-/** Maximum age of the cached result: the requests of an account share one read in that time. */
+/** Maximum age of the cached result. The requests of an account share one read in this time. */
 const ANSWER_MAX_AGE_MS = 10_000;
 
 export interface IdempotencyQuotaOptions {
   readonly database: Executor;
   /** Keys that an account may have in one mode at a time. */
   readonly keysPerAccount: number;
-  /** Hours that a key is kept. */
+  /** Hours for which a key is kept. */
   readonly keptHours: number;
-  /** Versions of the master key that are listed: a key has a row under each of them. */
+  /** Number of listed versions of the master key: a key has a row under each of them. */
   readonly versions: number;
 }
 
 /**
- * Whether an account has reached its quota of idempotency keys. Counted by a sample of 1 in 64 keys and at most
- * every 10 s, so that no request pays for it: at the default quota of 2,000,000 the standard error is 0.6 %.
- * In the first day after a version of the master key was added, earlier keys have fewer rows: the quota is then larger.
+ * Whether an account has reached its quota of idempotency keys. Counts a sample of 1 in 64 keys at most
+ * every 10 s, so that the count costs requests nothing: at the default quota of 2,000,000 the standard error is 0.6 %.
+ * In the first day after a version of the master key was added, earlier keys have fewer rows, so the quota is larger.
  */
 export class IdempotencyQuota {
   private readonly full: RowCache<boolean>;
@@ -30,7 +30,7 @@ export class IdempotencyQuota {
     this.full = new RowCache({ load: (owner) => this.count(owner), maxAgeMs: ANSWER_MAX_AGE_MS });
   }
 
-  /** At most 10 s old. */
+  /** The result is at most 10 s old. */
   async isFull(accountId: Uuid, test: boolean): Promise<boolean> {
     return (await this.full.get(ownerOf(accountId, test))) === true;
   }

@@ -20,15 +20,15 @@ export class IdempotencyModule {
     const { idempotencyKeysPerAccount: keysPerAccount } = settings;
     const versions = stores.keys.versions.length;
     const quota = new IdempotencyQuota({ ...stores, keysPerAccount, keptHours: KEPT_HOURS, versions });
-    const onError = failures.about('noting the end of an idempotent request');
+    const onError = failures.about('writing the result of an idempotent request');
     const service = new IdempotencyService({ ...stores, store, quota, onError });
-    const keeper = new IdempotencyKeySweeper({ store, onError: failures.about('forgetting idempotent requests') });
+    const sweeper = new IdempotencyKeySweeper({ store, onError: failures.about('deleting old idempotency keys') });
     return {
       module: IdempotencyModule,
       providers: [
         { provide: IdempotencyStore, useValue: store },
         { provide: IdempotencyService, useValue: service },
-        { provide: IdempotencyKeySweeper, useValue: keeper },
+        { provide: IdempotencyKeySweeper, useValue: sweeper },
       ],
       exports: [IdempotencyService],
     };

@@ -1,7 +1,7 @@
 import type { VersionedRows } from '@countersign/key-ring';
 import { KEPT_HOURS } from './idempotency.store.js';
 
-/** Idempotency keys that are known under one version of the master key alone. */
+/** Idempotency keys that have a row under one version of the master key only. */
 export const IDEMPOTENCY_KEY_ROWS: VersionedRows = {
   name: 'idempotency_keys',
   count: `SELECT count(*)::int AS rows, max(created_at) AS "newestAt" FROM idempotency_keys AS known
@@ -10,5 +10,5 @@ export const IDEMPOTENCY_KEY_ROWS: VersionedRows = {
         WHERE twin.resource_id = known.resource_id AND twin.digest_version <> $1)`,
   isNeeded: false,
   livesSeconds: KEPT_HOURS * 3_600,
-  renewal: 'ends by itself',
+  renewal: 'deleted when it expires',
 };

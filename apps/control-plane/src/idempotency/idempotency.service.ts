@@ -6,46 +6,46 @@ import type { IdempotencyQuota } from './idempotency-quota.js';
 import type { Claim, DigestedRequest, IdempotencyStore } from './idempotency.store.js';
 import type { IdempotentCall, RepeatableRequest } from './idempotent-call.decorator.js';
 
-/** Both calls that can be repeated answer 200. */
+/** Success status of both operations that accept an Idempotency-Key. */
 const OK = 200;
 
-/** Keys leave with the hours; asking again sooner changes little. */
+/** Keys expire over hours, so an earlier retry gains little. */
 const FULL_RETRY_SECONDS = 60;
 const TOO_MANY_KEYS = refuse('RATE_LIMITED', {
   message:
-    'The account has as many Idempotency-Keys of the last 24 hours as it may have. Requests with keys that are known, and requests without a key, are answered.',
+    'The account has reached its quota of Idempotency-Keys in 24 hours. Requests with known keys and requests without a key are still answered.',
   retryAfterSeconds: FULL_RETRY_SECONDS,
 });
 
 export interface IdempotencyOptions {
-  readonly store: Pick<IdempotencyStore, 'claim' | 'has' | 'answered' | 'refused' | 'failed'>;
+  readonly store: Pick<IdempotencyStore, 'claim' | 'hasKey' | 'storeAnswer' | 'releaseRefused' | 'releaseFailed'>;
   readonly quota: Pick<IdempotencyQuota, 'isFull'>;
   readonly clock: Pick<DatabaseClock, 'newId'>;
   readonly keys: ServerKeys;
-  /** Hears of claims whose end could not be written; their lease ends them. */
+  /** Called when the end of a claim could not be written. Its lease then ends the claim. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
  * Answers a repeated request with the answer of the first (contract, Idempotency). The claim is committed before the work
- * begins and carries the id of what the work makes; so an attempt that was cut short is taken up by the next with the
- * same id, and finds what is there already.
+ * begins and has the id of the resource that the work creates. If an attempt is interrupted, the next one continues with
+ * the same id and finds the existing resource.
  */
 export class IdempotencyService {
   constructor(private readonly options: IdempotencyOptions) {}
 
   /**
-   * `work` makes what has the given id and answers JSON text for status 200; run again with the same id it must make
-   * nothing twice. A success is kept for a day, a refusal frees the key, a failure lets the next attempt begin at once.
+   * `work` creates the resource with the given id and returns JSON text for status 200. It must be idempotent for that id.
+   * A success is stored for a day, a refusal frees the key, and after a failure the next attempt may begin at once.
    */
   async run(call: IdempotentCall, work: (resourceId: Uuid) => Promise<Outcome<string>>): Promise<Outcome<string>> {
     if (call.request === null) return work(this.options.clock.newId());
-    const request = this.digested(call.request);
-    if (await this.isOneTooMany(request)) return TOO_MANY_KEYS;
+    const request = this.digestRequest(call.request);
+    if (await this.isOverQuota(request)) return TOO_MANY_KEYS;
     const claimed = await this.options.store.claim(request);
     switch (claimed.kind) {
       case 'claimed':
-        return this.attempt(claimed.claim, work);
+        return this.runClaimed(claimed.claim, work);
       case 'answered':
         call.markReplayed();
         return succeed(claimed.answer.body);
@@ -56,36 +56,39 @@ export class IdempotencyService {
     }
   }
 
-  /** A key that is known may always be repeated. */
-  private async isOneTooMany(request: DigestedRequest): Promise<boolean> {
+  /** The quota does not apply to known keys. */
+  private async isOverQuota(request: DigestedRequest): Promise<boolean> {
     const { quota, store } = this.options;
-    return (await quota.isFull(request.accountId, request.test)) && !(await store.has(request));
+    return (await quota.isFull(request.accountId, request.test)) && !(await store.hasKey(request));
   }
 
-  private async attempt(claim: Claim, work: (id: Uuid) => Promise<Outcome<string>>): Promise<Outcome<string>> {
+  private async runClaimed(claim: Claim, work: (id: Uuid) => Promise<Outcome<string>>): Promise<Outcome<string>> {
     const { store } = this.options;
     let outcome: Outcome<string>;
     try {
       outcome = await work(claim.resourceId);
     } catch (error) {
-      await this.end(store.failed(claim));
+      await this.awaitWrite(store.releaseFailed(claim));
       throw error;
     }
-    if (outcome.ok) await this.end(store.answered(claim, { status: OK, body: outcome.value }));
-    else await this.end(ERRORS[outcome.refusal.code].status >= 500 ? store.failed(claim) : store.refused(claim));
+    if (outcome.ok) await this.awaitWrite(store.storeAnswer(claim, { status: OK, body: outcome.value }));
+    else
+      await this.awaitWrite(
+        ERRORS[outcome.refusal.code].status >= 500 ? store.releaseFailed(claim) : store.releaseRefused(claim),
+      );
     return outcome;
   }
 
-  /** What was done is true whether or not its end was written: without it the lease ends, and a retry finds the same. */
-  private async end(written: Promise<void>): Promise<void> {
-    await written.catch(this.options.onError);
+  /** Reports a failed write and does not reject: the lease then ends the claim, and a retry finds the resource. */
+  private async awaitWrite(write: Promise<void>): Promise<void> {
+    await write.catch(this.options.onError);
   }
 
-  private digested(request: RepeatableRequest): DigestedRequest {
+  private digestRequest(request: RepeatableRequest): DigestedRequest {
     const { keys } = this.options;
     const { tenant, method, path, key, bodyDigest } = request;
     const { accountId, mode } = tenant;
-    // No part but the last can hold a line break, and the last is printable.
+    // Line breaks separate the parts unambiguously: account id, mode, method, route and key contain none.
     const scope = [accountId, mode, method, path].join('\n');
     const digests = keys.versions.map((version) => ({
       version,

@@ -1,12 +1,12 @@
 /**
- * Claims keys for as long as a lease and gives those that it claimed, each with the id of what its request is to make.
- * A key is free when nobody has it, when its claim was let go or its lease is over, or when it is a day old. Of a request
- * that was begun before with the same body, and not too long ago, the id stays: what that one made is found again.
- * The WHERE holds the row's lock, so the clock is read after it; a claim that is run twice finds itself.
+ * Claims keys for the time of a lease and returns the claimed keys, each with the id of the resource of its request. A
+ * key is free when it has no row, when its claim was released or its lease is over, or when it is a day old. A recent
+ * unfinished request with the same body passes its resource id on, so that the next attempt finds the resource. The WHERE
+ * is evaluated under the row's lock, so the clock is read after it. A statement that runs twice finds its own claim.
  *
  * $1 digests, $2 accounts, $3 fingerprints, $4 new ids, $5 claims, $9 versions of the master key that digests are made
- * with, $10 whether of test keys, in the same order; $6 lease in seconds, $7 hours that an answer is kept, $8 lowest id that
- * is taken up again.
+ * with, $10 whether of test keys, in the same order; $6 lease in seconds, $7 hours for which an answer is kept, $8 lowest
+ * resource id that is passed on.
  */
 export const CLAIM_KEYS = `
   INSERT INTO idempotency_keys AS known (digest, account_id, test, fingerprint, resource_id, claimed_by, claimed_until,
@@ -28,7 +28,7 @@ export const CLAIM_KEYS = `
   RETURNING digest, resource_id AS "resourceId"`;
 
 /**
- * Gives claimed keys the id that an earlier attempt was begun with under another version of the master key.
+ * Writes to claimed keys the resource id of an earlier attempt under another version of the master key.
  * $1 digests, $2 claims, $3 ids, in the same order.
  */
 export const ADOPT_RESOURCES = `
@@ -36,13 +36,13 @@ export const ADOPT_RESOURCES = `
   FROM unnest($1::bytea[], $2::uuid[], $3::uuid[]) AS adopted (digest, claimed_by, resource_id)
   WHERE known.digest = adopted.digest AND known.claimed_by = adopted.claimed_by`;
 
-/** What is known of keys that could not be claimed. $1 digests. */
+/** The stored state of keys. $1 digests. */
 export const READ_KEYS = `
   SELECT digest, fingerprint, status, body_sealed AS "bodySealed" FROM idempotency_keys WHERE digest = ANY ($1::bytea[])`;
 
 /**
- * Ends claims, each by its owner alone: an answer is kept with the key, a refusal frees it, and without either the key
- * can be claimed again at once. Rows are locked in the order in which claims lock them.
+ * Ends claims of their owners: an answer is stored with the key, a freed key is deleted, and any other key can be claimed
+ * again at once. Rows are locked in the same order as in CLAIM_KEYS.
  * $1 digests, $2 claims, $3 statuses or null, $4 sealed bodies or null, $5 whether the key is freed; in the same order.
  */
 export const END_CLAIMS = `
@@ -58,15 +58,16 @@ export const END_CLAIMS = `
   FROM locked WHERE known.digest = locked.digest AND NOT locked.freed`;
 
 /**
- * The sampled keys of an account in one mode, counted up to a limit: those whose first digest octet is below 4
- * (1 in 64), as in the predicate of the index idempotency_keys_sample. $1 account, $2 whether of test keys, $3 hours that a key is kept, $4 limit.
+ * Counts the sampled keys of an account in one mode, up to a limit. The sample is the keys whose first digest octet is
+ * below 4 (1 in 64), as in the predicate of the index idempotency_keys_sample.
+ * $1 account, $2 whether of test keys, $3 hours for which a key is kept, $4 limit.
  */
 export const COUNT_SAMPLE = `
   SELECT count(*)::int AS keys FROM (SELECT 1 FROM idempotency_keys
     WHERE account_id = $1 AND test = $2 AND get_byte(digest, 0) < 4
       AND created_at > statement_timestamp() - make_interval(hours => $3) LIMIT $4) AS sampled`;
 
-/** Forgets keys that are too old to be replayed, some at a time. $1 hours that an answer is kept, $2 how many at most. */
+/** Deletes keys that are too old to be replayed. $1 hours for which an answer is kept, $2 how many at most. */
 export const PURGE_KEYS = `
   DELETE FROM idempotency_keys WHERE digest IN (
     SELECT digest FROM idempotency_keys WHERE created_at <= clock_timestamp() - make_interval(hours => $1)

@@ -5,24 +5,23 @@ import { ID_TAKEN_UP_WITHIN_MS } from '@countersign/session/rules';
 import { ADOPT_RESOURCES, CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**
- * How long a claim holds whose owner went silent. A request is answered or given up within 3 s of its own time, its
- * statements with it, and a create waits for its card for 10 s at most: when the lease is over, nothing of the earlier one
- * still runs.
+ * Lease of a claim. A request and its statements end within 3 s of processing time, and a create waits for its card for at
+ * most 10 s, so no work of the earlier attempt still runs when its lease is over.
  */
 const LEASE_SECONDS = 30;
 /** Contract, Idempotency. */
 export const KEPT_HOURS = 24;
 const MAX_QUEUED_COMMANDS = 4_096;
 
-/** A request's idempotency key as it is stored under one version of the master key. */
+/** The stored form of a request's idempotency key under one version of the master key. */
 export interface KeyDigest {
   readonly version: number;
   readonly digest: Buffer;
 }
 
 /**
- * A request as it is compared with earlier ones, under each version of the master key, the current one first. All digests
- * are keyed: neither key nor body can be read from them.
+ * The digests of a request under each version of the master key, the current one first, for the comparison with earlier
+ * requests. All digests are keyed: neither key nor body can be read from them.
  */
 export interface DigestedRequest {
   readonly digests: readonly (KeyDigest & { readonly fingerprint: Buffer })[];
@@ -31,13 +30,13 @@ export interface DigestedRequest {
   readonly test: boolean;
 }
 
-/** Who works on a request, and for which id. */
+/** The right of one attempt to run a request, with the resource id to use. */
 export interface Claim {
   readonly digests: readonly KeyDigest[];
   readonly claimedBy: Uuid;
-  /** What the request makes gets this id, whichever attempt makes it. */
+  /** Id of the resource that the request creates, the same for all attempts. */
   readonly resourceId: Uuid;
-  /** An earlier attempt was cut short, and may have made it. */
+  /** True if an earlier attempt was interrupted and may have created the resource. */
   readonly resumed: boolean;
 }
 
@@ -48,11 +47,11 @@ export interface StoredAnswer {
 
 export type ClaimResult =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  /** The same request was answered so. */
+  /** The stored answer of the same request. */
   | { readonly kind: 'answered'; readonly answer: StoredAnswer }
-  /** The same request is being worked on. */
+  /** The same request is running. */
   | { readonly kind: 'running' }
-  /** Another body has been sent with this key. */
+  /** The key was used with another body. */
   | { readonly kind: 'reused' };
 
 interface ClaimCommand {
@@ -63,12 +62,12 @@ interface ClaimCommand {
 
 interface EndCommand {
   readonly claim: Claim;
-  /** Null where the claim ends without an answer. */
+  /** Null if the claim ends without an answer. */
   readonly answer: StoredAnswer | null;
   readonly freed: boolean;
 }
 
-/** The end of a claim in one row. */
+/** The end of a claim, for one row. */
 interface RowEnd {
   readonly digest: Buffer;
   readonly claimedBy: Uuid;
@@ -77,14 +76,14 @@ interface RowEnd {
   readonly freed: boolean;
 }
 
-/** A row that was claimed, by whom, and with which id. */
+/** A claimed row with its owner and resource id. */
 interface ClaimedRow {
   readonly digest: Buffer;
   readonly claimedBy: Uuid;
   readonly resourceId: Uuid;
 }
 
-/** A command and the rows that it claimed. */
+/** A command with the rows that it claimed. */
 interface Attempt {
   readonly command: ClaimCommand;
   readonly claimed: readonly ClaimedRow[];
@@ -101,12 +100,12 @@ export interface IdempotencyStoreOptions {
   readonly database: Pick<Database, 'query' | 'transaction'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly keys: ServerKeys;
-  /** Requests that share a statement at most. */
+  /** Requests in one statement at most. */
   readonly maxBatch: number;
 }
 
 /**
- * Idempotency keys. Claims and their ends of one moment share a statement each.
+ * Stores idempotency keys. Concurrent claims share one statement, and so do concurrent ends of claims.
  *
  * During a rotation of the master key a request has one row for each version, and is claimed only when all of them are:
  * two processes that share at least one version, in any order, conflict on the row of that version. Each row seals its
@@ -133,46 +132,48 @@ export class IdempotencyStore {
   }
 
   /**
-   * Claims the key of a request, or tells what became of the earlier one with this key. After DatabaseUnavailable the
-   * claim may have been committed: it is then let go again when its lease is over.
+   * Claims the key of a request, or returns the state of the earlier request with this key. After DatabaseUnavailable the
+   * claim may have been committed; its lease then releases it.
    */
   claim(request: DigestedRequest): Promise<ClaimResult> {
     const nowMs = this.options.clock.nowMs();
     return this.claims.add({ request, claimedBy: newId(nowMs), resourceId: newId(nowMs) });
   }
 
-  /** Whether an earlier request had this key, which may be a day old. */
-  async has({ digests }: DigestedRequest): Promise<boolean> {
+  /** Whether an earlier request used this key. A key of more than a day ago may still be found. */
+  async hasKey({ digests }: DigestedRequest): Promise<boolean> {
     const known = await this.options.database.query<KnownKey>(READ_KEYS, [digests.map(({ digest }) => digest)]);
     return known.length > 0;
   }
 
-  /** Keeps the answer for a day. Does nothing when the lease was over and another attempt has taken it up. */
-  async answered(claim: Claim, answer: StoredAnswer): Promise<void> {
+  /** Stores the answer for a day. Does nothing if the lease was over and another attempt has claimed the key. */
+  async storeAnswer(claim: Claim, answer: StoredAnswer): Promise<void> {
     await this.ends.add({ claim, answer, freed: false });
   }
 
-  /** The request was refused: its key can be used for any other. What an earlier attempt may have made is not forgotten. */
-  async refused(claim: Claim): Promise<void> {
+  /** Ends the claim of a refused request. Frees the key, unless an earlier attempt may have created the resource. */
+  async releaseRefused(claim: Claim): Promise<void> {
     await this.ends.add({ claim, answer: null, freed: !claim.resumed });
   }
 
-  /** The request failed, and what it made may be there: the next attempt begins at once, and with the same id. */
-  async failed(claim: Claim): Promise<void> {
+  /**
+   * Ends the claim of a failed request, which may have created the resource: the next attempt gets the same resource id.
+   */
+  async releaseFailed(claim: Claim): Promise<void> {
     await this.ends.add({ claim, answer: null, freed: false });
   }
 
-  /** Forgets what is older than a day, at most `limit` of it; answers how many. */
+  /** Deletes at most `limit` keys that are older than a day. Returns the number of deleted rows. */
   async purge(limit: number): Promise<number> {
     return (await this.options.database.query(PURGE_KEYS, [KEPT_HOURS, limit])).length;
   }
 
-  /** Waits until every command taken in has been answered. */
+  /** Waits until every accepted command is done. */
   async drain(): Promise<void> {
     await Promise.all([this.claims.drain(), this.ends.drain()]);
   }
 
-  /** One statement with one version of the master key; with several, what follows it shares its transaction. */
+  /** One statement with one version of the master key; a transaction with several. */
   private claimAll(commands: readonly ClaimCommand[]): Promise<ClaimResult[]> {
     const { database, keys } = this.options;
     if (keys.versions.length === 1) return this.claimIn(database, commands);
@@ -180,19 +181,19 @@ export class IdempotencyStore {
   }
 
   private async claimIn(db: Executor, commands: readonly ClaimCommand[]): Promise<ClaimResult[]> {
-    const attempts = await this.attempt(db, commands);
-    const missed = attempts.filter((attempt) => !isWhole(attempt));
+    const attempts = await this.claimRows(db, commands);
+    const missed = attempts.filter((attempt) => !isFullyClaimed(attempt));
     const released = missed.flatMap(({ command, claimed }) => claimed.map((row) => releaseOf(command, row)));
     if (released.length > 0) await this.writeEnds(db, released);
-    const adopted = attempts.filter(isWhole).flatMap(adoptedRows);
+    const adopted = attempts.filter(isFullyClaimed).flatMap(adoptedRows);
     if (adopted.length > 0) await db.query(ADOPT_RESOURCES, columnsOf(adopted));
-    const known = await this.read(db, missed);
+    const known = await this.readKeys(db, missed);
     return attempts.map((attempt) =>
-      isWhole(attempt) ? { kind: 'claimed', claim: claimOf(attempt) } : this.judge(attempt, known),
+      isFullyClaimed(attempt) ? { kind: 'claimed', claim: claimOf(attempt) } : this.resultOfMissed(attempt, known),
     );
   }
 
-  private async attempt(db: Executor, commands: readonly ClaimCommand[]): Promise<Attempt[]> {
+  private async claimRows(db: Executor, commands: readonly ClaimCommand[]): Promise<Attempt[]> {
     const wanted = commands.flatMap((command) => command.request.digests.map((digest) => ({ command, ...digest })));
     const rows = await db.query<{ digest: Buffer; resourceId: Uuid }>(CLAIM_KEYS, [
       wanted.map(({ digest }) => digest),
@@ -216,15 +217,15 @@ export class IdempotencyStore {
     });
   }
 
-  private async read(db: Executor, attempts: readonly Attempt[]): Promise<Map<string, KnownKey>> {
+  private async readKeys(db: Executor, attempts: readonly Attempt[]): Promise<Map<string, KnownKey>> {
     if (attempts.length === 0) return new Map();
     const digests = attempts.flatMap(({ command }) => command.request.digests.map(({ digest }) => digest));
     const rows = await db.query<KnownKey>(READ_KEYS, [digests]);
     return new Map(rows.map((row) => [keyOf(row.digest), row]));
   }
 
-  /** A key that was there and is gone now was being worked on a moment ago. */
-  private judge({ command, claimed }: Attempt, known: ReadonlyMap<string, KnownKey>): ClaimResult {
+  /** The result of a request whose key is not free. `running` too if its row was deleted since the claim was tried. */
+  private resultOfMissed({ command, claimed }: Attempt, known: ReadonlyMap<string, KnownKey>): ClaimResult {
     const own = new Set(claimed.map(({ digest }) => keyOf(digest)));
     const stored = command.request.digests.flatMap(({ digest, fingerprint }) => {
       const row = own.has(keyOf(digest)) ? undefined : known.get(keyOf(digest));
@@ -269,14 +270,14 @@ const keyOf = (digest: Buffer): string => digest.toString('base64');
 
 const keysOf = (digests: readonly KeyDigest[]): string[] => digests.map(({ digest }) => keyOf(digest));
 
-const isWhole = ({ command, claimed }: Attempt): boolean => claimed.length === command.request.digests.length;
+const isFullyClaimed = ({ command, claimed }: Attempt): boolean => claimed.length === command.request.digests.length;
 
-/** The request is already stored under another version: releases the row that this attempt inserted or claimed. */
+/** Releases a row of an attempt that could not claim all its rows. A row that the attempt inserted is deleted. */
 function releaseOf({ resourceId }: ClaimCommand, { digest, claimedBy, ...row }: ClaimedRow): RowEnd {
   return { digest, claimedBy, status: null, bodySealed: null, freed: row.resourceId === resourceId };
 }
 
-/** The id of the earliest attempt; ids sort by time. Rows that were claimed together have one id. */
+/** The resource id of the earliest attempt; ids sort by time. Rows that were claimed together have the same id. */
 function resourceIdOf({ command, claimed }: Attempt): Uuid {
   const [earliest = command.resourceId] = claimed
     .map(({ resourceId }) => resourceId)

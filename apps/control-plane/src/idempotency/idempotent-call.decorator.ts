@@ -5,22 +5,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RefusedRequest } from '../http/errors.js';
 import { parseIdempotencyKey } from './idempotency-key.js';
 
-/** What makes two requests the same one (contract, Idempotency: account, method and path, key, raw body). */
+/** The fields by which requests are compared (contract, Idempotency: account, method and path, key, raw body). */
 export interface RepeatableRequest {
   readonly tenant: Tenant;
   readonly method: string;
-  /** The pattern of the route with its parameters, so that one path in two spellings is one. */
+  /** The pattern of the route with its parameters, so that all spellings of a path are equal. */
   readonly path: string;
   readonly key: string;
-  /** SHA-256 of the body's octets; empty where the call has no body. */
+  /** SHA-256 of the body's octets; empty if the operation has no body. */
   readonly bodyDigest: Buffer;
 }
 
-/** A call that may be a repetition. */
+/** A call that may repeat an earlier one. */
 export interface IdempotentCall {
-  /** Null without an Idempotency-Key: the call stands for itself. */
+  /** Null without an Idempotency-Key. */
   readonly request: RepeatableRequest | null;
-  /** Says in the answer that it is an earlier one. */
+  /** Adds the header `Idempotent-Replayed` to the answer. */
   markReplayed(): void;
 }
 
@@ -35,19 +35,19 @@ const HEADER = ApiHeader({
   name: 'Idempotency-Key',
   required: false,
   description:
-    'Up to 255 printable ASCII characters that no other request has. For 24 hours a repetition, with the same key and the very same body, gets the answer of the first, and nothing is done twice.',
+    'Up to 255 printable ASCII characters, unique for each request. For 24 hours a repetition with the same key and an identical body gets the answer of the first request, and nothing is done twice.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
 });
 
-/** What the API description says of the header, for the handler whose parameter this is. */
+/** Adds the header to the API description of the handler. */
 const describeHeader: ParameterDecorator = (target, name) => {
   if (name === undefined) return;
   const handler = Object.getOwnPropertyDescriptor(target, name);
   if (handler !== undefined) HEADER(target, name, handler);
 };
 
-/** For routes with a scope: the call as IdempotencyService takes it. */
+/** Parameter decorator for routes with a scope: the call for IdempotencyService. */
 export const Idempotent = createParamDecorator(
   (_: unknown, context: ExecutionContext): IdempotentCall => {
     const http = context.switchToHttp();
@@ -66,13 +66,14 @@ function repeatable(request: FastifyRequest): RepeatableRequest | null {
   const key = typeof header === 'string' ? parseIdempotencyKey(header) : null;
   if (key === null) throw NO_KEY;
   const { caller, method, routeOptions, params } = request;
-  if (caller === null || caller.kind === 'admin') throw new Error('a route with a scope was reached without a key');
+  if (caller === null || caller.kind === 'admin')
+    throw new Error('idempotency: the route has no scope, so the request has no API key');
   return {
     tenant: caller.tenant,
     method,
     path: `${routeOptions.url ?? ''} ${JSON.stringify(params)}`,
     key,
-    // Where a call has no body, nothing and `{}` are the same call.
+    // For an operation without a body, an absent body and `{}` are equal.
     bodyDigest: request.bodyDigest ?? NO_BODY,
   };
 }

@@ -7,10 +7,10 @@ import { redactText } from '@countersign/telemetry';
 import { KEY_DEPENDANTS } from './key-dependants.js';
 import { readStatus, renderStatus } from './rotation-status.js';
 
-// For operators: `--status` lists what still needs an old version of the master key, and writes nothing; without it, keys
-// are checked as at a boot, and stored values are sealed again at once, which a running control plane does in the background.
+// Command for operators. `--status` lists the rows that still need an old version of the master key, and writes nothing.
+// Without it, keys are checked as at boot, and stored values are resealed at once instead of in the background.
 
-async function sealAgain(database: Database, keys: ServerKeys): Promise<string> {
+async function resealAll(database: Database, keys: ServerKeys): Promise<string> {
   const onError = (error: unknown, column: string): void =>
     void process.stderr.write(`${column}: ${redactText(String(error))}\n`);
   const resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError });
@@ -18,7 +18,7 @@ async function sealAgain(database: Database, keys: ServerKeys): Promise<string> 
   for (;;) {
     const step = await resealer.step();
     renewed += step.renewed;
-    if (step.isPassOver) return `${renewed} values were sealed again with version ${keys.currentVersion}.\n`;
+    if (step.isPassOver) return `${renewed} values were resealed with version ${keys.currentVersion}.\n`;
   }
 }
 
@@ -43,7 +43,7 @@ async function run(argv: readonly string[]): Promise<string> {
     onError: () => undefined,
   });
   try {
-    return isStatus ? renderStatus(await readStatus(database, keys)) : await sealAgain(database, keys);
+    return isStatus ? renderStatus(await readStatus(database, keys)) : await resealAll(database, keys);
   } finally {
     await database.close();
   }

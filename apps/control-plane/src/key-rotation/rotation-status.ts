@@ -3,10 +3,10 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Database } from '@countersign/postgres';
 import { KEY_DEPENDANTS } from './key-dependants.js';
 
-/** One version of the master key that is not current, with what depends on it. */
+/** One version of the master key that is not current, with the rows that depend on it. */
 export interface VersionStatus {
   readonly version: number;
-  /** Whether this process lists it; one that is not listed is recorded in the database. */
+  /** Whether this process lists the version; an unlisted version is recorded in the database. */
   readonly isListed: boolean;
   readonly needs: readonly KeyNeed[];
 }
@@ -17,8 +17,8 @@ export interface RotationStatus {
 }
 
 /**
- * Counts what depends on every listed or recorded version but the current one: a process that still runs with an older
- * ring may write rows of a version that is no longer listed here. Writes nothing. Throws a KeyCheckError for a wrong key.
+ * Counts the rows that depend on each listed or recorded version except the current one: a process that still runs with an
+ * older ring may write rows of a version that is not listed here. Writes nothing. Throws a KeyCheckError for a wrong key.
  */
 export async function readStatus(database: Database, keys: ServerKeys): Promise<RotationStatus> {
   const { currentVersion } = keys;
@@ -51,7 +51,7 @@ function noteOf({ rows, endsAt, renewal }: KeyNeed): string {
   return endsAt === null ? `  ${renewal}` : `  ${renewal}, the last one at ${endsAt.toISOString()}`;
 }
 
-/** A version may go when nothing is lost with it; the date is when nothing short-lived is left either. */
+/** A version can be removed when no row needs it. The date in the text is the end of the last short-lived value. */
 export function verdictOf(version: number, needs: readonly KeyNeed[]): string {
   const left = needs.filter(({ rows }) => rows > 0);
   if (left.some(({ isNeeded }) => isNeeded)) return `Version ${version} must stay.`;

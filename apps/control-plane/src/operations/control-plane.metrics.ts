@@ -4,19 +4,19 @@ import type { Metrics } from '@countersign/telemetry';
 import type { OfferResult } from '@countersign/rcs/offers';
 import type { AnsweredRequest } from '../http/server.js';
 
-/** Outcome of a create's card: delivered (`rcs`), refused before sending, or why it was not delivered. */
+/** Outcome of a create's card: delivered (`rcs`), or the reason why it was not sent or not delivered. */
 export type CardEnd =
   'rcs' | Extract<OfferResult, { kind: 'refused' }>['because'] | 'not_taken' | 'not_sent' | 'not_delivered' | 'failed';
 
 const BATCH_COMMANDS = {
   name: 'batch_commands',
-  help: 'Commands that shared a transaction.',
+  help: 'Number of commands that shared a transaction.',
   labels: ['batch'],
   buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 500],
 } as const;
 const CREATE_ROUTE = '/v1/verify';
 
-/** What the control plane counts. Labels take few values: no phone, no id, no address, nothing a caller may choose. */
+/** The metrics of the control plane. Labels have few values: no phone, id, address or value that callers can choose. */
 export class ControlPlaneMetrics {
   readonly deliveryAttempts;
   readonly deliverySeconds;
@@ -30,18 +30,18 @@ export class ControlPlaneMetrics {
   readonly #batches;
   readonly #requests;
   readonly #createSeconds;
-  /** The counters of answers that have been seen, looked up once and kept: this is on the way of every request. */
-  readonly #counts = new Map<string, { inc(): void }>();
+  /** Cached counters of answers, because every request increments one. */
+  readonly #answerCounters = new Map<string, { inc(): void }>();
 
   constructor(private readonly metrics: Metrics) {
     this.#requests = metrics.counter({
       name: 'http_requests_total',
-      help: 'Answered requests, by the pattern of their route and the mode of their key.',
+      help: 'Answered requests, by route pattern and mode of the key.',
       labels: ['method', 'route', 'status', 'mode'],
     });
     this.#createSeconds = metrics.histogram({
       name: 'create_seconds',
-      help: 'From the first octet of a create to its answer, when it succeeded; the wait for its card is not counted.',
+      help: 'Seconds from the first octet of a successful create to its answer, without the wait for its card.',
       labels: ['mode'],
     });
     this.#expired = metrics.counter({
@@ -51,17 +51,17 @@ export class ControlPlaneMetrics {
     });
     this.deliveryAttempts = metrics.counter({
       name: 'webhook_attempts_total',
-      help: 'Recorded webhook attempts, by what the delivery became.',
+      help: 'Recorded webhook attempts, by the resulting state of the delivery.',
       labels: ['outcome', 'mode'],
     });
     this.deliverySeconds = metrics.histogram({
       name: 'webhook_seconds',
-      help: 'How long receivers took to answer.',
+      help: 'Seconds that webhook receivers took to answer.',
       labels: ['mode'],
     });
     this.codesRefused = metrics.counter({
       name: 'otp_refused_total',
-      help: 'Codes that the toll-fraud guard did not send, by its rule.',
+      help: 'Codes that the toll-fraud guard refused, by rule.',
       labels: ['rule'],
     });
     this.#checks = metrics.counter({
@@ -71,27 +71,27 @@ export class ControlPlaneMetrics {
     });
     this.realtimeClosed = metrics.counter({
       name: 'realtime_closed_total',
-      help: 'WebSockets that have ended, by their close code.',
+      help: 'Closed WebSockets, by close code.',
       labels: ['code'],
     });
     this.sealedValuesRenewed = metrics.counter({
       name: 'sealed_values_renewed_total',
-      help: 'Stored values that were sealed again with the current version of the master key.',
+      help: 'Stored values that were resealed with the current version of the master key.',
     });
     this.#cards = metrics.counter({
       name: 'cards_decided_total',
-      help: 'Creates that wanted a card: rcs where it arrived, else why it did not.',
+      help: 'Creates with a card, by outcome: rcs if the card arrived, else the reason.',
       labels: ['end'],
     });
     this.#cardSeconds = metrics.histogram({
       name: 'card_decision_seconds',
-      help: 'How long creates took to know whether their cards had arrived.',
+      help: 'Seconds until creates knew whether their cards had arrived.',
       labels: ['end'],
     });
     this.#batches = metrics.histogram(BATCH_COMMANDS);
   }
 
-  /** A value that is read when the metrics are asked for. */
+  /** Registers a gauge whose value is read at each scrape. */
   watch(name: string, help: string, read: () => number | Promise<number>): void {
     this.metrics.gauge({ name, help, read });
   }
@@ -115,12 +115,12 @@ export class ControlPlaneMetrics {
 
   countAnswer({ method, route, status, mode, elapsedMs }: AnsweredRequest): void {
     const key = `${method} ${route} ${status} ${mode}`;
-    let count = this.#counts.get(key);
-    if (count === undefined) {
-      count = this.#requests.labels({ method: route === 'none' ? 'any' : method, route, status, mode });
-      this.#counts.set(key, count);
+    let counter = this.#answerCounters.get(key);
+    if (counter === undefined) {
+      counter = this.#requests.labels({ method: route === 'none' ? 'any' : method, route, status, mode });
+      this.#answerCounters.set(key, counter);
     }
-    count.inc();
+    counter.inc();
     if (route === CREATE_ROUTE && status === 200) this.#createSeconds.observe({ mode }, elapsedMs / 1000);
   }
 }

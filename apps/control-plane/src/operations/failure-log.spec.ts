@@ -20,20 +20,20 @@ const answer = (elapsedMs: number) => ({
 });
 
 describe('the log of failures', () => {
-  it('says which request failed, by its id and route', () => {
+  it('logs a failed request with its id and route', () => {
     const { log, lines } = logOf();
     log.failed(new Error('boom'), { id: 'req_1', method: 'POST', route: '/v1/verify' });
     expect(lines).toMatchObject([{ requestId: 'req_1', route: '/v1/verify', msg: 'request failed', level: 'error' }]);
   });
 
-  it('notes slow requests and no others', () => {
+  it('logs slow requests only', () => {
     const { log, lines } = logOf();
-    log.noteSlow(answer(999));
-    log.noteSlow(answer(1_000.4));
+    log.logSlowRequest(answer(999));
+    log.logSlowRequest(answer(1_000.4));
     expect(lines).toMatchObject([{ msg: 'request was slow', elapsedMs: 1_000 }]);
   });
 
-  it('is never a flood', () => {
+  it('writes at most 10 lines per second and reports the number of suppressed lines', () => {
     const { log, lines, wait } = logOf();
     for (let count = 0; count < 50; count++) log.about('a sweep')(new Error('away'));
     expect(lines).toHaveLength(10);

@@ -2,12 +2,12 @@ import type { Logger } from '@countersign/telemetry';
 import type { ErrorLog } from '../http/error-answers.js';
 import type { AnsweredRequest } from '../http/server.js';
 
-/** A request that took longer is worth a line; the others are only counted. */
+/** Requests that took longer are logged. */
 const SLOW_REQUEST_MS = 1_000;
-/** While something is down every request fails alike: so many lines a second say it, the rest are counted. */
+/** During an outage every request fails alike: further lines of the same second are counted and suppressed. */
 const MAX_LINES_PER_SECOND = 10;
 
-/** Log lines about single requests and runs: only for those that failed or were slow, and never a flood of them. */
+/** Logs failed and slow requests and failed background work, with a limited number of lines per second. */
 export class FailureLog implements ErrorLog {
   private secondStartedMs = 0;
   private lines = 0;
@@ -22,13 +22,13 @@ export class FailureLog implements ErrorLog {
     this.write({ err: error, requestId: request.id, method: request.method, route: request.route }, 'request failed');
   }
 
-  noteSlow(answer: AnsweredRequest): void {
+  logSlowRequest(answer: AnsweredRequest): void {
     if (answer.elapsedMs < SLOW_REQUEST_MS) return;
     const { id, method, route, status, elapsedMs } = answer;
     this.write({ requestId: id, method, route, status, elapsedMs: Math.round(elapsedMs) }, 'request was slow');
   }
 
-  /** For background work: a hearer of its errors. */
+  /** Returns an error handler for background work. `what` is the subject of the log line `<what> failed`. */
   about(what: string): (error: unknown) => void {
     return (error) => this.write({ err: error }, `${what} failed`);
   }
@@ -36,7 +36,7 @@ export class FailureLog implements ErrorLog {
   private write(fields: object, message: string): void {
     const nowMs = this.nowMs();
     if (nowMs - this.secondStartedMs >= 1_000) {
-      if (this.suppressed > 0) this.logger.error({ suppressed: this.suppressed }, 'more of the same was not logged');
+      if (this.suppressed > 0) this.logger.error({ suppressed: this.suppressed }, 'further failures were not logged');
       this.secondStartedMs = nowMs;
       this.lines = 0;
       this.suppressed = 0;

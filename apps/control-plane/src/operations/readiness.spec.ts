@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { readinessChecks } from './readiness.js';
 
-const checksOf = ({ askQueue = () => Promise.resolve() }: { askQueue?: () => Promise<unknown> }) =>
-  readinessChecks({ database: { query: () => Promise.resolve([]) }, clock: { driftMs: 0 }, askQueue });
+const checksOf = ({ pingQueue = () => Promise.resolve() }: { pingQueue?: () => Promise<unknown> }) =>
+  readinessChecks({ database: { query: () => Promise.resolve([]) }, clock: { driftMs: 0 }, pingQueue });
 const away = () => Promise.reject(new Error('away'));
 
 describe('readiness', () => {
-  it('needs the database, and a clock that agrees with it', () => {
+  it('checks the database, its clock and the queue', () => {
     expect(Object.keys(checksOf({}))).toEqual(['database', 'clock', 'queue']);
   });
 
-  it('needs the queue to answer once, and lives without it from then on', async () => {
+  it('requires the queue to answer once, and ignores it from then on', async () => {
     let up = false;
-    const checks = checksOf({ askQueue: () => (up ? Promise.resolve() : away()) });
+    const checks = checksOf({ pingQueue: () => (up ? Promise.resolve() : away()) });
     await expect(checks['queue']?.()).rejects.toThrow('away');
     up = true;
     await checks['queue']?.();

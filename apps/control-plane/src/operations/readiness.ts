@@ -5,19 +5,19 @@ export interface ReadinessParts {
   readonly database: Executor;
   readonly clock: Pick<DatabaseClock, 'driftMs'>;
   /** Resolves when the queue's store answers. */
-  readonly askQueue: () => Promise<unknown>;
+  readonly pingQueue: () => Promise<unknown>;
 }
 
 /**
- * What must work before requests are sent here. The queue must have answered once, so that a wrong address is found at
- * boot; losing it later makes nothing unready, since it only rings a bell that the relay does not need.
+ * The conditions of readiness. The queue must have answered once, so that a wrong address is found at boot. A later loss of
+ * the queue does not make the process unready, because it carries only notifications and polling replaces them.
  */
-export function readinessChecks({ database, clock, askQueue }: ReadinessParts): Readonly<Record<string, Check>> {
+export function readinessChecks({ database, clock, pingQueue }: ReadinessParts): Readonly<Record<string, Check>> {
   let queueAnswered = false;
   return {
     ...readinessOf(database, clock),
     queue: async () => {
-      if (!queueAnswered) await askQueue();
+      if (!queueAnswered) await pingQueue();
       queueAnswered = true;
     },
   };

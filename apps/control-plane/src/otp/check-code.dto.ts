@@ -4,9 +4,9 @@ import { failsWith } from '../http/compiled-validator.js';
 
 const CODE = failsWith('code must be a string of 6 digits.');
 
-/** The body of POST /v1/verify/{id}/check (specification 4.4). Another shape costs no attempt. */
+/** The body of POST /v1/verify/{id}/check (specification 4.4). An invalid body does not count as an attempt. */
 export class CheckCode {
-  @ApiProperty({ pattern: '^[0-9]{6}$', description: 'As the user typed it, leading zeros kept.', example: '042137' })
+  @ApiProperty({ pattern: '^[0-9]{6}$', description: 'As the user typed it, with leading zeros.', example: '042137' })
   @Matches(/^[0-9]{6}$/, CODE)
   @IsString(CODE)
   code!: string;

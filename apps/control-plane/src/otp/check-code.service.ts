@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../http/errors.js';
 import { codeRefusal, NOT_FOUND } from './code-refusals.js';
 
-/** Tries the codes that users type (specification 4.4). */
+/** Checks the codes that users type (specification 4.4). */
 @Injectable()
 export class CheckCodeService {
   constructor(
@@ -13,8 +13,8 @@ export class CheckCodeService {
     private readonly renderer: SessionRenderer,
   ) {}
 
-  /** Approves the session of a right code; the answer is JSON text. A wrong one has cost an attempt. */
-  async check(caller: ApiKeyPrincipal, sessionId: string, code: string): Promise<Outcome<string>> {
+  /** Approves the session if the code is right; returns JSON text. A wrong code counts as an attempt. */
+  async checkCode(caller: ApiKeyPrincipal, sessionId: string, code: string): Promise<Outcome<string>> {
     const id = parseId('sess', sessionId);
     if (id === null) return NOT_FOUND;
     const result = await this.sessions.check(caller.tenant, id, code);

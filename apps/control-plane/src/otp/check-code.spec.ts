@@ -5,16 +5,16 @@ import { CheckCode } from './check-code.dto.js';
 
 const validator = CompiledValidator.compile(CheckCode);
 
-describe('the body of check', () => {
-  it('takes six digits, as they are, and nothing else', () => {
-    const like = fc.stringMatching(/^[0-9]{5,7}$/);
+describe('the body of POST /v1/verify/{id}/check', () => {
+  it('must have a code of six digits, which is not normalized', () => {
+    const digits = fc.stringMatching(/^[0-9]{5,7}$/);
     fc.assert(
-      fc.property(fc.oneof(like, fc.string(), fc.integer(), fc.constant(null)), (code) => {
+      fc.property(fc.oneof(digits, fc.string(), fc.integer(), fc.constant(null)), (code) => {
         const read = validator.read(new Map([['code', code]]));
-        const good =
+        const legal =
           typeof code === 'string' && code.length === 6 && Array.from(code).every((c) => c >= '0' && c <= '9');
         expect(read).toMatchObject(
-          good ? { ok: true, value: { code } } : { ok: false, refusal: { code: 'VALIDATION_ERROR', field: 'code' } },
+          legal ? { ok: true, value: { code } } : { ok: false, refusal: { code: 'VALIDATION_ERROR', field: 'code' } },
         );
       }),
     );

@@ -6,7 +6,7 @@ import type { GuardRefusal } from '../guard/guard-rules.js';
 type NotReady = Exclude<CodeReadiness, { kind: 'ready' }>;
 type NotApproved = Exclude<CheckResult, { kind: 'approved' }>;
 
-/** Why a code is not sent or not accepted, as the caller is told (contract, Errors). */
+/** The error of a code that is not sent or not accepted (contract, Errors). */
 export function codeRefusal(refused: NotReady | NotApproved): Refusal {
   switch (refused.kind) {
     case 'not_found':
@@ -26,7 +26,7 @@ export function codeRefusal(refused: NotReady | NotApproved): Refusal {
   }
 }
 
-/** What keeps a session from one code more. */
+/** The error of a session that has reached a limit of its codes. */
 export function limitRefusal({ kind, retryAfterSeconds }: CodeLimit): Refusal {
   if (kind === 'send_limit') {
     return { code: 'SEND_LIMIT_REACHED', message: 'This session sends no more codes.', retryAfterSeconds };
@@ -35,7 +35,7 @@ export function limitRefusal({ kind, retryAfterSeconds }: CodeLimit): Refusal {
   return { code: 'RATE_LIMITED', message, retryAfterSeconds };
 }
 
-/** What the guard refused: that a destination is blocked, not by which rule. */
+/** The error of a send that the guard refused. It does not name the rule that blocked the destination. */
 export function guardRefusal(refused: GuardRefusal, now: Date): Refusal {
   if (refused.kind === 'blocked') return { code: 'DESTINATION_BLOCKED', field: 'phone' };
   const seconds = Math.ceil((refused.until.getTime() - now.getTime()) / 1000);
@@ -43,7 +43,7 @@ export function guardRefusal(refused: GuardRefusal, now: Date): Refusal {
   return { code: 'SEND_LIMIT_REACHED', message, retryAfterSeconds: Math.max(1, seconds) };
 }
 
-/** No carrier can be reached that takes messages to this phone: for somebody else to mend. */
+/** No bind is up that routes messages to this phone. The caller cannot resolve this, so it is a 503 with a retry. */
 export const NO_ROUTE: Refusal = {
   code: 'SERVICE_UNAVAILABLE',
   message: 'No route leads to this phone at the moment.',

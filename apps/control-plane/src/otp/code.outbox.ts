@@ -11,15 +11,15 @@ export interface CodeOutboxOptions {
   readonly keys: ServerKeys;
   readonly store: Pick<OutboundStore, 'insert'>;
   readonly lookup: OutboundLookup;
-  /** Wakes whoever sends messages, after their commit. Must not throw. */
-  readonly wake: (ids: readonly Uuid[]) => void;
-  /** Wakes whoever plays the carrier for test keys. Must not throw. */
-  readonly wakeTest: () => void;
-  /** Told that a code was sent, after its commit. Must not throw. */
-  readonly tell: (event: BroadcastEvent) => void;
+  /** Notifies the gateways of queued messages, after the commit. Must not throw. */
+  readonly notifyGateways: (ids: readonly Uuid[]) => void;
+  /** Notifies the simulated carrier of test keys, after the commit. Must not throw. */
+  readonly notifyTestCarrier: () => void;
+  /** Publishes to realtime channels that a code was queued, after the commit. Must not throw. */
+  readonly publish: (event: BroadcastEvent) => void;
 }
 
-/** Where a code goes from here: a sealed message in the same transaction, and the bell after its commit. */
+/** Queues the SMS of a code: a sealed message in the caller's transaction, and a notification after its commit. */
 export class CodeOutbox {
   constructor(private readonly options: CodeOutboxOptions) {}
 
@@ -27,19 +27,19 @@ export class CodeOutbox {
     return this.options.clock.newId();
   }
 
-  /** The phone that an earlier run of the same request has queued this message to, or null. */
+  /** The destination of this message if an earlier run of the same request has queued it, or null. */
   queuedTo(tx: Executor, messageId: Uuid, sessionId: Uuid, tenant: Tenant): Promise<string | null> {
     return this.options.lookup.queuedTo(tx, messageId, sessionId, tenant);
   }
 
-  /** Those of the phones that a route leads to. */
-  async reachable(tx: Executor, phones: ReadonlySet<string>): Promise<Set<string>> {
+  /** The phones that have a route. */
+  async phonesWithRoute(tx: Executor, phones: ReadonlySet<string>): Promise<Set<string>> {
     const reached = await Promise.all([...phones].map((phone) => this.options.lookup.hasRoute(tx, phone)));
     return new Set([...phones].filter((_, at) => reached[at] === true));
   }
 
-  /** Queues the SMS with the code. Its text is readable to whoever sends it, and to nobody else. */
-  async queue(tx: Executor, { session, now }: ReadyForCode, code: string, messageId: Uuid): Promise<void> {
+  /** Inserts the SMS with the code. Its text is sealed: only processes with the master key can read it. */
+  async queueCode(tx: Executor, { session, now }: ReadyForCode, code: string, messageId: Uuid): Promise<void> {
     const text = otpText(session.brandName, session.otpDomain, code);
     await this.options.store.insert(tx, {
       id: messageId,
@@ -55,12 +55,12 @@ export class CodeOutbox {
     });
   }
 
-  /** After the commit. */
+  /** Call after the commit. */
   notify(messageId: Uuid, { session, now }: ReadyForCode): void {
-    const { clock, wake, wakeTest, tell } = this.options;
-    if (session.test) wakeTest();
-    else wake([messageId]);
+    const { clock, notifyGateways, notifyTestCarrier, publish } = this.options;
+    if (session.test) notifyTestCarrier();
+    else notifyGateways([messageId]);
     const { id: sessionId, accountId, test } = session;
-    tell({ id: clock.newId(), type: UPDATED, sessionId, accountId, test, at: now.toISOString() });
+    publish({ id: clock.newId(), type: UPDATED, sessionId, accountId, test, at: now.toISOString() });
   }
 }

@@ -7,7 +7,7 @@ import type { GuardStore } from '../guard/guard.store.js';
 import { DAY_MS } from '../guard/traffic-slots.js';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
-/** Rows of one table that one run deletes at most; while there are more the next run follows at once. */
+/** Rows of one table that one run deletes at most. If more are left, the next run follows at once. */
 const MAX_PURGED = 1_000;
 
 export interface CountersSweeperOptions {
@@ -20,24 +20,24 @@ export interface CountersSweeperOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Forgets what the guard no longer needs. Nobody waits for it: a window that is over begins anew with its next send. */
+/** Deletes counters that the guard no longer needs. No request depends on it: the next send restarts an expired window. */
 export class CountersSweeper implements OnModuleDestroy {
-  private readonly periodic: PollLoop;
+  private readonly pollLoop: PollLoop;
 
   constructor({ store, approvals, checks, database, clock, retentionDays, onError }: CountersSweeperOptions) {
-    this.periodic = new PollLoop({
+    this.pollLoop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => {
         const nowMs = clock.nowMs();
         const counters = await store.purge(database, new Date(nowMs - retentionDays * DAY_MS));
-        const counted = await approvals.purge(database, nowMs, MAX_PURGED);
-        return (await checks.purge(database, MAX_PURGED)) || counters || counted;
+        const approvalRows = await approvals.purge(database, nowMs, MAX_PURGED);
+        return (await checks.purge(database, MAX_PURGED)) || counters || approvalRows;
       },
       onError,
     });
   }
 
   async onModuleDestroy(): Promise<void> {
-    await this.periodic.stop();
+    await this.pollLoop.stop();
   }
 }

@@ -36,7 +36,7 @@ export class OtpController {
     tag: 'Verifications',
     summary: 'Send a code by SMS',
     description:
-      'Sends a 6-digit code to the session’s phone and answers once it is durably queued. Three codes per session, 30 seconds apart, all of them good until the session expires; five per hour and ten per day of one account to one phone, twice that over all accounts.',
+      'Sends a 6-digit code to the session’s phone and answers once it is durably queued. Limits: three codes per session, 30 seconds apart, all of them valid until the session expires; five per hour and ten per day from one account to one phone, twice that over all accounts.',
     answer: { status: 200, description: 'A code is on its way.', type: SendSmsAnswer },
     errors: [
       'SESSION_NOT_FOUND',
@@ -55,7 +55,7 @@ export class OtpController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<string> {
     const send = (messageId: Uuid): Promise<Outcome<string>> =>
-      this.sends.send(caller, sessionId, messageId).then(asText);
+      this.sends.sendCode(caller, sessionId, messageId).then(asText);
     return valueOf(await this.idempotency.run(call, send));
   }
 
@@ -68,7 +68,7 @@ export class OtpController {
     tag: 'Verifications',
     summary: 'Check a code',
     description:
-      'Approves the session when the code is one of those sent. Five wrong codes per session (two where it was created while codes of the account were being guessed); after them the SMS from the phone and the card still approve it.',
+      'Approves the session if the code is one of the codes sent to it. A session accepts five wrong codes (two if it was created while guessing was suspected at the account); after them the SMS from the phone and the card can still approve it.',
     answer: { status: 200, description: 'The session is approved.', type: CheckAnswer },
     errors: [
       'SESSION_NOT_FOUND',
@@ -84,6 +84,6 @@ export class OtpController {
     @Param('sessionId') sessionId: string,
     @Body(BodyPipe) body: CheckCode,
   ): Promise<string> {
-    return valueOf(await this.checks.check(caller, sessionId, body.code));
+    return valueOf(await this.checks.checkCode(caller, sessionId, body.code));
   }
 }

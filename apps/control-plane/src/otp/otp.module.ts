@@ -6,7 +6,7 @@ import { BodyConstraints } from '../http/body.pipe.js';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores/stores.js';
-import { TestNumbers } from '../test-numbers/test-phones.js';
+import { TestPhones } from '../test-numbers/test-phones.js';
 import { ApprovalStore } from '../guard/approval.store.js';
 import { CheckCodeService } from './check-code.service.js';
 import { CodeOutbox } from './code.outbox.js';
@@ -59,7 +59,7 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
       useValue: new GuardOptions(
         settings.otpLimits,
         (rule) => metrics.codesRefused.inc({ rule }),
-        failures.about('noting what the guard refused'),
+        failures.about('recording refusals of the toll-fraud guard'),
       ),
     },
     {
@@ -72,7 +72,7 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
           database,
           clock,
           retentionDays: settings.retentionDays,
-          onError: failures.about('forgetting counters of codes'),
+          onError: failures.about('deleting expired counters of codes'),
         }),
       inject: [GuardStore],
     },
@@ -82,21 +82,21 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
 function outboxProviders({ settings, stores, failures }: OtpOptions): Provider[] {
   const notifier = {
     provide: MtJobNotifier,
-    useFactory: () => new MtJobNotifier('outbound', settings, failures.about('the queue of codes')),
+    useFactory: () => new MtJobNotifier('outbound', settings, failures.about('notifying the gateways of queued codes')),
   };
   const outbox = {
     provide: CodeOutbox,
-    useFactory: (codeJobNotifier: MtJobNotifier, testNumbers: TestNumbers) =>
+    useFactory: (codeJobNotifier: MtJobNotifier, testPhones: TestPhones) =>
       new CodeOutbox({
         clock: stores.clock,
         keys: stores.keys,
         store: new OutboundStore(),
         lookup: new OutboundLookup(),
-        wake: (ids) => codeJobNotifier.notify(ids),
-        wakeTest: () => testNumbers.takeCode(),
-        tell: (event) => stores.told.publish([event]),
+        notifyGateways: (ids) => codeJobNotifier.notify(ids),
+        notifyTestCarrier: () => testPhones.submitQueuedCodes(),
+        publish: (event) => stores.told.publish([event]),
       }),
-    inject: [MtJobNotifier, TestNumbers],
+    inject: [MtJobNotifier, TestPhones],
   };
   return [notifier, outbox];
 }

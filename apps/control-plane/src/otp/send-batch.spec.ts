@@ -2,7 +2,7 @@ import type { ReadyForCode } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
 import type { GuardRefusal } from '../guard/guard-rules.js';
-import { SendBatch, type AskedSend, type SendDecision } from './send-batch.js';
+import { SendBatch, type SendRequest, type SendDecision } from './send-batch.js';
 
 const NOW = new Date('2024-05-01T12:00:00Z');
 const PHONE = '+14155552671';
@@ -41,7 +41,7 @@ const readyOf = (changes: Partial<Session> = {}, history: Partial<ReadyForCode> 
   sentAt: null,
   ...history,
 });
-const ask = (readiness: AskedSend['readiness'], changes: Partial<AskedSend> = {}): AskedSend => ({
+const requestOf = (readiness: SendRequest['readiness'], changes: Partial<SendRequest> = {}): SendRequest => ({
   messageId: 'message',
   readiness,
   queuedTo: null,
@@ -51,20 +51,20 @@ const ask = (readiness: AskedSend['readiness'], changes: Partial<AskedSend> = {}
 const BLOCKED: GuardRefusal = { kind: 'blocked', rule: 'country', trips: false };
 const CAPPED: GuardRefusal = { kind: 'capped', rule: 'phone_hourly', until: new Date(NOW.getTime() + 1_500) };
 
-/** A batch under a guard that says this, and how many sends were counted. */
+/** A batch under a guard that always returns `refusal`. `added` counts the sends that the guard counted. */
 class GuardedBatch {
-  entered = 0;
+  added = 0;
   readonly batch: SendBatch;
 
   constructor(refusal: GuardRefusal | null, reachable: readonly string[]) {
-    const enter = (): void => {
-      this.entered += 1;
+    const addSend = (): void => {
+      this.added += 1;
     };
-    this.batch = new SendBatch({ judge: () => refusal, enter }, new Set(reachable));
+    this.batch = new SendBatch({ checkSend: () => refusal, addSend }, new Set(reachable));
   }
 
-  decide(asked: AskedSend): SendDecision {
-    return this.batch.decide(asked);
+  decide(request: SendRequest): SendDecision {
+    return this.batch.decide(request);
   }
 }
 
@@ -74,68 +74,80 @@ const batchOf = (refusal: GuardRefusal | null = null, reachable: readonly string
 const codeOf = (decision: SendDecision): string =>
   decision.kind === 'refused' ? decision.refusal.code : decision.kind;
 
-describe('a send', () => {
+describe('a request to send a code', () => {
   const spent = { sends: 3, sentAt: new Date(NOW.getTime() - 60_000) };
   const recent = { sends: 1, sentAt: new Date(NOW.getTime() - 10_000) };
 
-  it.each<readonly [string, string, AskedSend, GuardRefusal | null, string[]]>([
-    ['goes where nothing stands in its way', 'send', ask(readyOf()), null, [PHONE]],
+  it.each<readonly [string, string, SendRequest, GuardRefusal | null, string[]]>([
+    ['is sent when no rule refuses it', 'send', requestOf(readyOf()), null, [PHONE]],
     [
-      'was sent before, whatever became of the session',
+      'whose message is already queued succeeds, whatever the session is now',
       'known',
-      ask({ kind: 'not_found' }, { queuedTo: PHONE }),
+      requestOf({ kind: 'not_found' }, { queuedTo: PHONE }),
       BLOCKED,
       [],
     ],
-    ['has no session', 'SESSION_NOT_FOUND', ask({ kind: 'not_found' }), null, [PHONE]],
-    ['of a session that ended', 'SESSION_NOT_PENDING', ask({ kind: 'not_pending', status: 'denied' }), BLOCKED, []],
-    ['to a blocked destination, before every limit', 'DESTINATION_BLOCKED', ask(readyOf({}, spent)), BLOCKED, []],
+    ['without a session', 'SESSION_NOT_FOUND', requestOf({ kind: 'not_found' }), null, [PHONE]],
+    ['of an ended session', 'SESSION_NOT_PENDING', requestOf({ kind: 'not_pending', status: 'denied' }), BLOCKED, []],
     [
-      'past three in its session, before the caps of the phone',
+      'to a blocked destination is refused before every limit',
+      'DESTINATION_BLOCKED',
+      requestOf(readyOf({}, spent)),
+      BLOCKED,
+      [],
+    ],
+    [
+      'after three codes of its session is refused before the caps of the phone',
       'SEND_LIMIT_REACHED',
-      ask(readyOf({}, spent)),
+      requestOf(readyOf({}, spent)),
       CAPPED,
       [],
     ],
-    ['too soon after the last', 'RATE_LIMITED', ask(readyOf({}, recent)), CAPPED, []],
-    ['past a cap of the phone, before the route', 'SEND_LIMIT_REACHED', ask(readyOf()), CAPPED, []],
-    ['without a route', 'SERVICE_UNAVAILABLE', ask(readyOf()), null, []],
-    ['of a test key needs neither guard nor route', 'send', ask(readyOf({ test: true })), BLOCKED, []],
-    ['of a test key keeps the session’s limits', 'RATE_LIMITED', ask(readyOf({ test: true }, recent)), null, []],
+    ['within the cooldown', 'RATE_LIMITED', requestOf(readyOf({}, recent)), CAPPED, []],
+    ['above a cap of the phone is refused before the route', 'SEND_LIMIT_REACHED', requestOf(readyOf()), CAPPED, []],
+    ['without a route', 'SERVICE_UNAVAILABLE', requestOf(readyOf()), null, []],
+    ['of a test key passes without guard and route', 'send', requestOf(readyOf({ test: true })), BLOCKED, []],
     [
-      'of a test key to the number that is blocked',
-      'DESTINATION_BLOCKED',
-      ask(readyOf({ test: true, phone: '+15005550008' }, recent)),
+      'of a test key has the limits of its session',
+      'RATE_LIMITED',
+      requestOf(readyOf({ test: true }, recent)),
       null,
       [],
     ],
-  ])('%s: %s', (_, expected, asked, refusal, reachable) => {
-    expect(codeOf(batchOf(refusal, reachable).decide(asked))).toBe(expected);
+    [
+      'of a test key to the blocked test number',
+      'DESTINATION_BLOCKED',
+      requestOf(readyOf({ test: true, phone: '+15005550008' }, recent)),
+      null,
+      [],
+    ],
+  ])('%s: %s', (_, expected, request, refusal, reachable) => {
+    expect(codeOf(batchOf(refusal, reachable).decide(request))).toBe(expected);
   });
 
-  it('is told of by the guard where the guard refused it, with the seconds to the end of its cap', () => {
-    const decision = batchOf(CAPPED).decide(ask(readyOf()));
+  it('that the guard refused has the refusal to record, and the seconds to the end of the cap', () => {
+    const decision = batchOf(CAPPED).decide(requestOf(readyOf()));
     expect(decision).toMatchObject({ refusal: { retryAfterSeconds: 2 }, guarded: { refusal: CAPPED } });
-    expect(batchOf(BLOCKED).decide(ask(readyOf()))).toMatchObject({ guarded: { refusal: BLOCKED } });
-    expect(batchOf().decide(ask(readyOf({}, spent)))).not.toHaveProperty('guarded');
+    expect(batchOf(BLOCKED).decide(requestOf(readyOf()))).toMatchObject({ guarded: { refusal: BLOCKED } });
+    expect(batchOf().decide(requestOf(readyOf({}, spent)))).not.toHaveProperty('guarded');
   });
 
-  it('is counted when it goes, and only then', () => {
-    const going = batchOf();
-    going.decide(ask(readyOf()));
-    expect(going.entered).toBe(1);
-    for (const kept of [batchOf(BLOCKED), batchOf(CAPPED), batchOf(null, [])]) {
-      kept.decide(ask(readyOf()));
-      expect(kept.entered).toBe(0);
+  it('is counted only when it is sent', () => {
+    const sent = batchOf();
+    sent.decide(requestOf(readyOf()));
+    expect(sent.added).toBe(1);
+    for (const refused of [batchOf(BLOCKED), batchOf(CAPPED), batchOf(null, [])]) {
+      refused.decide(requestOf(readyOf()));
+      expect(refused.added).toBe(0);
     }
   });
 });
 
-describe('sends of one moment', () => {
-  it('in one session: the first goes, the others come too soon, and the same one again is the same', () => {
+describe('requests in one batch', () => {
+  it('for one session: the first is sent, another is within the cooldown, and a repetition of the first succeeds', () => {
     const batch = batchOf();
-    const decisions = ['a', 'b', 'a'].map((messageId) => batch.decide(ask(readyOf(), { messageId })));
+    const decisions = ['a', 'b', 'a'].map((messageId) => batch.decide(requestOf(readyOf(), { messageId })));
     expect(decisions.map(codeOf)).toEqual(['send', 'RATE_LIMITED', 'known']);
-    expect(codeOf(batch.decide(ask(readyOf({ id: 'two' }), { messageId: 'c' })))).toBe('send');
+    expect(codeOf(batch.decide(requestOf(readyOf({ id: 'two' }), { messageId: 'c' })))).toBe('send');
   });
 });

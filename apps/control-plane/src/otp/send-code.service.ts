@@ -11,11 +11,11 @@ import { TEST_CODE } from '../test-numbers/test-number.js';
 import type { SendSmsAnswer } from '../verify/session.view.js';
 import { NOT_FOUND } from './code-refusals.js';
 import { CodeOutbox } from './code.outbox.js';
-import { SendBatch, type AskedSend, type SendDecision } from './send-batch.js';
+import { SendBatch, type SendRequest, type SendDecision } from './send-batch.js';
 import { SendGuard } from '../guard/send-guard.js';
 
 const MAX_BATCH = 32;
-/** While one waits for counters that another process holds, the next is not kept waiting for it. */
+/** A second batch can run while the first waits for counters that another process has locked. */
 const BATCHES_IN_FLIGHT = 2;
 const MAX_QUEUED_SENDS = 4_096;
 
@@ -26,8 +26,8 @@ interface SendCommand {
 }
 
 /**
- * Sends codes by SMS (specification 4.3): answered once the code's digest and the sealed message are committed together.
- * Sends of one moment share a transaction; a refused one leaves nothing but the guard's tally.
+ * Sends codes by SMS (specification 4.3): answers once the code's digest and the sealed message are committed together.
+ * Concurrent sends share a transaction. A refused send writes nothing but the guard's tally.
  */
 @Injectable()
 export class SendCodeService {
@@ -41,17 +41,17 @@ export class SendCodeService {
   ) {
     this.sends = new Batcher({
       name: 'otp.send',
-      // Those of one session may share a batch: they are decided one after the other.
+      // Sends of one session may share a batch, because SendBatch decides them one after the other.
       keysOf: () => [],
       maxBatch: MAX_BATCH,
       maxInFlight: BATCHES_IN_FLIGHT,
       maxQueued: MAX_QUEUED_SENDS,
-      run: (commands) => this.runAll(commands),
+      run: (commands) => this.sendBatch(commands),
     });
   }
 
-  /** With the message id of an earlier attempt whose answer was lost, that message is answered for and no other is sent. */
-  async send(
+  /** With the message id of an earlier attempt it answers for that message and sends no other. */
+  async sendCode(
     caller: ApiKeyPrincipal,
     sessionId: string,
     messageId: Uuid = this.outbox.newId(),
@@ -61,66 +61,67 @@ export class SendCodeService {
     return this.sends.add({ tenant: caller.tenant, sessionId: id, messageId });
   }
 
-  /** Waits until every send taken in has been decided. */
+  /** Waits until every accepted send has been decided. */
   drain(): Promise<void> {
     return this.sends.drain();
   }
 
-  private async runAll(commands: readonly SendCommand[]): Promise<Outcome<SendSmsAnswer>[]> {
-    const decisions = await this.database.transaction((tx) => this.sendIn(tx, commands));
+  private async sendBatch(commands: readonly SendCommand[]): Promise<Outcome<SendSmsAnswer>[]> {
+    const decisions = await this.database.transaction((tx) => this.decideAndWrite(tx, commands));
     for (const decision of decisions) {
       if (decision.kind === 'send') this.outbox.notify(decision.messageId, decision.ready);
     }
-    await this.guard.record(
+    await this.guard.recordRefusals(
       decisions.flatMap((each) => (each.kind === 'refused' && each.guarded !== undefined ? [each.guarded] : [])),
     );
     return decisions.map(outcomeOf);
   }
 
-  private async sendIn(tx: Executor, commands: readonly SendCommand[]): Promise<SendDecision[]> {
-    const asked = await this.ask(tx, commands);
-    const ready = asked.flatMap(({ readiness, queuedTo }) =>
+  private async decideAndWrite(tx: Executor, commands: readonly SendCommand[]): Promise<SendDecision[]> {
+    const requests = await this.readRequests(tx, commands);
+    const ready = requests.flatMap(({ readiness, queuedTo }) =>
       readiness.kind === 'ready' && queuedTo === null && !readiness.session.test ? [readiness] : [],
     );
     const [guarded, reachable] = await Promise.all([
-      this.guard.open(tx, ready),
-      this.outbox.reachable(tx, new Set(ready.map(({ session }) => session.phone))),
+      this.guard.openSends(tx, ready),
+      this.outbox.phonesWithRoute(tx, new Set(ready.map(({ session }) => session.phone))),
     ]);
     const batch = new SendBatch(guarded, reachable);
-    const decisions = asked.map((each) => batch.decide(each));
+    const decisions = requests.map((request) => batch.decide(request));
     await Promise.all([
-      this.guard.close(tx, guarded),
-      ...decisions.map((each) => (each.kind === 'send' ? this.write(tx, each.ready, each.messageId) : null)),
+      this.guard.writeSends(tx, guarded),
+      ...decisions.map((each) => (each.kind === 'send' ? this.writeCode(tx, each.ready, each.messageId) : null)),
     ]);
     return decisions;
   }
 
-  /** Locks the sessions in the order of their ids, and answers in the order of the commands. */
-  private async ask(tx: Executor, commands: readonly SendCommand[]): Promise<AskedSend[]> {
-    const asked: Promise<AskedSend>[] = [];
-    for (const [at, command] of [...commands.entries()].sort(bySession)) asked[at] = this.askOne(tx, command);
-    return Promise.all(asked);
+  /** Locks the sessions in the order of their ids; the result has the order of the commands. */
+  private async readRequests(tx: Executor, commands: readonly SendCommand[]): Promise<SendRequest[]> {
+    const requests: Promise<SendRequest>[] = [];
+    for (const [at, command] of [...commands.entries()].sort(bySession)) requests[at] = this.readRequest(tx, command);
+    return Promise.all(requests);
   }
 
-  private async askOne(tx: Executor, command: SendCommand): Promise<AskedSend> {
+  private async readRequest(tx: Executor, command: SendCommand): Promise<SendRequest> {
     const { tenant, sessionId, messageId } = command;
     const [readiness, queuedTo] = await Promise.all([
       this.sessions.prepareCode(tx, tenant, sessionId),
-      // Asked behind the session's lock: an earlier run of this request may be at work still.
+      // Read after the session's lock is taken, because an earlier run of this request may not have committed yet.
       this.outbox.queuedTo(tx, messageId, sessionId, tenant),
     ]);
     return { messageId, readiness, queuedTo };
   }
 
-  private async write(tx: Executor, ready: ReadyForCode, messageId: Uuid): Promise<void> {
+  private async writeCode(tx: Executor, ready: ReadyForCode, messageId: Uuid): Promise<void> {
     const code = ready.session.test ? TEST_CODE : generateCode(randomInt);
-    await Promise.all([this.sessions.addCode(tx, ready, code), this.outbox.queue(tx, ready, code, messageId)]);
+    await Promise.all([this.sessions.addCode(tx, ready, code), this.outbox.queueCode(tx, ready, code, messageId)]);
   }
 }
 
-type Placed = readonly [number, SendCommand];
+type IndexedCommand = readonly [number, SendCommand];
 
-const bySession = ([, one]: Placed, [, other]: Placed): number => (one.sessionId < other.sessionId ? -1 : 1);
+const bySession = ([, one]: IndexedCommand, [, other]: IndexedCommand): number =>
+  one.sessionId < other.sessionId ? -1 : 1;
 
 function outcomeOf(decision: SendDecision): Outcome<SendSmsAnswer> {
   if (decision.kind === 'refused') return { ok: false, refusal: decision.refusal };

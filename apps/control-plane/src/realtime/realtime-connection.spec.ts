@@ -3,41 +3,48 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { SubscriptionPlaces } from './account-connection-quota.js';
+import { BufferedOctets } from './buffered-octets.js';
 import { RealtimeConnection, type ConnectionOptions } from './realtime-connection.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const MIB = 1024 * 1024;
 
-let server: WebSocketServer | undefined;
+const servers: WebSocketServer[] = [];
 afterEach(() => {
   vi.useRealTimers();
-  for (const client of server?.clients ?? []) client.terminate();
-  server?.close();
+  for (const server of servers.splice(0)) {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  }
+});
+
+const listenerOf = (accountId: string): ConnectionOptions['listener'] => ({
+  kind: 'key',
+  tenant: { accountId, mode: 'live' },
+  keyId: 'k',
+  keyDigests: ['d'],
+  view: 'full',
+  limits: {},
 });
 
 /** A connection over a real socket, and the client at its other end. */
 async function connected(
   changes: Partial<ConnectionOptions> = {},
 ): Promise<{ connection: RealtimeConnection; client: WebSocket; ours: WebSocket }> {
-  server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  servers.push(server);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const client = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
   const [[ours]] = (await Promise.all([once(server, 'connection'), once(client, 'open')])) as [[WebSocket], unknown];
   const connection = new RealtimeConnection(ours, {
-    listener: {
-      kind: 'key',
-      tenant: { accountId: 'a', mode: 'live' },
-      keyId: 'k',
-      keyDigests: ['d'],
-      view: 'full',
-      limits: {},
-    },
+    listener: listenerOf('a'),
     clientAddress: '127.0.0.1',
     nowMs: () => performance.now(),
     onProven: () => undefined,
     hasPlaceFor: () => true,
     subscriptions: new SubscriptionPlaces(2),
+    buffered: new BufferedOctets(),
     ...changes,
   });
   return { connection, client, ours };
@@ -63,6 +70,61 @@ describe('a connection whose reader does not read', () => {
     const [code] = (await once(client, 'close')) as [number];
     expect(code).toBe(4503);
     expect(await closed).toBe(4503);
+  });
+});
+
+describe('connections whose readers do not read', () => {
+  /** A connection of the account, with so many octets that wait for its client. */
+  async function behind(
+    buffered: BufferedOctets,
+    accountId: string,
+    octets: number,
+  ): Promise<{
+    readonly closed: Promise<number>;
+    readonly client: WebSocket;
+    readonly connection: RealtimeConnection;
+  }> {
+    const { connection, client, ours } = await connected({ listener: listenerOf(accountId), buffered });
+    client.pause();
+    const closed = new Promise<number>((resolve) => connection.onClose(resolve));
+    // The two ends of the line take a few mebibytes first.
+    for (let sent = 0; connection.open && ours.bufferedAmount < octets && sent < 4_096; sent += 1) {
+      connection.send(PIECE);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return { closed, client, connection };
+  }
+
+  it('are closed with 4503 beyond the share of their account, the one that is furthest behind first', async () => {
+    const buffered = new BufferedOctets({ octets: 8 * MIB, octetsOfTenant: MIB });
+    const most = await behind(buffered, 'a', 0.6 * MIB);
+    const less = await behind(buffered, 'a', 0.3 * MIB);
+    const other = await behind(buffered, 'b', 0.3 * MIB);
+    const third = await behind(buffered, 'a', 0.3 * MIB);
+    expect(await most.closed).toBe(4503);
+    expect([less, other, third].map(({ connection }) => connection.open)).toEqual([true, true, true]);
+    expect(buffered.octets).toBeLessThan(1.5 * MIB);
+  });
+
+  it('are closed with 4503 beyond the budget of the process, those of the account with the most first', async () => {
+    const buffered = new BufferedOctets({ octets: MIB, octetsOfTenant: 0.9 * MIB });
+    const few = await behind(buffered, 'b', 0.3 * MIB);
+    const many = await behind(buffered, 'a', 0.5 * MIB);
+    const last = await behind(buffered, 'c', 0.3 * MIB);
+    expect(await many.closed).toBe(4503);
+    expect([few, last].map(({ connection }) => connection.open)).toEqual([true, true]);
+  });
+
+  it('count no longer once their clients have read, or have gone', async () => {
+    const buffered = new BufferedOctets();
+    const reader = await behind(buffered, 'a', 0.3 * MIB);
+    const gone = await behind(buffered, 'b', 0.3 * MIB);
+    expect(buffered.octets).toBeGreaterThan(0.5 * MIB);
+    reader.client.resume();
+    gone.client.terminate();
+    await gone.closed;
+    await expect.poll(() => buffered.octets).toBe(0);
+    expect(reader.connection.open).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
-import type { Tenant } from '@countersign/keys';
+import { tenantKey, type Tenant } from '@countersign/keys';
 import type { RawData, WebSocket } from 'ws';
+import type { BufferedOctets } from './buffered-octets.js';
 import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
 import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
 import { judgeFrame, newPace, nextPace, type Listener, type Pace, type Verdict } from './connection-rules.js';
@@ -8,6 +9,8 @@ import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './
 
 /** How far a reader may be behind (contract, Realtime). */
 const MAX_BEHIND_OCTETS = 1024 * 1024;
+/** Fewer buffered octets are not counted: every frame is buffered for a moment, and a change of a session has fewer. */
+const MIN_COUNTED_OCTETS = 4 * 1024;
 /** Messages that wait while one is handled: five seconds of them at 20 a second, more than any handling takes. */
 const MAX_WAITING = 100;
 /** What may still come from one that was told that it ends, and may not have heard it; after that it is cut off. */
@@ -33,6 +36,8 @@ export interface ConnectionOptions {
   readonly hasPlaceFor: (tenant: Tenant) => boolean;
   /** Counts the channels of connections with a key. */
   readonly subscriptions: SubscriptionPlaces;
+  /** Counts what the clients of this process have not read. */
+  readonly buffered: BufferedOctets;
 }
 
 /**
@@ -64,14 +69,18 @@ export class RealtimeConnection {
   #onProven: (() => void) | null = null;
   readonly #hasPlaceFor: ConnectionOptions['hasPlaceFor'];
   readonly #subscriptions: SubscriptionPlaces;
+  readonly #buffered: BufferedOctets;
+  #countedOctets = 0;
+  #isDropped = false;
 
   constructor(
     private readonly socket: WebSocket,
-    { listener, clientAddress, nowMs, onProven, hasPlaceFor, subscriptions }: ConnectionOptions,
+    { listener, clientAddress, nowMs, onProven, hasPlaceFor, subscriptions, buffered }: ConnectionOptions,
   ) {
     this.#listener = listener;
     this.#hasPlaceFor = hasPlaceFor;
     this.#subscriptions = subscriptions;
+    this.#buffered = buffered;
     this.clientAddress = clientAddress;
     this.#nowMs = nowMs;
     this.heardMs = nowMs();
@@ -82,6 +91,7 @@ export class RealtimeConnection {
     socket.on('pong', () => this.hearControl());
     // What is wrong with the line, or with a frame, closes it; there is nobody to tell.
     socket.on('error', () => undefined);
+    socket.once('close', () => this.count(0));
     if (listener.kind === 'nobody') {
       this.#onProven = onProven;
       this.#patience = setTimeout(() => this.losePatience(), AUTH_WITHIN_MS);
@@ -160,7 +170,9 @@ export class RealtimeConnection {
     if (!this.open || !this.#hasPlaceFor(ticket.tenant)) return false;
     clearTimeout(this.#patience);
     this.settle();
+    this.count(0);
     this.#listener = ticket;
+    this.#recount();
     return true;
   }
 
@@ -168,7 +180,10 @@ export class RealtimeConnection {
   send(frame: string | Buffer): void {
     if (!this.open) return;
     if (this.socket.bufferedAmount > MAX_BEHIND_OCTETS) this.close(CLOSE.tooSlow);
-    else this.socket.send(frame, AS_TEXT, ignore);
+    else {
+      this.socket.send(frame, AS_TEXT, this.#recount);
+      this.#recount();
+    }
   }
 
   refuse(id: FrameId | null, { error, close }: { readonly error: FrameError; readonly close: CloseCode | null }): void {
@@ -191,6 +206,12 @@ export class RealtimeConnection {
     this.drop();
   }
 
+  /** Closes it at once because too much is buffered for clients that do not read: the close frame is behind all of it. */
+  closeSlow(): void {
+    this.close(CLOSE.tooSlow);
+    this.drop();
+  }
+
   /** Says goodbye, and when to come back. */
   dismiss(reconnectAfterMs: number): void {
     this.send(closingFrame(reconnectAfterMs));
@@ -203,12 +224,26 @@ export class RealtimeConnection {
 
   /** Ends it without a word: the other side is not there to hear one. */
   drop(): void {
+    this.#isDropped = true;
+    this.count(0);
     this.socket.terminate();
   }
 
   /** Whose subscriptions its channels count to. The listener of a connection with a key never changes. */
   private get counted(): Tenant | null {
     return this.#listener.kind === 'key' ? this.#listener.tenant : null;
+  }
+
+  /** After a frame was given to the socket, and after the system has taken one. */
+  readonly #recount = (): void => {
+    const octets = this.socket.bufferedAmount;
+    this.count(octets < MIN_COUNTED_OCTETS || this.#isDropped ? 0 : octets);
+  };
+
+  private count(octets: number): void {
+    if (octets === this.#countedOctets) return;
+    this.#countedOctets = octets;
+    this.#buffered.set(this, tenantOf(this.#listener), octets);
   }
 
   private settle(): void {
@@ -276,6 +311,10 @@ export class RealtimeConnection {
     this.refuse(frame.id, verdict);
   }
 }
+
+/** Whose share of the buffered octets a connection uses. */
+const tenantOf = (listener: Listener): string =>
+  listener.kind === 'key' || listener.kind === 'ticket' ? tenantKey(listener.tenant) : listener.kind;
 
 /** Octets go out as the text that they are. */
 const AS_TEXT = { binary: false };

@@ -13,6 +13,7 @@ import { type Listener, MAX_CHANNELS } from './connection-rules.js';
 import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
 import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
 import { AccountConnectionQuota, SubscriptionPlaces } from './account-connection-quota.js';
+import { BufferedOctets } from './buffered-octets.js';
 import { RealtimeConnection } from './realtime-connection.js';
 
 /** Clients come back within this time after a shutdown, not all at once. */
@@ -72,6 +73,7 @@ export class UpgradeHandler {
   readonly #unauthenticated = new UnauthenticatedConnections<RealtimeConnection>(UNAUTHENTICATED);
   readonly #places: AccountConnectionQuota;
   readonly #subscriptions: SubscriptionPlaces;
+  readonly #buffered = new BufferedOctets();
   #closed = false;
 
   constructor(private readonly o: UpgradeHandlerOptions) {
@@ -179,6 +181,7 @@ export class UpgradeHandler {
       onProven: () => this.#unauthenticated.remove(connection),
       hasPlaceFor: (tenant) => this.hasPlaceFor(tenant),
       subscriptions: this.#subscriptions,
+      buffered: this.#buffered,
     });
     // Those that came back together after a restart are not pinged together.
     connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);

@@ -3,7 +3,7 @@ import { AccountDirectory } from '@countersign/accounts/accounts';
 import { AdminKeyDirectory } from '@countersign/accounts/admin-keys';
 import { entropyVersionsInUse, KeyUse } from '@countersign/accounts/keys';
 import { type Limiter, openLimiter, openPubSub, prepareQueues, PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
+import { CardOfferStore } from '@countersign/rcs/offers';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import { EventStore, prepareByDaemon } from '@countersign/events';
 import { checkKeys, type KeyDependants } from '@countersign/key-ring';
@@ -53,7 +53,7 @@ export interface Stores {
   readonly renderer: SessionRenderer;
   readonly sessions: SessionStore;
   readonly codeChecks: CodeChecks;
-  readonly cards: CardStore;
+  readonly cards: CardOfferStore;
   readonly notifier: EventJobNotifier;
   readonly cardNotifier: CardJobNotifier;
   readonly targetRules: TargetRules;
@@ -116,7 +116,7 @@ export async function openStores(
     events,
     renderer,
     onEvents: (ids) => notifier.notify(ids),
-    onChecks: (checks) => codeChecks.note(checks),
+    onChecks: (checks) => codeChecks.enqueue(checks),
     batch: {
       maxBatch: Math.min(settings.batchMaxCommands, MAX_SESSIONS_PER_BATCH),
       maxInFlight: BATCHES_IN_FLIGHT,
@@ -136,7 +136,7 @@ export async function openStores(
     renderer,
     sessions,
     codeChecks,
-    cards: new CardStore({ database, clock, keys, unreachableSeconds: settings.rcsUnreachableSeconds }),
+    cards: new CardOfferStore({ database, unreachableSeconds: settings.rcsUnreachableSeconds }),
     notifier,
     cardNotifier: new CardJobNotifier('cards', settings, onBusError),
     targetRules: new TargetRules({

@@ -6,27 +6,27 @@ const plan = (mode: Mode, phone: string, country: string | null, channel: 'rcs' 
   planSession({ mode, phone, channel, country });
 
 describe('the plan of a session', () => {
-  it('is the country of the phone, and SMS, as long as no card is sent', () => {
+  it('has the country of the phone and the channel SMS for ordinary numbers', () => {
     for (const mode of MODES) {
       expect(plan(mode, '+447911123456', 'GB')).toEqual({ country: 'GB', channel: 'sms_fallback' });
     }
   });
 
-  it('is none for a phone that no number plan has', () => {
+  it('is null for a phone outside every number plan', () => {
     for (const mode of MODES) expect(plan(mode, '+15555555555', null)).toBeNull();
   });
 
-  it('gives a test key the numbers of the table, whatever the number plan says of them', () => {
+  it('accepts the test numbers for a test key, independent of the number plan', () => {
     expect(plan('test', '+15005550001', null)).toEqual({ country: 'US', channel: 'sms_fallback' });
     expect(plan('test', '+15005550002', null)).toEqual({ country: 'US', channel: 'rcs' });
     expect(plan('test', '+15005550009', 'US')).toBeNull();
   });
 
-  it('forces SMS where the caller does, for a number that takes cards too', () => {
+  it('has the channel SMS if the caller requests it, also for a test number with cards', () => {
     expect(plan('test', '+15005550003', 'US', 'sms_fallback')).toEqual({ country: 'US', channel: 'sms_fallback' });
   });
 
-  it('is none for the numbers of the table and a live key, whatever the number plan says of them', () => {
+  it('is null for the test numbers and a live key, independent of the number plan', () => {
     for (let last = 1; last <= 9; last++) {
       for (const country of ['US', null]) expect(plan('live', `+1500555000${last}`, country)).toBeNull();
     }

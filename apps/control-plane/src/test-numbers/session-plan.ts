@@ -2,7 +2,7 @@ import type { Mode } from '@countersign/keys';
 import type { Channel } from '@countersign/session/rules';
 import { isTestNumber, TEST_COUNTRY, testNumberOf } from './test-number.js';
 
-/** What is decided of a session by its phone. */
+/** The fields of a session that follow from its phone. */
 export interface SessionPlan {
   /** ISO 3166-1 alpha-2, or `001`. */
   readonly country: string;
@@ -14,14 +14,14 @@ export interface PlanRequest {
   readonly phone: string;
   /** The channel that the caller prefers. */
   readonly channel: Channel;
-  /** Null when no number plan has the phone. */
+  /** Null if no number plan contains the phone. */
   readonly country: string | null;
 }
 
 /**
- * Country and channel of a session for this phone; null when it cannot be verified. Only test numbers have a channel from
- * the start, since they act their cards out; every other session is `sms_fallback` until a card has arrived. A live key
- * cannot verify a test number: there is no phone behind it.
+ * Country and channel of a session for this phone; null if it cannot be verified. Test numbers have their channel from the
+ * start, because their cards are simulated; every other session is `sms_fallback` until a card has arrived. A live key
+ * cannot verify a test number, because no phone has it.
  */
 export function planSession({ mode, phone, channel, country }: PlanRequest): SessionPlan | null {
   if (!isTestNumber(phone)) return country === null ? null : { country, channel: 'sms_fallback' };

@@ -32,18 +32,18 @@ interface Sms {
 }
 
 /**
- * The phones of test numbers. They act through the doors that real ones come in by: an SMS is found by its token, judged
- * and stored with its fate, a tap decides under the session's lock.
+ * Simulates the phones of test numbers with the code of live sessions: an SMS is matched by its token and stored with its
+ * fate, a tap decides under the session's lock.
  */
 export class TestAnswers {
   constructor(private readonly o: TestAnswersOptions) {}
 
-  /** Lets the phones act whose time has come. */
-  readonly act: TestStep = async (tx) => {
-    const due = await this.due(tx);
+  /** Runs the actions of the phones that are due. */
+  readonly runDueActions: TestStep = async (tx) => {
+    const due = await this.lockDueAnswers(tx);
     if (due.length === 0) return { eventIds: [], count: 0, full: false };
     const events = [
-      await this.sms(tx, due),
+      await this.receiveSms(tx, due),
       (
         await this.o.sessions.decide(tx, {
           mode: 'test',
@@ -64,7 +64,7 @@ export class TestAnswers {
     return { eventIds: events.flat(), count: due.length, full: due.length === MAX_ANSWERS };
   };
 
-  private due(tx: Executor): Promise<DueAnswer[]> {
+  private lockDueAnswers(tx: Executor): Promise<DueAnswer[]> {
     const { low, high } = idWindow(this.o.clock.nowMs());
     return tx.query<DueAnswer>(LOCK_DUE_ANSWERS, [
       ACTING_NUMBERS.map(({ phone }) => phone),
@@ -77,13 +77,13 @@ export class TestAnswers {
     ]);
   }
 
-  private async sms(tx: Executor, due: readonly DueAnswer[]): Promise<Uuid[]> {
+  private async receiveSms(tx: Executor, due: readonly DueAnswer[]): Promise<Uuid[]> {
     const { sessions, messages } = this.o;
-    const right = await sessions.findMany(tx, idsOf(due, 'sms'));
-    const wrong = await sessions.findMany(tx, idsOf(due, 'wrong_sender'));
+    const fromPhone = await sessions.findMany(tx, idsOf(due, 'sms'));
+    const fromOtherPhone = await sessions.findMany(tx, idsOf(due, 'wrong_sender'));
     const sent = [
-      ...right.map((session) => this.smsOf(session, session.phone)),
-      ...wrong.map((session) => this.smsOf(session, WRONG_SENDER)),
+      ...fromPhone.map((session) => this.smsOf(session, session.phone)),
+      ...fromOtherPhone.map((session) => this.smsOf(session, WRONG_SENDER)),
     ];
     if (sent.length === 0) return [];
     const evidence = sent.map(({ sender, text }, ref) => {
@@ -101,7 +101,7 @@ export class TestAnswers {
     return eventIds;
   }
 
-  /** What `fallbackUri` puts into the compose sheet. */
+  /** The SMS that `fallbackUri` composes. */
   private smsOf(session: Session, sender: string): Sms {
     const { id, keyVersion, brandSlug, instruction } = session;
     return { session, sender, text: fallbackText(brandSlug, deriveToken(this.o.keys, id, keyVersion), instruction) };

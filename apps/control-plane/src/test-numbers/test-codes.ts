@@ -6,39 +6,39 @@ import { ACTS_AFTER_SECONDS, idWindow, type TestStep } from './test-step.js';
 
 /** Codes in one transaction at most. */
 const MAX_CODES = 50;
-/** What the carrier of the table gives as its reason: the word that receipts have for a phone that is not there. */
-const ABSENT = 'UNDELIV';
+/** Network error of undelivered codes: the receipt status for an absent subscriber. */
+const UNDELIVERED_ERROR = 'UNDELIV';
 
 export interface TestCodesOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly ledger: Pick<MtMessageStore, 'actOut'>;
+  readonly mtMessages: Pick<MtMessageStore, 'actOut'>;
 }
 
-/** The carrier of test keys: it takes a code at once, and says a second later what became of it. */
+/** Simulates the carrier of test keys: accepts a code at once and sends its receipt a second later. */
 export class TestCodes {
   constructor(private readonly o: TestCodesOptions) {}
 
-  /** Takes what is queued. */
-  readonly submit: TestStep = async (tx) => {
-    const due = await tx.query<DueCode>(LOCK_QUEUED_CODES, this.look());
+  /** Marks queued codes as submitted. */
+  readonly submitQueued: TestStep = async (tx) => {
+    const due = await tx.query<DueCode>(LOCK_QUEUED_CODES, this.lockParameters());
     const steps = due.map(({ id }) => ({ id, to: 'submitted', networkError: null }) as const);
-    const eventIds = await this.o.ledger.actOut(tx, steps);
+    const eventIds = await this.o.mtMessages.actOut(tx, steps);
     return { eventIds, count: due.length, full: due.length === MAX_CODES };
   };
 
-  /** Sends the receipts that are due. */
-  readonly settle: TestStep = async (tx) => {
-    const due = await tx.query<DueCode>(LOCK_SUBMITTED_CODES, [...this.look(), ACTS_AFTER_SECONDS]);
+  /** Records the due receipts. */
+  readonly recordReceipts: TestStep = async (tx) => {
+    const due = await tx.query<DueCode>(LOCK_SUBMITTED_CODES, [...this.lockParameters(), ACTS_AFTER_SECONDS]);
     const steps = due.map(({ id, destination }) =>
       testNumberOf(destination).code === 'undelivered'
-        ? ({ id, to: 'undelivered', networkError: ABSENT } as const)
+        ? ({ id, to: 'undelivered', networkError: UNDELIVERED_ERROR } as const)
         : ({ id, to: 'delivered', networkError: null } as const),
     );
-    const eventIds = await this.o.ledger.actOut(tx, steps);
+    const eventIds = await this.o.mtMessages.actOut(tx, steps);
     return { eventIds, count: due.length, full: due.length === MAX_CODES };
   };
 
-  private look(): unknown[] {
+  private lockParameters(): unknown[] {
     const { low, high } = idWindow(this.o.clock.nowMs());
     return [low, high, MAX_CODES];
   }

@@ -6,7 +6,7 @@ const rowOf = (phone: string): string => {
   return accepted ? `${channel}, ${act ?? 'silent'}, code ${code}` : 'refused';
 };
 
-describe('test numbers', () => {
+describe('the table of test numbers', () => {
   it.each([
     ['+15005550001', 'sms_fallback, sms, code delivered'],
     ['+15005550002', 'rcs, approve_card, code delivered'],
@@ -23,7 +23,7 @@ describe('test numbers', () => {
     expect(rowOf(phone)).toBe(row);
   });
 
-  it('are found by what they do', () => {
+  it('lists the numbers whose phones act', () => {
     expect(ACTING_NUMBERS.map(({ phone, act }) => `${phone} ${act}`)).toEqual([
       '+15005550001 sms',
       '+15005550002 approve_card',

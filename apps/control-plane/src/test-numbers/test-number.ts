@@ -1,29 +1,31 @@
 import type { Channel } from '@countersign/session/rules';
 
-/** What the phone behind a number does a second after its session was made. `wrong_sender`: another phone sends the SMS. */
+/**
+ * The action of a simulated phone one second after its session was created. `wrong_sender`: another phone sends the SMS.
+ */
 export type TestAct = 'sms' | 'wrong_sender' | 'approve_card' | 'deny_card';
 
-/** What becomes of a code that is sent to a number, or why none is. */
-export type TestCodeFate = 'delivered' | 'undelivered' | 'blocked';
+/** The outcome of a code to a number. `blocked`: the guard refuses it. */
+export type TestCodeOutcome = 'delivered' | 'undelivered' | 'blocked';
 
 /** How a number behaves for a test key (contract, Test keys). */
 export interface TestNumber {
-  /** Whether a session can be made for it at all. */
+  /** Whether a session can be created for the number. */
   readonly accepted: boolean;
-  /** The delivery path of its sessions, where the caller does not force SMS. */
+  /** The delivery path of its sessions, unless the caller requests SMS. */
   readonly channel: Channel;
   /** Null for a phone that never answers. */
   readonly act: TestAct | null;
-  readonly code: TestCodeFate;
+  readonly code: TestCodeOutcome;
 }
 
 /** The code of every session of a test key. */
 export const TEST_CODE = '424242';
 
-/** The numbers have a plan of their own: that of the country in whose form they are written. */
+/** Test numbers are outside the real number plan, so their country is fixed: the country of their prefix. */
 export const TEST_COUNTRY = 'US';
 
-/** Any number that is not in the table: it takes codes and never sends an SMS. */
+/** Every number outside the table: it receives codes and never sends an SMS. */
 const ORDINARY: TestNumber = { accepted: true, channel: 'sms_fallback', act: null, code: 'delivered' };
 
 const TABLE: ReadonlyMap<string, TestNumber> = new Map([
@@ -38,13 +40,13 @@ const TABLE: ReadonlyMap<string, TestNumber> = new Map([
   ['+15005550009', { ...ORDINARY, accepted: false }],
 ]);
 
-/** Whether the number is one of the table: no live session is ever made for it. */
+/** Whether the number is in the table. Live sessions cannot be created for these numbers. */
 export const isTestNumber = (phone: string): boolean => TABLE.has(phone);
 
 /** How the number behaves for a test key. */
 export const testNumberOf = (phone: string): TestNumber => TABLE.get(phone) ?? ORDINARY;
 
-/** A number whose phone does something by itself, where a session of it went this way. */
+/** A number whose simulated phone acts for sessions of this channel. */
 export interface ActingNumber {
   readonly phone: string;
   readonly channel: Channel;

@@ -5,7 +5,7 @@ import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores/stores.js';
 import { TestAnswers } from './test-answers.js';
 import { TestCodes } from './test-codes.js';
-import { TestNumbers } from './test-phones.js';
+import { TestPhones } from './test-phones.js';
 
 export interface TestNumbersParts {
   readonly stores: Stores;
@@ -16,15 +16,15 @@ export interface TestNumbersParts {
 export class TestNumbersModule {
   static over({ stores, failures }: TestNumbersParts): DynamicModule {
     const newId = () => stores.clock.newId();
-    const ledger = new MtMessageStore({ events: stores.events, newId });
-    const actor = new TestNumbers({
+    const mtMessages = new MtMessageStore({ events: stores.events, newId });
+    const testPhones = new TestPhones({
       database: stores.database,
       answers: new TestAnswers({ ...stores, messages: new MessageStore() }),
-      codes: new TestCodes({ ...stores, ledger }),
+      codes: new TestCodes({ ...stores, mtMessages }),
       onEvents: (ids) => stores.notifier.notify(ids),
-      onError: failures.about('the test numbers'),
+      onError: failures.about('a step of the test numbers'),
     });
-    const providers = [{ provide: TestNumbers, useValue: actor }];
+    const providers = [{ provide: TestPhones, useValue: testPhones }];
     return { module: TestNumbersModule, providers, exports: providers };
   }
 }

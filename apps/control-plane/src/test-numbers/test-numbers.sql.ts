@@ -1,19 +1,19 @@
 import type { Uuid } from '@countersign/ids';
 import type { TestAct } from './test-number.js';
 
-/** A live session whose phone is to act now. */
+/** A pending test session whose phone is due to act. */
 export interface DueAnswer {
   readonly id: Uuid;
   readonly act: TestAct;
 }
 
 /**
- * Locks live sessions of test keys whose phones have had their time, oldest first, passing over those that another
- * process is at. A wrong sender is told of once, and its session stays pending.
- * $1 phones, $2 channels and $3 acts in the same order, $4 seconds that a phone takes, $5 lowest id looked at, $6 first id
+ * Locks pending sessions of test keys whose phones are due to act, oldest first. Skips rows that another process has
+ * locked, and sessions whose wrong sender has been reported, since they stay pending.
+ * $1 phones, $2 channels and $3 acts in the same order, $4 seconds until a phone acts, $5 lowest id to read, $6 first id
  * that cannot exist yet, $7 how many at most.
  *
- * The phones are named beside the join too: else the planner, where it has no statistics yet, reads all that is pending.
+ * The phones are repeated beside the join: without them the planner reads all pending sessions while it has no statistics.
  */
 export const LOCK_DUE_ANSWERS = `
   SELECT sessions.id, acting.act
@@ -25,14 +25,14 @@ export const LOCK_DUE_ANSWERS = `
     AND (acting.act <> 'wrong_sender' OR sessions.sender_mismatch_at IS NULL)
   ORDER BY sessions.created_at LIMIT $7 FOR UPDATE OF sessions SKIP LOCKED`;
 
-/** A code of a test key, as far as its next step asks. */
+/** The fields of a code that the next step needs. */
 export interface DueCode {
   readonly id: Uuid;
   readonly destination: string;
 }
 
 /**
- * Locks codes of test keys that are queued, passing over those that another process is at. $1 lowest id looked at,
+ * Locks queued codes of test keys. Skips rows that another process has locked. $1 lowest id to read,
  * $2 first id that cannot exist yet, $3 how many at most.
  */
 export const LOCK_QUEUED_CODES = `
@@ -41,8 +41,8 @@ export const LOCK_QUEUED_CODES = `
   LIMIT $3 FOR UPDATE SKIP LOCKED`;
 
 /**
- * Locks codes of test keys whose receipts are due, oldest first, passing over those that another process is at.
- * $1 lowest id looked at, $2 first id that cannot exist yet, $3 how many at most, $4 seconds that a receipt takes.
+ * Locks codes of test keys whose receipts are due, oldest first. Skips rows that another process has locked.
+ * $1 lowest id to read, $2 first id that cannot exist yet, $3 how many at most, $4 seconds until a receipt.
  */
 export const LOCK_SUBMITTED_CODES = `
   SELECT id, destination FROM outbound_messages

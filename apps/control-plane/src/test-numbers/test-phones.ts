@@ -3,71 +3,70 @@ import type { Database } from '@countersign/postgres';
 import { Timers, PollLoop } from '@countersign/schedule';
 import { ACTS_AFTER_SECONDS, type StepResult, type TestStep } from './test-step.js';
 
-/** For what a process that ended had begun: what this one begins, it looks after in time. */
-const LOOK_INTERVAL_MS = 1_000;
+/** Finds work of processes that have stopped. Work of this process is triggered by timers. */
+const POLL_INTERVAL_MS = 1_000;
 
-const NOTHING: StepResult = { eventIds: [], count: 0, full: false };
+const NO_RESULT: StepResult = { eventIds: [], count: 0, full: false };
 
-export interface TestNumbersOptions {
+export interface TestPhonesOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly answers: { readonly act: TestStep };
-  readonly codes: { readonly submit: TestStep; readonly settle: TestStep };
-  /** Told of events once they are committed. Must not throw. */
+  readonly answers: { readonly runDueActions: TestStep };
+  readonly codes: { readonly submitQueued: TestStep; readonly recordReceipts: TestStep };
+  /** Called with the ids of events after their commit. Must not throw. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Plays phones and carriers for what test keys make (contract, Test keys), so that nothing of it leaves the building.
- * What is due is read from the rows alone: any number of processes may play, and one that was killed leaves nothing
- * behind that another does not find.
+ * Simulates phones and carriers for test keys (contract, Test keys), so that nothing is sent to a real network. All state
+ * is in the tables: any number of processes may run it, and another process continues the work of a killed one.
  */
-export class TestNumbers {
-  private readonly periodic: PollLoop;
-  private readonly alarms = new Timers(() => this.periodic.trigger());
+export class TestPhones {
+  private readonly pollLoop: PollLoop;
+  private readonly timers = new Timers(() => this.pollLoop.trigger());
 
-  constructor(private readonly o: TestNumbersOptions) {
+  constructor(private readonly o: TestPhonesOptions) {
     const { onError } = o;
-    this.periodic = new PollLoop({ everyMs: LOOK_INTERVAL_MS, work: () => this.look(), onError });
+    this.pollLoop = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.runSteps(), onError });
   }
 
-  /** A session was just made whose phone may act in its time. */
-  expect(): void {
-    this.lookLater();
+  /** Call after a test session was created: its phone may act a second later. */
+  scheduleAnswers(): void {
+    this.scheduleRun();
   }
 
-  /** A code was just queued: it is taken at once. */
-  takeCode(): void {
-    this.periodic.trigger();
+  /** Call after a code was queued. */
+  submitQueuedCodes(): void {
+    this.pollLoop.trigger();
   }
 
   async stop(): Promise<void> {
-    this.alarms.clear();
-    await this.periodic.stop();
+    this.timers.clear();
+    await this.pollLoop.stop();
   }
 
-  private async look(): Promise<boolean> {
+  private async runSteps(): Promise<boolean> {
     const { answers, codes } = this.o;
-    const acted = await this.run(answers.act);
-    const settled = await this.run(codes.settle);
-    const submitted = await this.run(codes.submit);
-    if (submitted.count > 0) this.lookLater();
-    return acted.full || settled.full || submitted.full;
+    const acted = await this.runStep(answers.runDueActions);
+    const received = await this.runStep(codes.recordReceipts);
+    const submitted = await this.runStep(codes.submitQueued);
+    if (submitted.count > 0) this.scheduleRun();
+    return acted.full || received.full || submitted.full;
   }
 
-  /** A step that fails does not keep the others from theirs; it comes again with the next look. */
-  private async run(step: TestStep): Promise<StepResult> {
+  /** A failed step does not stop the others; the next run repeats it. */
+  private async runStep(step: TestStep): Promise<StepResult> {
     try {
       const result = await this.o.database.transaction(step);
       if (result.eventIds.length > 0) this.o.onEvents(result.eventIds);
       return result;
     } catch (error) {
       this.o.onError(error);
-      return NOTHING;
+      return NO_RESULT;
     }
   }
 
-  private lookLater(): void {
-    this.alarms.setIn(ACTS_AFTER_SECONDS * 1000);
+  private scheduleRun(): void {
+    this.timers.setIn(ACTS_AFTER_SECONDS * 1000);
   }
 }

@@ -10,8 +10,8 @@ const plan = (fromMs: number, toMs: number) =>
   planUsage({ fromMs, toMs }, { nowMs: NOW, foldedUntilMs: FOLDED_UNTIL }, 30);
 const span = (fromMs: number, toMs: number): Span => ({ fromMs, toMs });
 
-describe('a window', () => {
-  it('is whole hours that are counted for good, and its edges, which are counted now', () => {
+describe('the plan of a usage window', () => {
+  it('has the folded whole hours, and the edges before and after them', () => {
     expect(plan(at(20, 3, 1), at(20, 7, 2))).toEqual({
       period: span(at(20, 3, 1), at(20, 7, 2)),
       head: span(at(20, 3, 1), at(20, 4)),
@@ -20,7 +20,7 @@ describe('a window', () => {
     });
   });
 
-  it('up to now has its open hours counted now', () => {
+  it('has the hours that are not folded yet in its tail', () => {
     const { head, folded, tail } = plan(at(1, 0), NOW);
     expect({ head, folded, tail }).toEqual({
       head: span(at(1, 0), at(1, 0)),
@@ -29,7 +29,7 @@ describe('a window', () => {
     });
   });
 
-  it('within one hour, within open hours, or where nothing is counted for good, is counted now', () => {
+  it('has only a head within one hour, within open hours, or while nothing is folded', () => {
     for (const [from, to] of [
       [at(20, 3, 1), at(20, 3, 9)],
       [FOLDED_UNTIL, NOW],
@@ -40,7 +40,7 @@ describe('a window', () => {
     expect(fresh).toMatchObject({ head: span(at(1, 0), NOW), folded: span(NOW, NOW), tail: span(NOW, NOW) });
   });
 
-  it('whose edge is older than retention widens to the hour', () => {
+  it('extends edges that are older than retention to the full hour', () => {
     const from = Date.UTC(2026, 8, 1, 5, 30);
     const to = Date.UTC(2026, 9, 1, 5, 30);
     const period = span(Date.UTC(2026, 8, 1, 5), Date.UTC(2026, 9, 1, 6));
@@ -48,12 +48,12 @@ describe('a window', () => {
     expect(plan(from, NOW).period).toEqual(span(period.fromMs, NOW));
   });
 
-  it('begins with the month unless told', () => {
+  it('begins with the month by default', () => {
     expect(startOfMonth(NOW)).toBe(at(1, 0));
     expect(startOfMonth(at(1, 0))).toBe(at(1, 0));
   });
 
-  it('is cut without a gap, and nothing in it is counted twice', () => {
+  it('has adjacent parts without gaps or overlaps', () => {
     const moments = fc.integer({ min: NOW - 400 * DAY_MS, max: NOW + DAY_MS });
     const folded = fc.option(fc.integer({ min: -9_000, max: 0 }).map((hours) => FOLDED_UNTIL + hours * HOUR_MS));
     fc.assert(
@@ -73,16 +73,16 @@ describe('a window', () => {
   });
 });
 
-describe('an hour', () => {
-  it('is settled 10 minutes after its longest session is over', () => {
+describe('isSettled', () => {
+  it('is true 10 minutes after the end of the longest session of the hour', () => {
     const hour = at(21, 15);
     expect(isSettled(hour, hour + HOUR_MS + 15 * 60_000 - 1)).toBe(false);
     expect(isSettled(hour, hour + HOUR_MS + 15 * 60_000)).toBe(true);
   });
 });
 
-describe('the ids of a span', () => {
-  it('are wider than the span, and none when it is empty', () => {
+describe('the id range of a span', () => {
+  it('is wider than the span, and empty for an empty span', () => {
     const { low, sessionHigh, messageHigh } = idSpan(span(NOW, NOW + 1));
     expect([low, sessionHigh, messageHigh]).toEqual([
       firstIdAt(NOW - 360_000),
@@ -93,7 +93,7 @@ describe('the ids of a span', () => {
     expect(new Set([none.low, none.sessionHigh, none.messageHigh]).size).toBe(1);
   });
 
-  it('are there for any time', () => {
+  it('exists for any time', () => {
     expect(idSpan(span(0, 1)).low).toBe(firstIdAt(0));
   });
 });

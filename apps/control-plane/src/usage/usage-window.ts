@@ -7,30 +7,30 @@ export const DAY_MS = 24 * HOUR_MS;
 /** Contract, VALIDATION_ERROR. */
 export const MAX_SPAN_DAYS = 366;
 
-/** An hour is counted for good so long after its longest session is over: its last statements have then been heard of. */
+/** An hour is folded this long after the end of its longest session, when its last transactions have ended. */
 const SETTLED_AFTER_MS = 600_000;
-/** A day's partition is dropped by the ids of its sessions: near the edge some may have gone with the day before. */
+/** Partitions are dropped by session id, so some sessions shortly after the edge may be in a dropped partition. */
 const RETENTION_SLACK_MS = 900_000;
 
-/** From a millisecond up to, but not, another; empty when they are the same. */
+/** From `fromMs` (inclusive) to `toMs` (exclusive); empty if they are equal. */
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** How a report is put together: hours that are counted for good, and what is counted now before and after them. */
+/** The parts of a report: folded hours, and the spans before and after them, which are counted for the report. */
 export interface UsagePlan {
-  /** What the report is about: the window, with edges that are too old to be exact moved out to the hour. */
+  /** The window of the report. Edges that are too old to be exact are extended to the full hour. */
   readonly period: Span;
   readonly folded: Span;
   readonly head: Span;
   readonly tail: Span;
 }
 
-/** The state of the records at one moment. */
+/** The database time, with the end of the folded hours. */
 export interface UsageClock {
   readonly nowMs: number;
-  /** Every hour before it is counted for good; null when none is. */
+  /** Every hour before it is folded; null if none is. */
   readonly foldedUntilMs: number | null;
 }
 
@@ -43,7 +43,7 @@ export function startOfMonth(ms: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }
 
-/** Cuts a window so that everything in it is counted once, and as little as possible of it now. */
+/** Splits a window so that each session counts once, with as many folded hours as possible. */
 export function planUsage(window: Span, clock: UsageClock, retentionDays: number): UsagePlan {
   const exactFromMs = clock.nowMs - retentionDays * DAY_MS + RETENTION_SLACK_MS;
   const fromMs = window.fromMs < exactFromMs ? floorHour(window.fromMs) : window.fromMs;
@@ -62,14 +62,14 @@ export function planUsage(window: Span, clock: UsageClock, retentionDays: number
   };
 }
 
-/** Whether nothing of an hour can change any more. */
+/** Whether the sessions of an hour can no longer change. */
 export const isSettled = (hourMs: number, nowMs: number): boolean =>
   hourMs + HOUR_MS + LONGEST_SESSION_MS + SETTLED_AFTER_MS <= nowMs;
 
-/** The earliest hour that a session with this id time can have been made in. */
+/** The earliest hour in which a session with this id time can have been created. */
 export const firstHourOf = (idTimeMs: number): number => floorHour(idTimeMs - ID_CLOCK_SLACK_MS);
 
-/** The ids that sessions of a span can have, and their codes: from `low` up to, but not, a `high`. */
+/** Id ranges of the sessions of a span and of their codes: from `low` (inclusive) to the `high` (exclusive). */
 export interface IdSpan {
   readonly low: Uuid;
   readonly sessionHigh: Uuid;
@@ -78,7 +78,7 @@ export interface IdSpan {
 
 export function idSpan({ fromMs, toMs }: Span): IdSpan {
   const idAt = (ms: number): Uuid => firstIdAt(Math.max(0, ms));
-  // Of nothing there are no ids: nothing is to be looked through for it.
+  // An empty span maps to an empty id range, so that no partition is read.
   if (fromMs >= toMs) return { low: idAt(fromMs), sessionHigh: idAt(fromMs), messageHigh: idAt(fromMs) };
   return {
     low: idAt(fromMs - ID_EARLIER_MS),

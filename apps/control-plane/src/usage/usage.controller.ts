@@ -19,7 +19,7 @@ export class UsageController {
     id: 'getUsage',
     tag: 'Usage',
     summary: 'Report usage',
-    description: 'Counts the sessions that were made from `from` up to, but not, `to`, and what they cost.',
+    description: 'Counts the sessions that were created from `from` (inclusive) to `to` (exclusive), with their cost.',
     answer: { status: 200, description: 'The usage report.', type: UsageAnswer },
     errors: [],
   })

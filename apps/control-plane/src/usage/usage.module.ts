@@ -17,13 +17,13 @@ export interface UsageModuleOptions {
 export class UsageModule {
   static over({ settings, stores: { database }, failures }: UsageModuleOptions): DynamicModule {
     const store = new UsageStore(database);
-    const folder = new UsageAggregator({ database, store, onError: failures.about('counting the hours of usage') });
+    const aggregator = new UsageAggregator({ database, store, onError: failures.about('folding hours of usage') });
     return {
       module: UsageModule,
       controllers: [UsageController],
       providers: [
         { provide: UsageService, useValue: new UsageService(store, settings.retentionDays) },
-        { provide: UsageAggregator, useValue: folder },
+        { provide: UsageAggregator, useValue: aggregator },
       ],
     };
   }

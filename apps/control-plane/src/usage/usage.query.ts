@@ -17,7 +17,7 @@ const IsInstant = (field: string): PropertyDecorator =>
 export class UsageQuery {
   @ApiPropertyOptional({
     format: 'date-time',
-    description: 'Start of the window; the first of this month, 00:00 UTC, unless given.',
+    description: 'Start of the window. Default: the first of this month, 00:00 UTC.',
     example: '2026-11-01T00:00:00Z',
   })
   @IsInstant('from')
@@ -26,8 +26,7 @@ export class UsageQuery {
 
   @ApiPropertyOptional({
     format: 'date-time',
-    description:
-      'End of the window, which is not part of it; the current moment unless given. At most 366 days after `from`.',
+    description: 'End of the window, exclusive. Default: the current time. At most 366 days after `from`.',
     example: '2026-12-01T00:00:00Z',
   })
   @IsInstant('to')

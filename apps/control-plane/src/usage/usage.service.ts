@@ -6,7 +6,7 @@ import type { UsageQuery } from './usage.query.js';
 import type { UsageStore } from './usage.store.js';
 import { usageAnswer, type UsageReport } from './usage.view.js';
 
-/** Reports what an account used (specification 4.6). */
+/** Creates usage reports of accounts (specification 4.6). */
 export class UsageService {
   constructor(
     private readonly store: UsageStore,
@@ -24,7 +24,7 @@ export class UsageService {
   }
 }
 
-/** The window that a query asks for. In the first millisecond of a month the one without parameters is empty. */
+/** The window of a query. In the first millisecond of a month the default window is empty. */
 function windowOf({ from, to }: UsageQuery, nowMs: number): Outcome<Span> {
   const fromMs = parseInstant(from ?? '')?.getTime() ?? startOfMonth(nowMs);
   const toMs = parseInstant(to ?? '')?.getTime() ?? nowMs;

@@ -1,6 +1,6 @@
 import type { Mode } from '@countersign/keys';
 
-/** Every moment from which some price is another, oldest first. */
+/** Every time at which a price changes, oldest first. */
 const CHANGES = `
   changes AS MATERIALIZED (
     SELECT coalesce(array_agg(at ORDER BY at), '{}')::timestamptz[] AS at
@@ -8,12 +8,12 @@ const CHANGES = `
       AS moments (at))`;
 
 /**
- * Which of those moments was the last before a session was made, 0 for none: sessions are counted by it, and priced by
- * the count, since a look at the prices for each of them costs more than everything else.
+ * The index of the last price change before a session was created, 0 for none. Sessions are grouped by it and each group is
+ * priced once, because a price lookup per session would cost more than the rest of the statement.
  */
 const EPOCH = `width_bucket(sessions.created_at, (SELECT at FROM changes)) AS epoch`;
 
-/** The price that a channel had in the epoch of a row: the country's own, else the one for all, else none. */
+/** The price of a channel in the epoch of a row: the country's own, else the price for all countries, else none. */
 const priceOf = (row: string): string => `
   LEFT JOIN LATERAL (
     SELECT usd FROM price_spans AS held CROSS JOIN LATERAL (SELECT at[${row}.epoch] AS moment FROM changes) AS change
@@ -21,7 +21,7 @@ const priceOf = (row: string): string => `
       AND held.held_from <= moment AND (held.held_until > moment) IS NOT FALSE
     ORDER BY held.country = '*', held.from_at DESC, held.held_until DESC NULLS FIRST LIMIT 1) AS price ON true`;
 
-/** Pending past its time is expired, as everywhere. */
+/** A pending session past `expires_at` counts as expired, as in the rest of the API. */
 const STATUS_NOW = `
   CASE WHEN sessions.status = 'pending' AND sessions.expires_at <= statement_timestamp() THEN 'expired'
     ELSE sessions.status END`;
@@ -29,14 +29,13 @@ const STATUS_NOW = `
 /** Condition on a row's `test` column. */
 const OF_MODE: Readonly<Record<Mode, string>> = { live: 'NOT test', test: 'test' };
 
-/** What a report is grouped by, if it is: decided for the statement as a whole, so that the rest costs nothing. */
+/** The grouping columns. Null columns for the groupings that the statement does not use, so that they cost nothing. */
 const keyedBy = (day: string): string => `
   CASE WHEN $2::text = 'day' THEN ${day}::date END AS day, CASE WHEN $2 = 'brand' THEN brand_id END AS brand_id`;
 
 /**
- * The sessions of a span as they are now, each with what its codes cost: those that were submitted. The parameters from
- * `first` on: from and to, then the ids as in IdSpan. The mode is spelled out, since test sessions have an index of their
- * own.
+ * The sessions of a span in their current state, each with the cost of its submitted codes. Parameters from number `first`:
+ * from and to, then the ids of IdSpan. The mode is a literal, because test sessions have a separate index.
  */
 function sessionsOfSpan(mode: Mode, first: number): string {
   const [from, to, low, sessionHigh, messageHigh] = [0, 1, 2, 3, 4].map((offset) => `$${first + offset}`);
@@ -54,13 +53,13 @@ function sessionsOfSpan(mode: Mode, first: number): string {
 const total = (condition: string): string => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8`;
 
 /**
- * Counts and cost of one tenant: hours that are counted for good, and the spans before and after them as they are now.
- * One row for all of it, and one for each group if there is a grouping, sorted.
+ * Counts and cost of one tenant: folded hours, and the spans before and after them in their current state.
+ * One row with the total, and one row for each group if there is a grouping, sorted.
  * $1 account, $2 `day`, `country`, `brand` or null, $3 first folded hour, $4 end of the folded hours, $5–$9 the span
  * before them, $10–$14 the span after them: from, to, lowest id, end of the ids of sessions, end of the ids of codes.
  *
- * The hours are added up before they meet anything else. A month of 10 million sessions is 32,000 rows of hours and some
- * 16,000 sessions in the spans.
+ * The hours are summed before any join. A month of 10 million sessions is 32,000 rows of hours and some 16,000 sessions in
+ * the spans.
  */
 const readUsage = (mode: Mode): string => `
   WITH ${CHANGES},
@@ -94,7 +93,7 @@ const readUsage = (mode: Mode): string => `
 
 export const READ_USAGE: Readonly<Record<Mode, string>> = { live: readUsage('live'), test: readUsage('test') };
 
-/** What the records reach to. The reading is rounded up, so that what was made before it lies before it. */
+/** Database time and the last folded hour. The time is rounded up, so that every earlier session lies before it. */
 export const READ_CLOCK = `
   SELECT (extract(epoch FROM date_trunc('milliseconds', clock_timestamp())) * 1000)::float8 + 1 AS "nowMs",
     (extract(epoch FROM (SELECT max(hour) FROM usage_folds)) * 1000)::float8 AS "lastHourMs"`;
@@ -103,8 +102,8 @@ export const READ_CLOCK = `
 export const FIRST_SESSION = `SELECT id FROM sessions ORDER BY id LIMIT 1`;
 
 /**
- * Counts an hour for good, once: who finds it counted adds nothing, who comes while another is at it waits and then
- * finds it counted. $1 hour, $2 its end, $3 lowest id, $4 end of the ids of sessions, $5 end of the ids of codes.
+ * Folds an hour once: a folded hour is left as it is, and a concurrent transaction waits for the other one and then adds
+ * nothing. $1 hour, $2 its end, $3 lowest id, $4 end of the ids of sessions, $5 end of the ids of codes.
  */
 export const FOLD_HOUR = `
   WITH ${CHANGES},

@@ -7,7 +7,7 @@ import { FIRST_SESSION, FOLD_HOUR, READ_CLOCK, READ_USAGE } from './usage.sql.js
 export const GROUPINGS = ['day', 'country', 'brand'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** What was used: numbers of sessions, and their cost with that of their codes, as PostgreSQL writes a numeric. */
+/** Numbers of sessions, with the cost of the sessions and their codes as the text of a PostgreSQL numeric. */
 export interface UsageCounts {
   readonly total: number;
   readonly approved: number;
@@ -20,26 +20,26 @@ export interface UsageCounts {
 
 export interface UsageCount {
   readonly all: UsageCounts;
-  /** By day (`2026-11-21`), country or brand (its uuid), sorted by that; empty without a grouping. */
+  /** Groups by day (`2026-11-21`), country or brand (its uuid), sorted by key; empty without a grouping. */
   readonly groups: readonly (UsageCounts & { readonly key: string })[];
 }
 
 type UsageRow = UsageCounts & { readonly isTotal: boolean; readonly key: string | null };
 
-const NOTHING: UsageCounts = { total: 0, approved: 0, expired: 0, denied: 0, rcs: 0, smsFallback: 0, costUsd: '0' };
+const NO_USAGE: UsageCounts = { total: 0, approved: 0, expired: 0, denied: 0, rcs: 0, smsFallback: 0, costUsd: '0' };
 
-/** The one door to the hours that are counted for good. */
+/** Reads usage and folds hours. All statements on `usage_hours` and `usage_folds` are here. */
 export class UsageStore {
   constructor(private readonly database: Executor) {}
 
-  /** The database's time, rounded up to a millisecond, and how far the counted hours reach. */
+  /** The database time, rounded up to a millisecond, and the end of the folded hours. */
   async clock(): Promise<UsageClock> {
     const [row] = await this.database.query<{ nowMs: number; lastHourMs: number | null }>(READ_CLOCK);
-    if (row === undefined) throw new Error('the database has no clock');
+    if (row === undefined) throw new Error('usage: the database returned no time');
     return { nowMs: row.nowMs, foldedUntilMs: row.lastHourMs === null ? null : row.lastHourMs + HOUR_MS };
   }
 
-  /** Counts and cost of a tenant. Hours that were folded since the plan was made do not change the result. */
+  /** Counts and cost of a tenant. Hours that are folded after the plan was made do not change the result. */
   async read(tenant: Tenant, plan: UsagePlan, grouping: Grouping | null): Promise<UsageCount> {
     const { folded, head, tail } = plan;
     const rows = await this.database.query<UsageRow>(READ_USAGE[tenant.mode], [
@@ -50,19 +50,23 @@ export class UsageStore {
       ...spanParameters(tail),
     ]);
     const groups = rows.flatMap(({ isTotal, key, ...counts }) => (isTotal || key === null ? [] : [{ key, ...counts }]));
-    const { isTotal: _, key: __, ...all } = rows.find((row) => row.isTotal) ?? { ...NOTHING, isTotal: true, key: null };
+    const {
+      isTotal: _,
+      key: __,
+      ...all
+    } = rows.find((row) => row.isTotal) ?? { ...NO_USAGE, isTotal: true, key: null };
     return { all, groups };
   }
 
-  /** The hour that is to be counted next; null when there is no session yet. */
-  async nextHour({ foldedUntilMs }: UsageClock): Promise<number | null> {
+  /** The next hour to fold; null if there is no session yet. */
+  async nextHourToFold({ foldedUntilMs }: UsageClock): Promise<number | null> {
     if (foldedUntilMs !== null) return foldedUntilMs;
     const [first] = await this.database.query<{ id: Uuid }>(FIRST_SESSION);
     return first === undefined ? null : firstHourOf(idTimeMs(first.id));
   }
 
-  /** Counts an hour for good; does nothing when it is. The hour must be settled. */
-  async fold(session: Executor, hourMs: number): Promise<void> {
+  /** Folds an hour; does nothing if it is folded. The hour must be settled. */
+  async foldHour(session: Executor, hourMs: number): Promise<void> {
     await session.query(FOLD_HOUR, spanParameters({ fromMs: hourMs, toMs: hourMs + HOUR_MS }));
   }
 }

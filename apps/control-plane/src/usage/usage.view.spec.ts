@@ -5,7 +5,7 @@ const COUNTS = { total: 7, approved: 3, expired: 2, denied: 1, rcs: 4, smsFallba
 const PERIOD = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 10, 21, 1, 2, 3, 4) };
 
 describe('a usage report', () => {
-  it('is the object of the specification', () => {
+  it('has the fields of the specification', () => {
     expect(usageAnswer(PERIOD, { all: COUNTS, groups: [] }, null)).toEqual({
       period: { from: '2026-11-01T00:00:00.000Z', to: '2026-11-21T01:02:03.004Z' },
       verifications: { total: 7, approved: 3, expired: 2, denied: 1 },
@@ -14,7 +14,7 @@ describe('a usage report', () => {
     });
   });
 
-  it('has a breakdown that names what it is by', () => {
+  it('has a breakdown whose entries name their day, country or brand', () => {
     const brand = '019a9ef2-0000-7000-8000-000000000001';
     const by = (grouping: 'day' | 'country' | 'brand', key: string) =>
       usageAnswer(PERIOD, { all: COUNTS, groups: [{ ...COUNTS, key }] }, grouping).breakdown?.[0];

@@ -13,7 +13,7 @@ class UsagePeriod {
 }
 
 class VerificationCounts {
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'Every session, pending and cancelled ones too.' })
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'All sessions, including pending and cancelled ones.' })
   total!: number;
 
   @ApiProperty({ type: 'integer', minimum: 0 })
@@ -45,12 +45,12 @@ class UsageFigures {
     pattern: '^[0-9]+\\.[0-9]{2,6}$',
     example: '12.3456',
     description:
-      'Exact, in US dollars: sessions at the price of their channel, and codes that were submitted, each as priced when it happened. What test keys made costs nothing.',
+      'Exact, in US dollars: sessions at the price of their channel, and submitted codes, each at the price of its time. Sessions and codes of test keys cost nothing.',
   })
   estimatedCostUsd!: string;
 }
 
-/** One line of a breakdown; of `day`, `country` and `brandId` it has the one that was asked for. */
+/** One entry of a breakdown. It has `day`, `country` or `brandId`, by the requested grouping. */
 class UsageGroup extends UsageFigures {
   @ApiPropertyOptional({ format: 'date', example: '2026-11-21', description: 'UTC. With `groupBy=day`.' })
   day?: string;
@@ -69,15 +69,18 @@ class UsageGroup extends UsageFigures {
 export class UsageAnswer extends UsageFigures {
   @ApiProperty({
     type: UsagePeriod,
-    description: 'The window, to the millisecond; edges that are older than retention are moved out to the full hour.',
+    description: 'The window, to the millisecond. Edges that are older than retention are extended to the full hour.',
   })
   period!: UsagePeriod;
 
-  @ApiPropertyOptional({ type: [UsageGroup], description: 'With `groupBy` alone; what has no sessions is left out.' })
+  @ApiPropertyOptional({
+    type: [UsageGroup],
+    description: 'Only with `groupBy`. Groups without sessions are left out.',
+  })
   breakdown?: UsageGroup[];
 }
 
-/** A class of the description as what it describes: JSON has no classes. */
+/** The plain object type of a class of the API description. */
 type Plain<T> = T extends object ? { [Field in keyof T]: Plain<T[Field]> } : T;
 
 export type UsageReport = Plain<UsageAnswer>;

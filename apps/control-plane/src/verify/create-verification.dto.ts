@@ -19,13 +19,13 @@ const METADATA = failsWith(
 const CHALLENGE = failsWith('clientChallenge must be a SHA-256 hash as 64 hexadecimal digits.');
 
 /**
- * The body of POST /v1/verify (specification 4.1). Fields stand in the specification's order, which is the order in
+ * The body of POST /v1/verify (specification 4.1). Fields are in the specification's order, which is the order in
  * which they are checked; of one field's decorators the lowest is checked first.
  */
 export class CreateVerification {
   @ApiProperty({
     pattern: '^\\+[1-9][0-9]{1,14}$',
-    description: 'E.164, a number that can exist. With a test key the magic numbers are taken too.',
+    description: 'E.164, a number that can exist. A test key also accepts the magic test numbers.',
     example: '+14155552671',
   })
   @IsRoutablePhone(failsWith('phone must be a routable number in E.164 format.', { code: 'INVALID_PHONE' }))
@@ -42,7 +42,7 @@ export class CreateVerification {
 
   @ApiProperty({
     pattern: '^[0-9A-Fa-f]{64}$',
-    description: 'SHA-256, in hexadecimal, of a secret that the user’s browser keeps (specification 4.7).',
+    description: 'SHA-256, in hexadecimal, of a secret that only the user’s browser has (specification 4.7).',
     example: 'ab'.repeat(32),
   })
   @Matches(/^[0-9a-fA-F]{64}$/, CHALLENGE)
@@ -52,7 +52,7 @@ export class CreateVerification {
   @ApiPropertyOptional({
     format: 'uri',
     maxLength: 2048,
-    description: 'Public https; is told of this session in place of the account’s default URL.',
+    description: 'Public https; receives the webhooks of this session in place of the account’s default URL.',
     example: 'https://example.com/hooks/verification',
   })
   @Validate(
@@ -83,12 +83,12 @@ export class CreateVerification {
   @ApiPropertyOptional({
     enum: ['rcs', 'sms_fallback'],
     default: 'rcs',
-    description: '`rcs` prefers a rich card, `sms_fallback` goes by SMS at once.',
+    description: '`rcs` prefers a rich card, `sms_fallback` uses SMS at once.',
   })
   @IsIn(['rcs', 'sms_fallback'], failsWith('channel must be rcs or sms_fallback.'))
   channel: 'rcs' | 'sms_fallback' = 'rcs';
 
-  @ApiPropertyOptional({ default: true, description: 'False keeps `send-sms` and `check` shut for this session.' })
+  @ApiPropertyOptional({ default: true, description: 'False disables `send-sms` and `check` for this session.' })
   @IsBoolean(failsWith('allowSmsOtp must be true or false.'))
   allowSmsOtp: boolean = true;
 

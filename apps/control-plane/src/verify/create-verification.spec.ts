@@ -19,13 +19,13 @@ const VALID: readonly (readonly [string, JsonValue])[] = [
 ];
 
 const body = (...changes: [string, JsonValue][]): JsonObject => new Map([...VALID, ...changes]);
-const refusalOf = (sent: JsonObject) => {
-  const result = validator.read(sent);
+const refusalOf = (parsed: JsonObject) => {
+  const result = validator.read(parsed);
   return result.ok ? null : result.refusal;
 };
 
-describe('the body of a create', () => {
-  it('has the defaults of the specification', () => {
+describe('the body of POST /v1/verify', () => {
+  it('gets the defaults of the specification', () => {
     const result = validator.read(body());
     expect(result).toMatchObject({
       ok: true,
@@ -34,7 +34,7 @@ describe('the body of a create', () => {
     expect(result.ok && result.value.webhookUrl).toBeUndefined();
   });
 
-  it.each(['phone', 'accountId', 'brandId', 'clientChallenge'])('needs %s', (field) => {
+  it.each(['phone', 'accountId', 'brandId', 'clientChallenge'])('requires %s', (field) => {
     expect(refusalOf(new Map(VALID.filter(([name]) => name !== field)))).toMatchObject({
       code: 'VALIDATION_ERROR',
       field,
@@ -75,7 +75,7 @@ describe('the body of a create', () => {
     expect(refusalOf(body([field, value]))).toMatchObject({ code, field });
   });
 
-  it('names the key of metadata that offends', () => {
+  it('is refused with the first illegal key of metadata', () => {
     expect(
       refusalOf(
         body([
@@ -93,7 +93,7 @@ describe('the body of a create', () => {
   });
 
   it('is checked in the order of the specification, unknown fields last', () => {
-    const wrong: [string, JsonValue][] = [
+    const illegal: [string, JsonValue][] = [
       ['phone', '1'],
       ['accountId', 1],
       ['brandId', 1],
@@ -105,8 +105,8 @@ describe('the body of a create', () => {
       ['metadata', 'x'],
       ['nothing', 'x'],
     ];
-    for (let at = 0; at < wrong.length; at++) {
-      expect(refusalOf(body(...wrong.slice(at).reverse()))?.field).toBe(wrong[at]?.[0]);
+    for (let at = 0; at < illegal.length; at++) {
+      expect(refusalOf(body(...illegal.slice(at).reverse()))?.field).toBe(illegal[at]?.[0]);
     }
   });
 });
@@ -158,9 +158,9 @@ describe('the compiled checks and class-validator', () => {
       .dictionary(fc.string({ maxLength: 70 }), fc.oneof(fc.string(), fc.integer()))
       .map((value) => new Map(Object.entries(value))),
   );
-  const usual = fc.constant(undefined);
+  const validOnly = fc.constant(undefined);
   const field = (valid: unknown) =>
-    fc.oneof({ weight: 3, arbitrary: usual.map(() => valid) }, { weight: 1, arbitrary: odd });
+    fc.oneof({ weight: 3, arbitrary: validOnly.map(() => valid) }, { weight: 1, arbitrary: odd });
   const bodies = fc.record(
     {
       phone: field('+14155552671'),
@@ -176,7 +176,7 @@ describe('the compiled checks and class-validator', () => {
     { requiredKeys: [] },
   );
 
-  it('come to the same verdict about every body', () => {
+  it('accept and refuse the same bodies', () => {
     let refused = 0;
     fc.assert(
       fc.property(bodies, (fields) => {

@@ -8,14 +8,14 @@ const DEFAULT_PAGE = 20;
 
 const wasSent = (_query: object, value: unknown): boolean => value !== undefined;
 
-/** The query of GET /v1/verify. Everything in a query is text. */
+/** The query of GET /v1/verify. All values of a query are strings. */
 export class ListVerifications {
-  @ApiPropertyOptional({ enum: SESSION_STATUSES, description: 'Only sessions that read so now.' })
+  @ApiPropertyOptional({ enum: SESSION_STATUSES, description: 'Only sessions with this status now.' })
   @IsIn(SESSION_STATUSES, failsWith('status must be pending, approved, expired, denied or cancelled.'))
   @ValidateIf(wasSent)
   status?: SessionStatus;
 
-  /** A plus sign that was not escaped reads as a space, and is taken for what it was. */
+  /** An unescaped plus sign decodes to a space, so a leading space is accepted as a plus sign. */
   @ApiPropertyOptional({
     description: 'Only sessions of this number, E.164; write its plus sign as `%2B`.',
     example: '+14155552671',
@@ -29,7 +29,7 @@ export class ListVerifications {
   limit: string = String(DEFAULT_PAGE);
 
   @ApiPropertyOptional({
-    description: 'The last id of the page before: older sessions follow.',
+    description: 'The last id of the previous page: the answer holds older sessions.',
     example: 'sess_01HF7YAT000000000000000001',
   })
   @Matches(/^sess_[0-7][0-9A-HJKMNP-TV-Z]{25}$/, failsWith('startingAfter must be the id of a session.'))

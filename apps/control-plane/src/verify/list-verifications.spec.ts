@@ -19,12 +19,12 @@ function read(query: unknown): ListVerifications | Refusal {
   }
 }
 
-describe('the query of a listing', () => {
+describe('the query of GET /v1/verify', () => {
   it('may be empty', () => {
     expect(read({})).toEqual(Object.assign(new ListVerifications(), { limit: '20' }));
   });
 
-  it('is legal in every field, or refused with the field that is not', () => {
+  it('has only legal fields, or is refused with the name of an illegal one', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('pending', '+14155552671', '20', '100', '101', 'sess_01HF7YAT000000000000000001', ''),

@@ -1,18 +1,18 @@
 import { isTestMode, type Tenant } from '@countersign/keys';
 import { refuse, type Outcome } from '../http/errors.js';
 
-/** Phones that are remembered, of all accounts; at least the latest half of them. */
+/** Phones in memory at most, of all accounts. The latest half of them is never evicted. */
 const MAX_PHONES = 100_000;
 
 export interface LiveSessionsOptions {
-  /** Sessions of one phone at one account whose time is not over; 0 for no limit. */
+  /** Sessions of one phone at one account whose `ttl` is not over; 0 for no limit. */
   readonly perPhone: number;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
   readonly maxPhones?: number;
 }
 
-/** The fields by which a session is counted. */
+/** The fields of a session that its count needs. */
 export interface CountedSession {
   readonly phone: string;
   /** Its `ttl` in seconds. */
@@ -20,11 +20,12 @@ export interface CountedSession {
 }
 
 /**
- * How many live sessions one phone may have at one account: those that this process opened, until their `ttl` is over,
- * however they end. In memory, so that a create needs no further statement; each process applies the cap by itself.
- * Test sessions have no cap.
+ * Limits the live sessions of one phone at one account: sessions that this process opened, until their `ttl` is over,
+ * however they end. Counted in memory, so that a create needs no further statement; each process applies the limit
+ * separately. Test sessions have no limit.
  *
- * Entries have two generations: when the newer map is full, the older one is dropped. A create moves its phone to the newer.
+ * The cache has two generations: when the newer map is full, the older one is dropped. A create moves its phone to the
+ * newer.
  */
 export class LiveSessions {
   #latest = new Map<string, readonly number[]>();
@@ -40,12 +41,12 @@ export class LiveSessions {
     this.#maxPhones = maxPhones;
   }
 
-  /** Opens a session within the cap of its phone; a session that was not opened is not counted. */
+  /** Calls `open` if the phone is below its limit. A session that could not be opened is not counted. */
   open<T>(tenant: Tenant, session: CountedSession, open: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    return this.#perPhone === 0 || isTestMode(tenant) ? open() : this.openWithin(tenant, session, open);
+    return this.#perPhone === 0 || isTestMode(tenant) ? open() : this.openWithinLimit(tenant, session, open);
   }
 
-  private async openWithin<T>(
+  private async openWithinLimit<T>(
     tenant: Tenant,
     session: CountedSession,
     open: () => Promise<Outcome<T>>,
@@ -55,18 +56,18 @@ export class LiveSessions {
     const now = this.#nowMs();
     const live = this.find(key).filter((endsMs) => endsMs > now);
     if (live.length >= perPhone) {
-      this.keep(key, live);
-      return refuseFull(perPhone, Math.min(...live) - now);
+      this.store(key, live);
+      return refuseOverLimit(perPhone, Math.min(...live) - now);
     }
     const endsMs = now + session.ttl * 1000;
-    this.keep(key, [...live, endsMs]);
+    this.store(key, [...live, endsMs]);
     let opened = false;
     try {
       const outcome = await open();
       opened = outcome.ok;
       return outcome;
     } finally {
-      if (!opened) this.takeBack(key, endsMs);
+      if (!opened) this.removeCount(key, endsMs);
     }
   }
 
@@ -74,21 +75,21 @@ export class LiveSessions {
     return this.#latest.get(key) ?? this.#earlier.get(key) ?? [];
   }
 
-  private keep(key: string, live: readonly number[]): void {
+  private store(key: string, live: readonly number[]): void {
     this.#latest.set(key, live);
     if (this.#latest.size <= this.#maxPhones / 2) return;
     this.#earlier = this.#latest;
     this.#latest = new Map();
   }
 
-  private takeBack(key: string, endsMs: number): void {
+  private removeCount(key: string, endsMs: number): void {
     const live = this.find(key);
     const at = live.indexOf(endsMs);
-    if (at !== -1) this.keep(key, live.toSpliced(at, 1));
+    if (at !== -1) this.store(key, live.toSpliced(at, 1));
   }
 }
 
-const refuseFull = (perPhone: number, leftMs: number): Outcome<never> =>
+const refuseOverLimit = (perPhone: number, leftMs: number): Outcome<never> =>
   refuse('RATE_LIMITED', {
     message: `This phone has ${perPhone} sessions whose time is not over, and may have no more at a time.`,
     retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)),

@@ -12,12 +12,12 @@ describe('metadata', () => {
     expect(metadataFault(keys(17))).toEqual({ within: undefined });
   });
 
-  it('is an object', () => {
+  it('must be an object', () => {
     for (const value of [null, undefined, [], 'x', 1, true])
       expect(metadataFault(value)).toEqual({ within: undefined });
   });
 
-  it('holds strings only, and the key that offends is named', () => {
+  it('must hold strings only; the fault names the first illegal key', () => {
     for (const value of [null, 1, true, [], of()]) {
       expect(metadataFault(of(['a', ''], ['orderId', value]))).toEqual({ within: 'orderId' });
     }
@@ -32,7 +32,7 @@ describe('metadata', () => {
     expect(metadataFault(of(['', 'x']))).toEqual({ within: undefined });
   });
 
-  it('comes out as pairs in the order it came in', () => {
+  it('is read as pairs in the order of its keys', () => {
     const strings = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 8 }), fc.string()), {
       selector: ([key]) => key,
       maxLength: 16,

@@ -2,15 +2,15 @@ import type { Metadata } from '@countersign/session/rules';
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 import type { JsonObject } from '../http/json-body.js';
 
-/** Specification 8, and the contract for the length of keys. Lengths count Unicode code points. */
+/** Specification 8; the length of keys is from the contract. Lengths count Unicode code points. */
 export const MAX_METADATA_KEYS = 16;
 export const MAX_METADATA_KEY_LENGTH = 64;
 export const MAX_METADATA_VALUE_LENGTH = 512;
 
-/** `within` is the key that offends, or undefined when metadata as a whole does. */
+/** `within` is the illegal key, or undefined when metadata as a whole is illegal. */
 export type MetadataFault = { readonly within: string | undefined };
 
-/** The first fault in metadata as it was sent, in the order of its keys; null when it is legal. */
+/** The first fault in parsed metadata, in the order of its keys; null when it is legal. */
 export function metadataFault(value: unknown): MetadataFault | null {
   if (!(value instanceof Map) || value.size > MAX_METADATA_KEYS) return { within: undefined };
   for (const [key, text] of value as ReadonlyMap<string, unknown>) {
@@ -36,7 +36,7 @@ export function metadataPairs(metadata: JsonObject): Metadata {
   return pairs;
 }
 
-/** A string has at most as many code points as code units, and at least half as many: few have to be counted. */
+/** Code points are at most the code units and at least half of them, so only a few strings have to be counted. */
 function atMost(limit: number, text: string): boolean {
   if (text.length <= limit) return true;
   return text.length <= 2 * limit && Array.from(text).length <= limit;

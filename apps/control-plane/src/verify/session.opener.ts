@@ -8,19 +8,19 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { CodeChecks } from '../guard/code-checks.store.js';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
-import { TestNumbers } from '../test-numbers/test-phones.js';
+import { TestPhones } from '../test-numbers/test-phones.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import { metadataPairs } from './metadata.constraint.js';
 import { LiveSessions } from './live-sessions.js';
 import { recentPhoneCheck } from './phone.constraint.js';
 
-/** A session that was just made, and the brand it was made for. */
+/** A new session and its brand. */
 export interface OpenedSession {
   readonly session: Session;
   readonly brand: Brand;
 }
 
-/** Checks what a session is made of, and makes its row. */
+/** Checks the request for a session and inserts its row. */
 @Injectable()
 export class SessionOpener {
   constructor(
@@ -28,15 +28,15 @@ export class SessionOpener {
     private readonly carriers: CarrierDirectory,
     private readonly sessions: SessionStore,
     private readonly live: LiveSessions,
-    private readonly testNumbers: TestNumbers,
+    private readonly testPhones: TestPhones,
     private readonly codeChecks: CodeChecks,
   ) {}
 
   /**
-   * A new pending session, `sms_fallback` until a card has arrived. Checked in the contract's order: account, brand,
-   * inbound number, live sessions of the phone. With the id of an earlier attempt it is the same session.
+   * Creates a pending session, `sms_fallback` until a card has arrived. Checks in the contract's order: account, brand,
+   * inbound number, live sessions of the phone. With the id of an earlier attempt it returns the same session.
    */
-  async open(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
+  async createSession(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
     const plan = planOf(caller, body);
     if (plan === null) return refuse('INVALID_PHONE', { field: 'phone' });
     if (body.accountId !== renderId('acct', caller.tenant.accountId)) {
@@ -67,7 +67,7 @@ export class SessionOpener {
           otpDomain: brand.domain,
           instruction: brand.instruction,
           inboundNumber,
-          // As a URL parser writes it: what is stored is what is called.
+          // Normalized by the URL parser, so that the stored URL is the URL that is called.
           webhookUrl: body.webhookUrl === undefined ? null : new URL(body.webhookUrl).href,
           ttlSeconds: body.ttl,
           allowSmsOtp: body.allowSmsOtp,
@@ -77,17 +77,17 @@ export class SessionOpener {
         },
         id,
       );
-      if (session.test) this.testNumbers.expect();
+      if (session.test) this.testPhones.scheduleAnswers();
       return succeed({ session, brand });
     });
   }
 
-  /** Fewer wrong codes while somebody guesses codes of the account. A session without codes needs no answer. */
+  /** Fewer wrong codes while guessing is suspected at the account. A session without codes needs no lookup. */
   private attemptLimit({ tenant }: ApiKeyPrincipal, body: CreateVerification): Promise<number> | number {
     return isTestMode(tenant) || !body.allowSmsOtp ? MAX_ATTEMPTS : this.codeChecks.attemptLimit(tenant.accountId);
   }
 
-  /** Another account's brand is not told from none. */
+  /** The answer is the same for another account's brand and for an unknown one. */
   private async activeBrand(caller: ApiKeyPrincipal, brandId: string): Promise<Brand | null> {
     const id = parseId('brd', brandId);
     const brand = id === null ? null : await this.accounts.brand(id);

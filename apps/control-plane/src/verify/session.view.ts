@@ -2,37 +2,37 @@ import { SESSION_STATUSES, type Channel, type SessionStatus } from '@countersign
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 /*
- * What the API description says of the answers about sessions. The answers themselves are JSON text of the
- * SessionRenderer: these classes are never made. The contract tests hold every answer against them.
+ * The API description of answers about sessions. The answers themselves are JSON text of the
+ * SessionRenderer: these classes are never instantiated. The contract tests compare every answer with them.
  */
 
 const NULL = { type: 'null' } as const;
 const ENTROPY = {
   pattern: '^[0-9a-f]{64}$',
   description:
-    'HMAC-SHA256 of phone, account and brand (specification 2.1): the same for the same three, always. Test sessions have another value than live ones.',
+    'HMAC-SHA256 of phone, account and brand (specification 2.1): always the same for the same three. Test sessions have another value than live ones.',
   example: '3f1c9ab2'.repeat(8),
 } as const;
 const PHONE = { pattern: '^\\+[1-9][0-9]{1,14}$', description: 'E.164.', example: '+14155552671' } as const;
 const TEST_MARK = {
   type: 'boolean',
   enum: [true],
-  description: 'Present on sessions of test keys alone. Nobody was verified: never let a user in by such a session.',
+  description: 'Present only on sessions of test keys. Nobody was verified: never sign a user in with such a session.',
 } as const;
 const SESSION_ID = {
   pattern: '^sess_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
-  description: 'Sorts by the time it was made.',
+  description: 'Ids sort by creation time.',
   example: 'sess_01HF7YAT000000000000000001',
 } as const;
 
-/** A Session (specification 2.1) without `authEntropy`, as listings give it. */
+/** A Session (specification 2.1) without `authEntropy`, as in listings. */
 export class ListedSession {
   @ApiProperty(SESSION_ID)
   id!: string;
 
   @ApiProperty({
     enum: SESSION_STATUSES,
-    description: 'A pending session past `expiresAt` reads `expired`.',
+    description: 'A pending session past `expiresAt` is shown as `expired`.',
     example: 'approved',
   })
   status!: SessionStatus;
@@ -40,7 +40,7 @@ export class ListedSession {
   @ApiProperty({
     enum: ['rcs', 'sms_fallback'],
     description:
-      'The delivery path that was chosen: `rcs` where a card has reached the phone. It never changes after create has answered; a card that comes late can still approve or deny.',
+      'The delivery path: `rcs` if a card has reached the phone. It never changes after the answer of create; a card that arrives late can still approve or deny.',
     example: 'sms_fallback',
   })
   channel!: Channel;
@@ -70,7 +70,7 @@ export class ListedSession {
 
   @ApiProperty({
     pattern: '^[0-9A-Fa-f]{64}$',
-    description: 'SHA-256 of the browser’s secret, as it was given. Compare it before you trust an approval.',
+    description: 'SHA-256 of the browser’s secret, as sent in the create. Compare it before you trust an approval.',
     example: 'ab'.repeat(32),
   })
   clientChallenge!: string;
@@ -103,7 +103,7 @@ export class ListedSession {
     type: 'object',
     additionalProperties: { type: 'string', maxLength: 512 },
     maxProperties: 16,
-    description: 'As it was given, its keys in their order.',
+    description: 'As sent in the create, with the order of its keys.',
     example: { orderId: '7' },
   })
   metadata!: Readonly<Record<string, string>>;
@@ -112,24 +112,24 @@ export class ListedSession {
   test?: true;
 }
 
-/** The Session (specification 2.1), as create, GET and webhooks give it. */
+/** The Session (specification 2.1) in answers of create and GET, and in webhooks. */
 export class SessionAnswer extends ListedSession {
   @ApiPropertyOptional({ ...ENTROPY, description: `Only when approved. ${ENTROPY.description}` })
   authEntropy?: string;
 }
 
-/** The Session as create alone gives it. */
+/** The Session in the answer of create. */
 export class CreatedSession extends SessionAnswer {
   @ApiPropertyOptional({
     pattern: '^[1-9][0-9]$',
     description:
-      'Two digits to show to the user, who taps the same number on the card. Only where the brand has number matching and a card may arrive; told once, and not to be had again.',
+      'Two digits to show to the user, who taps the same number on the card. Present only if the brand has number matching and a card may arrive. No later answer repeats it.',
     example: '42',
   })
   matchCode?: string;
 }
 
-/** What create answers, for the API description. */
+/** Example for the API description: the answer of create. */
 export const PENDING_SESSION = {
   id: SESSION_ID.example,
   status: 'pending',
@@ -147,7 +147,7 @@ export const PENDING_SESSION = {
   metadata: { orderId: '7' },
 } as const;
 
-/** The same session once the phone has answered. */
+/** Example for the API description: the same session after its approval. */
 export const APPROVED_SESSION = {
   ...PENDING_SESSION,
   status: 'approved',
@@ -161,11 +161,13 @@ export class SessionListAnswer {
   @ApiProperty({ type: [ListedSession] })
   data!: ListedSession[];
 
-  @ApiProperty({ description: 'Whether older ones follow: ask again with `startingAfter` the last id of this page.' })
+  @ApiProperty({
+    description: 'Whether older sessions follow: send the last id of this page as `startingAfter` to get them.',
+  })
   hasMore!: boolean;
 }
 
-/** What an accepted code answers (specification 4.4). */
+/** The answer to an accepted code (specification 4.4). */
 export class CheckAnswer {
   @ApiProperty(SESSION_ID)
   id!: string;
@@ -186,12 +188,12 @@ export class CheckAnswer {
   test?: true;
 }
 
-/** What a code on its way answers (specification 4.3). */
+/** The answer to a queued code (specification 4.3). */
 export class SendSmsAnswer {
-  @ApiProperty({ description: 'Always true: what is refused answers an error.' })
+  @ApiProperty({ description: 'Always true: a refusal is an error answer.' })
   success!: true;
 
-  @ApiProperty({ description: 'For people; it may change.', example: 'A code is on its way.' })
+  @ApiProperty({ description: 'For humans; the text may change.', example: 'A code is on its way.' })
   message!: string;
 
   @ApiProperty(PHONE)

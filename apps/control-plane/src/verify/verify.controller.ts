@@ -16,7 +16,7 @@ import { VerifyService } from './verify.service.js';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
 
-/** Sessions come from the renderer as JSON text and go out as they are: metadata keeps the order of its keys. */
+/** The renderer's JSON text is sent unchanged, so that metadata keeps the order of its keys. */
 @Controller('v1/verify')
 export class VerifyController {
   constructor(
@@ -33,7 +33,7 @@ export class VerifyController {
     tag: 'Verifications',
     summary: 'Open a session',
     description:
-      'Opens a session for a phone number and sends it a card over RCS, if the brand has an agent for it. The answer waits until it is known whether the card arrived: mostly some hundred milliseconds, a few seconds where the phone is offline, under half a second where no card can be sent. `channel` is `rcs` where it did; else it is `sms_fallback`, and `fallbackUri` is the link behind a “tap to verify” button. No card ever makes a create fail. `"channel":"sms_fallback"` in the request sends none.',
+      'Opens a session for a phone number and sends it a card over RCS, if the brand has an agent for it. The answer waits until it is known whether the card arrived: mostly some hundred milliseconds, a few seconds if the phone is offline, under half a second if no card can be sent. `channel` is `rcs` if the card arrived; else it is `sms_fallback`, and `fallbackUri` is the link for a “tap to verify” button. A card never makes a create fail. `"channel":"sms_fallback"` in the request sends no card.',
     answer: { status: 200, description: 'The session, pending.', type: CreatedSession, example: PENDING_SESSION },
     errors: [
       'INVALID_PHONE',
@@ -46,10 +46,10 @@ export class VerifyController {
   async create(
     @CallerKey() caller: ApiKeyPrincipal,
     @Idempotent() call: IdempotentCall,
-    @PauseDeadline() patience: PausedWait,
+    @PauseDeadline() pausedWait: PausedWait,
     @Body(BodyPipe) body: CreateVerification,
   ): Promise<string> {
-    return valueOf(await this.idempotency.run(call, (id) => this.verify.create(caller, body, patience, id)));
+    return valueOf(await this.idempotency.run(call, (id) => this.verify.create(caller, body, pausedWait, id)));
   }
 
   @Get()
@@ -60,7 +60,7 @@ export class VerifyController {
     tag: 'Verifications',
     summary: 'List sessions',
     description:
-      'Sessions of the account, newest first and without `authEntropy`; expired ones too. A test key lists test sessions, a live key live ones.',
+      'Sessions of the account, newest first and without `authEntropy`, including expired ones. A test key lists test sessions, a live key live ones.',
     answer: { status: 200, description: 'One page of sessions.', type: SessionListAnswer },
     errors: ['INVALID_PHONE'],
   })
@@ -76,7 +76,7 @@ export class VerifyController {
     tag: 'Verifications',
     summary: 'Fetch a session',
     description:
-      'The session as it is now, with `approvedAt`, `latencyMs` and `authEntropy` once approved. An expired session is not found. Webhooks and the WebSocket channel tell the same sooner.',
+      'The session as it is now, with `approvedAt`, `latencyMs` and `authEntropy` once approved. An expired session is not found. Webhooks and the WebSocket channel report changes sooner.',
     answer: { status: 200, description: 'The session.', type: SessionAnswer, example: APPROVED_SESSION },
     errors: ['SESSION_NOT_FOUND'],
   })
@@ -93,7 +93,7 @@ export class VerifyController {
     tag: 'Verifications',
     summary: 'Use an approved session once',
     description:
-      'Answers an approved session and marks it as used: exactly one call ever succeeds, so one approval lets one user in once, whatever is replayed to your backend. Check `clientChallenge` before you call it. After an answer that was lost, do not call again but create a new session.',
+      'Returns an approved session and marks it as used: exactly one call ever succeeds, so one approval signs one user in once, whatever is replayed to your backend. Check `clientChallenge` before you call it. If the answer was lost, do not call again but create a new session.',
     answer: { status: 200, description: 'The session, approved.', type: SessionAnswer, example: APPROVED_SESSION },
     errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_APPROVED', 'SESSION_CONSUMED'],
   })
@@ -112,7 +112,7 @@ export class VerifyController {
     id: 'cancelVerification',
     tag: 'Verifications',
     summary: 'Cancel a session',
-    description: 'Ends a pending session. One that has ended already, by its time too, stays as it is.',
+    description: 'Ends a pending session. A session that has ended or expired stays as it is.',
     answer: { status: 204, description: 'The session has ended.' },
     errors: ['SESSION_NOT_FOUND'],
   })

@@ -9,7 +9,9 @@ import type { CreateVerification } from './create-verification.dto.js';
 import type { ListVerifications } from './list-verifications.dto.js';
 import { SessionOpener } from './session.opener.js';
 
-/** Creates, shows, lists and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals come back as values. */
+/**
+ * Creates, reads, lists and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals are returned as values.
+ */
 @Injectable()
 export class VerifyService {
   constructor(
@@ -20,24 +22,24 @@ export class VerifyService {
   ) {}
 
   /**
-   * A new pending session as JSON text, once it is known whether its card arrived; test numbers act one out. With the id
-   * of an earlier attempt it is the same session, and the same card.
+   * Creates a pending session and returns it as JSON text once it is known whether its card arrived. Sessions of test keys
+   * send no card. With the id of an earlier attempt the session and the card are the same.
    */
   async create(
     caller: ApiKeyPrincipal,
     body: CreateVerification,
-    patience: PausedWait,
+    pausedWait: PausedWait,
     id?: Uuid,
   ): Promise<Outcome<string>> {
-    const opened = await this.opener.open(caller, body, id);
+    const opened = await this.opener.createSession(caller, body, id);
     if (!opened.ok) return opened;
     const { session, brand } = opened.value;
     if (session.test || body.channel === 'sms_fallback') return succeed(this.renderer.full(session));
-    const { channel, matchCode } = await this.cards.send(session, brand, patience);
+    const { channel, matchCode } = await this.cards.sendCard(session, brand, pausedWait);
     return succeed(withMatchCode(this.renderer.full({ ...session, channel }), matchCode));
   }
 
-  /** A session as JSON text. An expired one is not found; the message says when it expired. */
+  /** A session as JSON text. An expired session is `SESSION_NOT_FOUND`, with the time of its expiry in the message. */
   async find(caller: ApiKeyPrincipal, sessionId: string): Promise<Outcome<string>> {
     const id = parseId('sess', sessionId);
     const session = id === null ? null : await this.sessions.find(caller.tenant, id);
@@ -45,7 +47,7 @@ export class VerifyService {
     return session.status === 'expired' ? refuseExpired(session) : succeed(this.renderer.full(session));
   }
 
-  /** One page of the sessions of the account and mode as JSON text. A page begins after one of them, in whatever state. */
+  /** One page of the sessions of the account and mode as JSON text. `startingAfter` may name a session in any status. */
   async list({ tenant }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
     const { status, phone, limit, startingAfter } = query;
     const after = startingAfter === undefined ? undefined : parseId('sess', startingAfter);
@@ -63,7 +65,7 @@ export class VerifyService {
     return succeed(`{"data":[${data}],"hasMore":${hasMore}}`);
   }
 
-  /** Cancels a pending session; one that has ended, by its time too, stays as it is. */
+  /** Cancels a pending session. A session that has ended or expired stays as it is. */
   async cancel(caller: ApiKeyPrincipal, sessionId: string): Promise<Outcome<null>> {
     const id = parseId('sess', sessionId);
     if (id === null || (await this.sessions.cancel(caller.tenant, id)) === 'unknown') {
@@ -72,7 +74,7 @@ export class VerifyService {
     return succeed(null);
   }
 
-  /** Marks an approved session as used and answers it as JSON text: the second call is refused. */
+  /** Marks an approved session as used and returns it as JSON text. A second call is refused. */
   async consume(caller: ApiKeyPrincipal, sessionId: string): Promise<Outcome<string>> {
     const id = parseId('sess', sessionId);
     const result = id === null ? null : await this.sessions.consume(caller.tenant, id);
@@ -85,6 +87,6 @@ export class VerifyService {
   }
 }
 
-/** The Session as create alone may answer it, with the number that the browser shows (contract, RCS in short). */
+/** Adds the number that the browser shows; only the answer of create may have it (contract, RCS in short). */
 const withMatchCode = (session: string, matchCode: string | null): string =>
   matchCode === null ? session : `${session.slice(0, -1)},"matchCode":"${matchCode}"}`;

@@ -1,4 +1,5 @@
 import type { DeliveryStatus } from './attempt.js';
+import type { DeliveryRow } from './delivery.view.js';
 
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
@@ -6,14 +7,26 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 const DELIVERY = `id, account_id AS "accountId", session_id AS "sessionId", type, url, status, attempts,
   next_attempt_at AS "nextAttemptAt", body_sealed AS "bodySealed"`;
 
+/** Octets of bodies and attempts on a page; the row that reaches this limit is the last one. 100 bodies may have 5 MB. */
+export const PAGE_BODY_OCTETS = 262_144;
+
+/** A row of a page, with the number of rows that the page had before PAGE_BODY_OCTETS was applied. */
+export type ListedDelivery = DeliveryRow & { readonly found: number };
+
 /**
- * Deliveries of an account that have one of these statuses, newest first: of each as many as are wanted in all, so that the
- * index is read no further. The statuses are written out, since the planner knows which of them are rare. $1 account,
- * $2 id to begin behind or null, $3 how many, $4 whether of a test key.
+ * Deliveries of an account that have one of these statuses, newest first, until their bodies reach PAGE_BODY_OCTETS: of each
+ * status as many as are wanted in all, so that the index is read no further. The statuses are written out, since the planner
+ * knows which of them are rare. The length of a body is known without reading it. $1 account, $2 id to begin behind or null,
+ * $3 how many, $4 whether of a test key.
  */
 export const listDeliveries = (statuses: readonly DeliveryStatus[]): string => `
-  SELECT * FROM (${statuses.map((status) => `(${ofStatus(status)})`).join(' UNION ALL ')}) AS listed
-  ORDER BY id DESC LIMIT $3`;
+  SELECT * FROM (
+    SELECT *, (count(*) OVER ())::int AS found, sum(octets) OVER (ORDER BY id DESC) - octets AS "octetsBefore"
+    FROM (
+      SELECT *, coalesce(octet_length("bodySealed"), 0) + octet_length(attempts::text) AS octets
+      FROM (${statuses.map((status) => `(${ofStatus(status)})`).join(' UNION ALL ')}) AS listed
+      ORDER BY id DESC LIMIT $3) AS page) AS bounded
+  WHERE "octetsBefore" < ${PAGE_BODY_OCTETS} ORDER BY id DESC`;
 
 const ofStatus = (status: DeliveryStatus): string => `
   SELECT ${DELIVERY} FROM deliveries

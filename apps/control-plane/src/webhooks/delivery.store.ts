@@ -1,4 +1,4 @@
-import type { CardStore } from '@countersign/rcs';
+import type { CardOfferStore } from '@countersign/rcs/offers';
 import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import { firstIdAt, type Uuid } from '@countersign/ids';
@@ -122,7 +122,7 @@ export interface DeliveryStoreOptions {
   readonly events: EventStore;
   readonly sessions: SessionStore;
   readonly renderer: SessionRenderer;
-  readonly cards: Pick<CardStore, 'revokeEnded'>;
+  readonly cards: Pick<CardOfferStore, 'revokeCardsOfEndedSessions'>;
   /** Counts approvals for the conversion budget of codes, in the transaction that takes their events. */
   readonly approvals: Pick<ApprovalStore, 'count'>;
   /** Told of cards that are to be taken back, once that is committed. Must not throw. */
@@ -254,7 +254,7 @@ export class DeliveryStore {
       );
       const { chosen, leftOver: others } = choose(told, roomFor);
       const [ids, bodies] = await Promise.all([
-        cards.revokeEnded(tx, ended),
+        cards.revokeCardsOfEndedSessions(tx, ended),
         this.bodies.of(tx, chosen),
         approvals.count(tx, events),
       ]);

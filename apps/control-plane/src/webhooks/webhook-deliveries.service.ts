@@ -9,7 +9,7 @@ import { isTestMode, type Mode, type ServerKeys, type Tenant } from '@countersig
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
-import { FIND_DELIVERY, listDeliveries, RETRY_DELIVERY } from './account-deliveries.sql.js';
+import { FIND_DELIVERY, listDeliveries, RETRY_DELIVERY, type ListedDelivery } from './account-deliveries.sql.js';
 import type { DeliveryStore } from './delivery.store.js';
 import { DELIVERY_STATUSES, renderDelivery, type DeliveryRow, type RotatedSecretAnswer } from './delivery.view.js';
 import type { ListDeliveries } from './list-deliveries.dto.js';
@@ -41,7 +41,10 @@ export interface WebhookDeliveriesServiceOptions {
 export class WebhookDeliveriesService {
   constructor(private readonly options: WebhookDeliveriesServiceOptions) {}
 
-  /** One page of the tenant's deliveries, newest first. A page begins after one of them. */
+  /**
+   * One page of the tenant's deliveries, newest first. A page begins after one of them; with large bodies it has fewer than
+   * `limit` (see PAGE_BODY_OCTETS).
+   */
   async list({ tenant }: ApiKeyPrincipal, query: ListDeliveries): Promise<Outcome<string>> {
     const { status, limit, startingAfter } = query;
     const after = startingAfter === undefined ? null : await this.row(tenant, startingAfter);
@@ -51,9 +54,9 @@ export class WebhookDeliveriesService {
     }
     const statuses = status === undefined ? DELIVERY_STATUSES : [status];
     const values = [tenant.accountId, after?.id ?? null, Number(limit) + 1, isTestMode(tenant)];
-    const rows = await this.options.database.query<DeliveryRow>(listDeliveries(statuses), values);
+    const rows = await this.options.database.query<ListedDelivery>(listDeliveries(statuses), values);
     const data = rows.slice(0, Number(limit)).map((row) => this.render(row));
-    return succeed(`{"data":[${data.join(',')}],"hasMore":${rows.length > data.length}}`);
+    return succeed(`{"data":[${data.join(',')}],"hasMore":${(rows[0]?.found ?? 0) > data.length}}`);
   }
 
   async find({ tenant }: ApiKeyPrincipal, deliveryId: string): Promise<Outcome<string>> {

@@ -32,7 +32,7 @@ const bind: Bind = {
 };
 
 describe('bind options', () => {
-  it('reads seconds, versions and window of the row', () => {
+  it('converts seconds, version and window of the row', () => {
     expect(linkOptionsOf({ ...bind, interfaceVersion: '5.0', sendWindow: 3, enquireLinkSeconds: 15 })).toMatchObject({
       role: 'esme',
       window: 3,
@@ -41,7 +41,7 @@ describe('bind options', () => {
     });
   });
 
-  it('binds as the row says', () => {
+  it('uses the bind parameters of the row', () => {
     expect(bindCallOf({ ...bind, bindType: 'receiver', systemType: 'VMS', addressRange: '^1' }, 'secret')).toEqual({
       bindType: 'receiver',
       systemId: 'countersign',
@@ -81,7 +81,7 @@ describe('bind options', () => {
     { generation: 1 },
     { enquireLinkSeconds: 60 },
     { responseTimeoutSeconds: 5 },
-  ])('makes another connection when this changes: %j', (change) => {
+  ])('needs a new connection when this changes: %j', (change) => {
     expect(isSameConnection(bind, { ...bind, ...change })).toBe(false);
   });
 });

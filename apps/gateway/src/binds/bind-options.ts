@@ -1,19 +1,19 @@
 import type { Bind } from '@countersign/carriers/config';
 import type { BindCall, LinkOptions } from '@countersign/smpp/link';
 
-/** From the connection to the answer of the bind. */
+/** Time limit from the connection to the bind response. */
 const SESSION_INIT_MS = 10_000;
-/** From the first octet of a PDU to its last. */
+/** Time limit from the first octet of a PDU to its last. */
 const PDU_READ_MS = 10_000;
-/** A bind without traffic is normal: enquire_link tells whether it lives. */
+/** No inactivity timeout: a bind without traffic is normal, and enquire_link detects a dead one. */
 const INACTIVITY_OFF = 0;
-/** Messages of one link that are being stored; beyond it the socket is not read, and TCP slows the carrier. */
+/** Maximum messages of one link being stored; at the limit the socket is not read, and TCP slows the carrier. */
 const MAX_INBOUND = 1_000;
 const MS_PER_SECOND = 1_000;
 
 const INTERFACE_VERSIONS = { '3.3': 0x33, '3.4': 0x34, '5.0': 0x50 } as const;
 
-/** What a row says of its link. */
+/** Link options of a bind row. */
 export function linkOptionsOf(
   bind: Bind,
 ): Pick<LinkOptions, 'role' | 'timers' | 'window' | 'maxInbound' | 'interfaceVersion'> {
@@ -43,8 +43,8 @@ export function bindCallOf(bind: Bind, password: string): BindCall {
 }
 
 /**
- * Would both rows make the same connection, and does neither ask for another? What a row says of messages (carrier,
- * trust, alphabet, statuses, window, rate) can change under a link that stays.
+ * Whether both rows need the same connection. Message settings (carrier, trust, alphabet, statuses, window, rate) can change
+ * without a new link.
  */
 export function isSameConnection(a: Bind, b: Bind): boolean {
   return JSON.stringify(connectionOf(a)) === JSON.stringify(connectionOf(b));

@@ -19,29 +19,29 @@ import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../metrics/link.metrics.js';
 import type { FlightRecorder } from '../recorder/flight-recorder.js';
 import { linkEndsOf } from '../recorder/link-ends.js';
-import { afterAttempt, freshCourse, type AttemptEnd, type Course } from './backoff.js';
+import { afterAttempt, initialState, type AttemptEnd, type ReconnectState } from './backoff.js';
 import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
 import { connect } from './connect.js';
 import { ConnectionGauge } from '../metrics/connection-gauge.js';
 
-/** Name look-up, connection and TLS handshake together. */
+/** Time limit of name lookup, connection and TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Why a state was entered and what comes next; nothing secret. */
+/** Reason of a state change and time of the next attempt; without secrets. */
 export interface BindNote {
   readonly host?: string;
   readonly reason?: string;
   readonly retryInMs?: number;
 }
 
-/** A way to send by a connection that is bound now. */
+/** Sends over a bound connection. */
 export interface BindSender {
   readonly bind: Bind;
-  /** What is written for a message that goes this way names this. */
+  /** Lease recorded with every message sent over this connection. */
   readonly lease: BindLease;
-  /** Our requests that are unanswered. */
+  /** Number of our unanswered requests. */
   readonly windowUsed: number;
-  /** Rejects as `SmppLink.request`: with NotSentError when it was not sent, also for want of the lease; else its fate is unknown. */
+  /** Rejects as `SmppLink.request`: NotSentError when not sent, also without the lease; any other error leaves the fate unknown. */
   submit(pdu: Outgoing<SubmitSm>): Promise<ResponsePdu>;
 }
 
@@ -50,26 +50,26 @@ export interface SupervisorOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly recorder: Pick<FlightRecorder, 'tap'>;
   onMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer;
-  /** Every PDU, its secrets in clear; the time is the monotonic clock's. */
+  /** Called with every PDU, secrets in clear; the time is of the monotonic clock. */
   onPdu(bind: Bind, direction: 'in' | 'out', pdu: Pdu, nowMs: number): void;
-  /** Told of every state that the connection enters. */
+  /** Called with every state change. */
   onState(bind: Bind, to: ConnectionState, note: BindNote): void;
 }
 
 /**
- * Keeps one connection of a bind of ours bound under a lease: its hosts in turn, with backoff and standoff, until it is
- * stopped or fenced. Nothing is said, taken or stored once the lease is not held.
+ * Keeps one connection of a bind bound while its lease is held: tries its hosts in turn, with backoff and standoff, until
+ * stopped or fenced. Without the lease no PDU is sent, accepted or stored.
  */
 export class BindSupervisor implements LeasedConnection {
   #bind: Bind;
   #inbound: InboundLink;
-  #course: Course;
+  #reconnectState: ReconnectState;
   #link: SmppLink | null = null;
-  /** By the monotonic clock; null unless it is bound. */
+  /** Time of the bind on the monotonic clock; null unless bound. */
   #boundAtMs: number | null = null;
   #stopping = false;
-  /** Aborted to end the present attempt or wait at once; each attempt has its own. */
-  #turn = new AbortController();
+  /** Aborted to end the present attempt or delay at once; each attempt has its own. */
+  #attemptAbort = new AbortController();
   readonly #gauge: ConnectionGauge;
   readonly #ended: Promise<void>;
 
@@ -80,9 +80,9 @@ export class BindSupervisor implements LeasedConnection {
   ) {
     this.#bind = bind;
     this.#inbound = { ...bind, peer: bind.name, lease: guard.lease };
-    this.#course = freshCourse(guard.lease.slot, bind.hosts.length);
+    this.#reconnectState = initialState(guard.lease.slot, bind.hosts.length);
     this.#gauge = new ConnectionGauge(performance.now(), this.now());
-    this.#ended = this.supervise();
+    this.#ended = this.runAttempts();
   }
 
   get state(): ConnectionState {
@@ -90,7 +90,7 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   status(): ConnectionStatus {
-    return this.#gauge.read(performance.now(), this.#link);
+    return this.#gauge.snapshot(performance.now(), this.#link);
   }
 
   view(): LinkView {
@@ -99,7 +99,7 @@ export class BindSupervisor implements LeasedConnection {
     return { peer, state: this.state, windowUsed: this.#link?.windowUsed ?? 0, window, boundMs };
   }
 
-  /** Null unless it is bound, may send and holds its lease. */
+  /** Null unless bound, able to send and holding the lease. */
   get sender(): BindSender | null {
     const link = this.#link;
     if (this.state !== 'bound' || link === null || this.#bind.bindType === 'receiver') return null;
@@ -108,8 +108,8 @@ export class BindSupervisor implements LeasedConnection {
     return { bind: this.#bind, lease: this.guard.lease, windowUsed, submit: (pdu) => this.submit(link, pdu) };
   }
 
-  /** Takes the row on as it is now. The link is made anew only where it would be another connection. */
-  async adopt(bind: Bind, drainMs: number): Promise<void> {
+  /** Applies a changed row. Reconnects only if the row needs a different connection. */
+  async applyRow(bind: Bind, drainMs: number): Promise<void> {
     const before = this.#bind;
     this.#bind = bind;
     this.#inbound = { ...bind, peer: bind.name, lease: this.guard.lease };
@@ -117,108 +117,108 @@ export class BindSupervisor implements LeasedConnection {
       if (before.sendWindow !== bind.sendWindow) this.#link?.setWindow(bind.sendWindow);
       return;
     }
-    this.#course = freshCourse(this.guard.lease.slot, bind.hosts.length);
-    await this.cut(drainMs);
+    this.#reconnectState = initialState(this.guard.lease.slot, bind.hosts.length);
+    await this.closeLink(drainMs);
   }
 
-  /** Makes no further attempt; a link that is bound stays until it ends. */
+  /** Makes no further attempt; a bound link stays until it ends. */
   stopReconnecting(): void {
     this.#stopping = true;
-    if (this.state !== 'bound') this.#turn.abort();
+    if (this.state !== 'bound') this.#attemptAbort.abort();
   }
 
-  /** Finishes the window, answers what came in, unbinds within that time, and does not come back. */
+  /** Finishes the window, answers received messages and unbinds within the time limit; makes no further attempt. */
   async stop(drainMs: number): Promise<void> {
     this.#stopping = true;
-    await this.cut(drainMs);
+    await this.closeLink(drainMs);
     await this.#ended;
   }
 
-  /** The lease is lost: another gateway may act by now, so the socket goes at once and nothing follows. */
+  /** The lease is lost: another gateway may hold it, so the socket is destroyed at once. */
   fence(reason: string): void {
     this.#stopping = true;
-    this.#turn.abort();
+    this.#attemptAbort.abort();
     this.#link?.destroy(reason);
   }
 
   private holdsLease(): boolean {
-    return this.guard.holds(performance.now());
+    return this.guard.isHeld(performance.now());
   }
 
-  /** The last look at the lease before the octets leave. Those that wait for a slot are looked at with the answer that frees it. */
+  /** Last lease check before sending. Requests waiting for a window slot are checked with the response that frees the slot. */
   private submit(link: SmppLink, pdu: Outgoing<SubmitSm>): Promise<ResponsePdu> {
     if (this.holdsLease()) return link.request(pdu);
     this.fence('the lease is not held');
     return Promise.reject(new NotSentError('the lease is not held'));
   }
 
-  /** What waited in the socket of a process that was paused is answered by nobody: the carrier sends it again. */
-  private tap(direction: 'in' | 'out', pdu: Pdu): void {
+  /** Fences on a PDU received without the lease, after a pause of the process: it is not answered, and the carrier resends it. */
+  private onPdu(direction: 'in' | 'out', pdu: Pdu): void {
     const nowMs = performance.now();
-    if (direction === 'in' && !this.guard.holds(nowMs)) this.fence('the lease is not held');
-    this.#gauge.count(direction, pdu, nowMs);
+    if (direction === 'in' && !this.guard.isHeld(nowMs)) this.fence('the lease is not held');
+    this.#gauge.countPdu(direction, pdu, nowMs);
     this.o.onPdu(this.#bind, direction, pdu, nowMs);
   }
 
   /**
-   * A process that was paused between a commit and its answer answers no more: what was stored is, and the carrier sends
-   * it again to who holds the lease by now.
+   * If the lease expires between the commit and the response, no response is sent: the message is stored, and the carrier
+   * resends it to the present holder of the lease.
    */
-  private async accept(pdu: MessagePdu): Promise<MessageAnswer> {
+  private async acceptMessage(pdu: MessagePdu): Promise<MessageAnswer> {
     if (!this.holdsLease()) return { status: this.#bind.retryableMoStatus };
     const answer = await this.o.onMessage(pdu, this.#inbound);
     if (!this.holdsLease()) this.fence('the lease is not held');
     return answer;
   }
 
-  private async cut(drainMs: number): Promise<void> {
-    // First, so that the end of the link is not taken for a loss.
-    this.#turn.abort();
+  private async closeLink(drainMs: number): Promise<void> {
+    // Aborted first, so that the end of the link does not count as a failure.
+    this.#attemptAbort.abort();
     if (this.state === 'draining') return;
     if (this.state === 'bound') {
-      this.enter('draining', {});
+      this.setState('draining', {});
       await this.#link?.unbind(drainMs).catch(() => undefined);
     }
     this.#link?.destroy('the bind was stopped or changed');
   }
 
-  private async supervise(): Promise<void> {
+  private async runAttempts(): Promise<void> {
     while (!this.isStopping()) {
-      this.#turn = new AbortController();
-      const { signal } = this.#turn;
-      const { end, reason } = await this.attempt(signal);
+      this.#attemptAbort = new AbortController();
+      const { signal } = this.#attemptAbort;
+      const { end, reason } = await this.connectAndBind(signal);
       this.#link = null;
       this.#boundAtMs = null;
       if (signal.aborted || this.isStopping()) {
-        this.enter('unbound', { reason });
+        this.setState('unbound', { reason });
         continue;
       }
-      const next = afterAttempt(this.#course, end, this.#bind.hosts.length, Math.random());
-      this.#course = next.course;
-      this.#gauge.failed(reason);
-      this.enter(next.standoff ? 'standoff' : 'unbound', { reason, retryInMs: next.waitMs });
+      const next = afterAttempt(this.#reconnectState, end, this.#bind.hosts.length, Math.random());
+      this.#reconnectState = next.state;
+      this.#gauge.recordFailure(reason);
+      this.setState(next.standoff ? 'standoff' : 'unbound', { reason, retryInMs: next.waitMs });
       await delay(next.waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** One connection from its beginning to its end. */
-  private async attempt(signal: AbortSignal): Promise<{ end: AttemptEnd; reason: string }> {
+  /** One connection, from connecting to its end. */
+  private async connectAndBind(signal: AbortSignal): Promise<{ end: AttemptEnd; reason: string }> {
     const bind = this.#bind;
-    const at = bind.hosts[this.#course.host % bind.hosts.length];
+    const at = bind.hosts[this.#reconnectState.host % bind.hosts.length];
     if (at === undefined) return { end: { kind: 'unreachable' }, reason: 'the bind has no host' };
     const host = `${at.host}:${at.port}`;
     try {
-      // First of all: a password that cannot be opened is no reason to knock.
+      // Opened before connecting: without the password no connection is made.
       const password = bindPassword(this.o.keys, bind);
-      this.enter('connecting', { host });
+      this.setState('connecting', { host });
       const socket = await connect(at, bind.tls, CONNECT_TIMEOUT_MS, signal);
       if (signal.aborted || !this.holdsLease()) socket.destroy();
       const link = new SmppLink(socket, {
         ...linkOptionsOf(bind),
         mayWrite: () => this.holdsLease(),
-        onMessage: (pdu) => this.accept(pdu),
+        onMessage: (pdu) => this.acceptMessage(pdu),
         sendAgainStatus: () => this.#bind.retryableMoStatus,
-        onPdu: (direction, pdu) => this.tap(direction, pdu),
+        onPdu: (direction, pdu) => this.onPdu(direction, pdu),
         onOctets: this.o.recorder.tap({
           ...this.guard.lease,
           ends: linkEndsOf(socket),
@@ -226,32 +226,36 @@ export class BindSupervisor implements LeasedConnection {
         }),
       });
       this.#link = link;
-      this.enter('binding', { host });
+      this.setState('binding', { host });
       const { status } = await link.bind(bindCallOf(bind, password));
-      return await this.hold(link, status, host);
+      return await this.waitUntilClosed(link, status, host);
     } catch (error) {
       this.#link?.destroy('the bind failed');
       return { end: { kind: 'unreachable' }, reason: error instanceof Error ? error.message : 'failed' };
     }
   }
 
-  /** From the answer to the bind until the link is over. */
-  private async hold(link: SmppLink, status: number, host: string): Promise<{ end: AttemptEnd; reason: string }> {
+  /** From the bind response until the link is closed. */
+  private async waitUntilClosed(
+    link: SmppLink,
+    status: number,
+    host: string,
+  ): Promise<{ end: AttemptEnd; reason: string }> {
     if (status !== STATUS.ESME_ROK) {
       link.destroy('the bind was refused');
       return { end: { kind: 'refused', status }, reason: `the bind was refused with ${statusName(status)}` };
     }
     const boundAtMs = performance.now();
     this.#boundAtMs = boundAtMs;
-    // It may have changed while the carrier thought about the bind.
+    // The row may have changed during the bind.
     link.setWindow(this.#bind.sendWindow);
-    this.enter('bound', { host });
+    this.setState('bound', { host });
     const { reason } = await link.closed;
     return { end: { kind: 'lost', boundMs: performance.now() - boundAtMs }, reason };
   }
 
-  private enter(state: ConnectionState, note: BindNote): void {
-    this.#gauge.enter(state, this.now(), note.host);
+  private setState(state: ConnectionState, note: BindNote): void {
+    this.#gauge.setState(state, this.now(), note.host);
     this.o.onState(this.#bind, state, note);
   }
 

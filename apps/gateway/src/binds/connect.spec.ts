@@ -42,12 +42,12 @@ describe('connect', () => {
     await expect(connect(at, PLAIN, 1_000, NEVER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('gives up on a server that accepts and then says nothing of TLS', async () => {
+  it('times out on a server that accepts and does not start TLS', async () => {
     const at = await listening(net.createServer());
     await expect(connect(at, { enabled: true }, 100, NEVER)).rejects.toBeInstanceOf(ConnectTimeoutError);
   });
 
-  it('stops trying when it is told to', async () => {
+  it('rejects when the signal is aborted', async () => {
     const at = await listening(net.createServer());
     const stop = new AbortController();
     const attempt = connect(at, { enabled: true }, 10_000, stop.signal);
@@ -55,7 +55,7 @@ describe('connect', () => {
     await expect(attempt).rejects.toThrow('stopped');
   });
 
-  it('trusts the given authority for the given name, and nobody else', async () => {
+  it('trusts the given CA for the given name only', async () => {
     const pems = await generate([{ name: 'commonName', value: 'smsc.example' }], {
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'smsc.example' }] }],
     });

@@ -7,23 +7,23 @@ export class ConnectTimeoutError extends Error {
 }
 
 /**
- * Opens a socket to a carrier, TLS 1.2 or later and always verified where TLS is on. Rejects with the socket's error,
- * with `ConnectTimeoutError` when name look-up, connection and handshake together take longer than `timeoutMs`, and
- * with the signal's reason; the socket is gone then.
+ * Opens a socket to a carrier; with TLS, version 1.2 or later and a verified certificate. Rejects with the socket's error,
+ * with `ConnectTimeoutError` when name lookup, connection and handshake together take longer than `timeoutMs`, and with
+ * the signal's reason. The socket is destroyed on every rejection.
  */
 export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signal: AbortSignal): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = withTls.enabled ? tls.connect(tlsOptions(at, withTls)) : net.connect({ ...at });
-    const give = (settle: () => void): void => {
+    const finish = (complete: () => void): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       socket.off('error', onError);
-      settle();
+      complete();
     };
     const fail = (error: Error): void =>
-      give(() => {
-        // A destroyed socket may still have an error to tell, which nobody waits for.
+      finish(() => {
+        // A destroyed socket can still emit an error.
         socket.on('error', () => undefined);
         socket.destroy();
         reject(error);
@@ -36,7 +36,7 @@ export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signa
     );
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('error', onError);
-    socket.once(withTls.enabled ? 'secureConnect' : 'connect', () => give(() => resolve(socket)));
+    socket.once(withTls.enabled ? 'secureConnect' : 'connect', () => finish(() => resolve(socket)));
   });
 }
 

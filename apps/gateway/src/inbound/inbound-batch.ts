@@ -23,59 +23,59 @@ export interface InboundBatchOptions {
   readonly concatenations: ConcatenationStore;
   readonly leases: Pick<BindLeaseStore, 'holding'>;
   readonly learner: Pick<SenderLearner, 'ruleOf' | 'isLearning' | 'observe'>;
-  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
 }
 
-/** The country of the number that an MO was sent to, or those that it may be. */
+/** The country of an MO's destination number, or the possible countries when it is unknown. */
 interface ReceivingCountry {
   readonly country: string | null;
   readonly possible: readonly string[];
 }
 
-/** An MO with its sealed text and what its address shows of its sender. */
+/** An MO with its sealed text and the evidence on its sender. */
 type Arrival = readonly [InboundCommand, Buffer, SenderEvidence];
 
 /**
- * One transaction for a set of MOs: the parts of long messages, the sessions that their tokens name, the messages with
- * their fates. Answers after the commit, one verdict per command, in their order. Safe to run twice: a message that is
- * stored stays as it is, and a session that the first run approved makes the second a duplicate. An MO over a connection
- * whose lease does not hold has no verdict: nothing of it is written, and another gateway will be sent it again.
+ * Processes a set of MOs in one transaction: stores parts of long messages, matches sessions by token, and stores the
+ * messages with their fates. Resolves after the commit with one verdict per command, in order. Safe to run twice: a stored
+ * message is unchanged, and a session approved by the first run makes the second a duplicate. The verdict is null for an MO
+ * over a connection whose lease is not held: nothing is written, and the carrier resends it to another gateway.
  */
 export class InboundBatch {
   constructor(private readonly o: InboundBatchOptions) {}
 
-  async run(commands: readonly InboundCommand[]): Promise<readonly (InboundVerdict | null)[]> {
-    const senders = await this.sendersOf(commands);
+  async storeAndMatch(commands: readonly InboundCommand[]): Promise<readonly (InboundVerdict | null)[]> {
+    const senders = await this.readSenders(commands);
     // Before the transaction, so that no row is locked while texts are sealed.
     const sealed = commands.map(({ id, message }) => this.o.keys.seal('message-text', message.text, id));
     const arrived = zip(commands, sealed, senders);
     const { verdicts, eventIds } = await this.o.database.transaction(async (tx) => {
-      const taken = await this.unfenced(tx, arrived);
-      const matched = await this.match(tx, taken);
-      return { verdicts: verdictsOf(arrived, taken, matched.verdicts), eventIds: matched.eventIds };
+      const accepted = await this.withHeldLease(tx, arrived);
+      const matched = await this.matchSessions(tx, accepted);
+      return { verdicts: verdictsOf(arrived, accepted, matched.verdicts), eventIds: matched.eventIds };
     });
     if (eventIds.length > 0) this.o.onEvents(eventIds);
-    this.learn(arrived, verdicts);
+    this.observeSenders(arrived, verdicts);
     return verdicts;
   }
 
-  /** Only from messages that are stored, and that this gateway was allowed to take. */
-  private learn(arrived: readonly Arrival[], verdicts: readonly (InboundVerdict | null)[]): void {
+  /** Passes senders of stored messages to the learner. */
+  private observeSenders(arrived: readonly Arrival[], verdicts: readonly (InboundVerdict | null)[]): void {
     arrived.forEach(([{ link }, , sender], index) => {
       if (sender.shows !== null && verdicts[index] !== null) this.o.learner.observe(link, sender);
     });
   }
 
-  /** Those that came over connections that this gateway may act on, as the database says. */
-  private async unfenced(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
+  /** The MOs over connections whose lease is held according to the database. */
+  private async withHeldLease(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
     const leases = arrived.flatMap(([{ link }]) => (link.lease === undefined ? [] : [link.lease]));
     if (leases.length === 0) return arrived;
     const holding = await this.o.leases.holding(tx, leases);
     return arrived.filter(([{ link }]) => link.lease === undefined || holding.has(leaseKey(link.lease)));
   }
 
-  private async match(
+  private async matchSessions(
     tx: Executor,
     arrived: readonly Arrival[],
   ): Promise<{ readonly verdicts: readonly InboundVerdict[]; readonly eventIds: readonly Uuid[] }> {
@@ -94,7 +94,7 @@ export class InboundBatch {
   }
 
   /** Reads the sender of each address. The receiving number's country is looked up only where it matters. */
-  private async sendersOf(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
+  private async readSenders(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
     const receiving = new Map<string, ReceivingCountry>();
     for (const command of commands) {
       const { source, destination } = command.message;
@@ -115,14 +115,14 @@ export class InboundBatch {
     return { country, possible: country === null ? await this.o.carriers.possibleCountries(destination) : [] };
   }
 
-  /** Messages without a token teach a link's format too, and it is they that show first when it was learned wrongly. */
+  /** Senders of messages without a token are read too while the link learns: they confirm or contradict its format. */
   private needsSender(command: InboundCommand): boolean {
     return (
-      mayShowToken(command) || (isOfUnknownFormat(command.message.source) && this.o.learner.isLearning(command.link))
+      mayContainToken(command) || (isOfUnknownFormat(command.message.source) && this.o.learner.isLearning(command.link))
     );
   }
 
-  /** Each message's own tokens, and for a part of a long message those that its neighbours make whole. */
+  /** The tokens of each message, and for a part of a long message those completed by its neighbours. */
   private async tokensOf(tx: Executor, commands: readonly InboundCommand[]): Promise<(readonly FoundToken[])[]> {
     const parts = commands.map(partOf);
     const arriving = parts.filter((part) => part !== null);
@@ -143,7 +143,7 @@ function partOf({ message, whole }: InboundCommand): MessagePart | null {
   return { ...whole, number: message.part.part, edges: tokenEdges(message.text) };
 }
 
-const mayShowToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;
+const mayContainToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;
 
 const NOT_READ: SenderEvidence = { phone: null, ambiguous: false, shows: null };
 
@@ -153,18 +153,18 @@ const isInternational = ({ ton, value }: SmppAddress): boolean => ton === TON.in
 
 const keyOf = ({ ton, value }: SmppAddress): string => `${ton}:${value}`;
 
-/** The verdicts of the messages that were taken, among all that arrived, in their order; null for the others. */
+/** The verdicts in the order of `arrived`; null for messages that were not accepted. */
 function verdictsOf(
   arrived: readonly Arrival[],
-  taken: readonly Arrival[],
+  accepted: readonly Arrival[],
   verdicts: readonly InboundVerdict[],
 ): (InboundVerdict | null)[] {
-  if (taken.length !== verdicts.length) throw new RangeError('lists of different lengths');
+  if (accepted.length !== verdicts.length) throw new RangeError('lists of different lengths');
   let next = 0;
-  return arrived.map((arrival) => (arrival === taken[next] ? (verdicts[next++] ?? null) : null));
+  return arrived.map((arrival) => (arrival === accepted[next] ? (verdicts[next++] ?? null) : null));
 }
 
-/** Three lists of one length as one. Refuses others: a fate must never stand beside another's message. */
+/** Joins three lists of equal length. Throws for others, so that a verdict never applies to a different message. */
 function zip<A, B, C>(as: readonly A[], bs: readonly B[], cs: readonly C[]): [A, B, C][] {
   if (as.length !== bs.length || as.length !== cs.length) throw new RangeError('lists of different lengths');
   return as.map((a, index) => {

@@ -27,7 +27,7 @@ const part = { reference: 7, referenceBits: 8, total: 2, part: 1 } as const;
 const untrusted = { ...link, trustedForMo: false };
 
 describe('inbound command', () => {
-  it('has the keys of its tokens, so that two messages of one session never share a batch', () => {
+  it('has its tokens as keys, so that two messages of one session never share a batch', () => {
     const tokens = [
       { slug: 'ACME', token: '0123456789ABCDEF' },
       { slug: 'OTHER', token: 'FEDCBA9876543210' },
@@ -71,7 +71,7 @@ describe('inbound command', () => {
     expect(inboundCommand(ID, untrusted, { ...message, part })).toMatchObject({ whole: null, keys: [] });
   });
 
-  it('is stored with its addresses as they came, its part and its fate', () => {
+  it('is stored with its received addresses, its part and its fate', () => {
     const sealed = Buffer.from('sealed');
     const verdict = { fate: 'matched', sessionId: ID, accountId: OTHER_ID } as const;
     expect(messageRow(inboundCommand(ID, untrusted, { ...message, part }), sealed, verdict)).toEqual({

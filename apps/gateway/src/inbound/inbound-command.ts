@@ -6,14 +6,14 @@ import type { SmppAddress } from '@countersign/smpp/pdu';
 import type { InboundLink } from '../links/inbound-link.js';
 import type { ReceivedMessage } from './received-message.js';
 
-/** One MO on its way into the database. */
+/** One MO to be stored. */
 export interface InboundCommand {
   readonly id: Uuid;
   readonly link: InboundLink;
   readonly message: ReceivedMessage;
   /** The long message that this is a part of; null for a whole message, and over a link that is not trusted. */
   readonly whole: WholeMessage | null;
-  /** Commands with a key in common never share a transaction. */
+  /** Commands with a common key never share a transaction. */
   readonly keys: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMes
   const { part } = message;
   // No token of an untrusted link approves a session, so its parts are not joined.
   const whole = part === null || !link.trustedForMo ? null : wholeOf(link, message, part);
-  // A token names one session, whatever slug stands before it.
+  // A token identifies one session, whatever its slug.
   const tokens = message.tokens.map(({ token }) => token);
   const keys = whole === null ? tokens : [...tokens, JSON.stringify(Object.values(whole))];
   return { id, link, message, whole, keys };
@@ -39,10 +39,10 @@ function wholeOf(link: InboundLink, message: ReceivedMessage, part: Concatenatio
   };
 }
 
-/** The same digits with another type of number are another sender. */
+/** Equal digits with different TON or NPI are different senders. */
 const textOf = ({ ton, npi, value }: SmppAddress): string => `${ton}:${npi}:${value}`;
 
-/** How the message is stored. */
+/** The row of a message. */
 export function messageRow(command: InboundCommand, textSealed: Buffer, verdict: InboundVerdict): NewInboundMessage {
   const { id, link, message } = command;
   return {

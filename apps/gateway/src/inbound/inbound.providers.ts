@@ -17,7 +17,7 @@ import { InboundService } from './inbound.service.js';
 import { SenderLearner } from './sender-learner.js';
 import { SenderRate } from './sender-rate.js';
 
-/** The topic on which changes of the rows of binds and systems are published; a learned format is read with the row. */
+/** Topics of row changes of binds and systems; a learned format is read with the row. */
 const TOPIC_OF = { bind: 'binds', system: 'systems' } as const;
 
 export const inboundProviders: FactoryProvider[] = [

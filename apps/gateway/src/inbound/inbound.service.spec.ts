@@ -12,7 +12,7 @@ import { SenderRate } from './sender-rate.js';
 const ID = '01890000-0000-7000-8000-000000000001';
 const OK = 0;
 const THROTTLED = 0x58;
-const RECEIPT_TAKEN = 0x77;
+const RECEIPT_STATUS = 0x77;
 const link: InboundLink = {
   id: ID,
   peer: 'north-1',
@@ -32,8 +32,8 @@ function opened(run: Run): { service: InboundService; log: string[]; metrics: ()
   const log: string[] = [];
   const service = new InboundService({
     clock: { newId: () => ID },
-    batch: { run },
-    receipts: { accept: () => ({ status: RECEIPT_TAKEN }) },
+    batch: { storeAndMatch: run },
+    receipts: { acceptReceipt: () => ({ status: RECEIPT_STATUS }) },
     maxBatch: 64,
     senderRate: new SenderRate(0),
     metrics: new GatewayMetrics(metrics),
@@ -46,53 +46,53 @@ const received = (pdu: Outgoing<MessagePdu>): MessagePdu => ({ ...pdu, sequence:
 const message = received(submitSm({ shortMessage: Buffer.from('hello') }));
 const storesAll: Run = (commands) => Promise.resolve(commands.map(() => NO_TOKEN));
 
-describe('the answer to an MO', () => {
+describe('the response to an MO', () => {
   it('is OK with its id once it is stored, whatever its fate', async () => {
     const { service } = opened(storesAll);
     const answer = { status: OK, messageId: 'msg_01H4000000E008000000000001' };
-    expect(await service.accept(message, link)).toEqual(answer);
+    expect(await service.acceptMessage(message, link)).toEqual(answer);
     const data = received(dataSm({}, [octetsTlv('message_payload', Buffer.from('hello'))]));
-    expect(await service.accept(data, link)).toEqual(answer);
+    expect(await service.acceptMessage(data, link)).toEqual(answer);
   });
 
   it('is OK without an id for a deliver_sm', async () => {
     const { service } = opened(storesAll);
-    expect(await service.accept(received(deliverSm({})), link)).toEqual({ status: OK });
+    expect(await service.acceptMessage(received(deliverSm({})), link)).toEqual({ status: OK });
   });
 
   it.each([
     ['database_away', new DatabaseUnavailable('gone')],
     ['failed', new Error('a fault of ours')],
-  ])('asks the carrier to send again when it could not be stored: %s', async (reason, error) => {
+  ])('has the retryable status when the MO could not be stored: %s', async (reason, error) => {
     const { service, metrics } = opened(() => Promise.reject(error));
-    expect(await service.accept(message, link)).toEqual({ status: THROTTLED });
+    expect(await service.acceptMessage(message, link)).toEqual({ status: THROTTLED });
     expect(await metrics()).toContain(`countersign_mo_retryable_responses_total{reason="${reason}",app="test"} 1`);
   });
 
-  it('asks the carrier to send again when too many are waiting, at once', async () => {
+  it('has the retryable status at once when the queue is full', async () => {
     const { service, metrics } = opened(() => new Promise(() => undefined));
-    const waiting = Array.from({ length: MAX_QUEUED_MESSAGES }, () => service.accept(message, link));
+    const waiting = Array.from({ length: MAX_QUEUED_MESSAGES }, () => service.acceptMessage(message, link));
     expect(service.queued).toBe(waiting.length);
-    expect(await service.accept(message, link)).toEqual({ status: THROTTLED });
+    expect(await service.acceptMessage(message, link)).toEqual({ status: THROTTLED });
     expect(await metrics()).toContain('countersign_mo_retryable_responses_total{reason="queue_full",app="test"} 1');
   });
 
-  it('to a receipt is that of whoever takes receipts, and nothing is stored here', () => {
-    const { service } = opened(() => Promise.reject(new Error('nothing is to be stored')));
-    expect(service.accept(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_TAKEN });
+  it('to a receipt is that of the receipts service, and no MO is stored', () => {
+    const { service } = opened(() => Promise.reject(new Error('unexpected batch')));
+    expect(service.acceptMessage(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_STATUS });
   });
 
-  it('to an acknowledgement that a person wrote is that of an MO', async () => {
+  it('to a manual acknowledgement is that of an MO', async () => {
     const { service } = opened(storesAll);
-    expect(await service.accept(received(deliverSm({ esmClass: 0x10 })), link)).toEqual({ status: OK });
+    expect(await service.acceptMessage(received(deliverSm({ esmClass: 0x10 })), link)).toEqual({ status: OK });
     await service.drain();
   });
 
-  it('is logged once a second when it fails, and never with its text or its sender', async () => {
+  it('is logged at most once a second on failure, without text and sender', async () => {
     const { service, log } = opened(() => Promise.reject(new DatabaseUnavailable('gone')));
     const source = { ton: 1, npi: 1, value: '14155552671' };
     const pdu = received(submitSm({ sourceAddress: source, shortMessage: Buffer.from('hello') }));
-    await Promise.all(Array.from({ length: 200 }, () => Promise.resolve(service.accept(pdu, link))));
+    await Promise.all(Array.from({ length: 200 }, () => Promise.resolve(service.acceptMessage(pdu, link))));
     expect(log).toHaveLength(1);
     expect(log[0]).not.toMatch(/14155552671|hello/);
   });
@@ -106,7 +106,7 @@ describe('two messages with one token', () => {
       return storesAll(commands);
     });
     const pdu = received(submitSm({ shortMessage: Buffer.from('AUTH-ACME-0123456789ABCDEF') }));
-    await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.accept(each, link))));
+    await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.acceptMessage(each, link))));
     expect(batches).toEqual([2, 1]);
   });
 });

@@ -12,27 +12,27 @@ import type { InboundLink } from '../links/inbound-link.js';
 import { readMessage } from './received-message.js';
 import type { SenderRate } from './sender-rate.js';
 
-/** Two transactions at a time keep PostgreSQL busy while the next set gathers; more only queue up inside it. */
+/** Two concurrent transactions keep PostgreSQL busy while the next batch fills; more would only wait in PostgreSQL. */
 const MAX_BATCHES_IN_FLIGHT = 2;
-/** MOs that wait for a transaction at most; beyond it carriers are asked to send again. */
+/** Maximum MOs waiting for a transaction; further ones get the link's retryable status. */
 export const MAX_QUEUED_MESSAGES = 5_000;
-/** A database that is away fails every batch: one line in this time says it all. */
+/** Minimum time between log lines, since an unreachable database fails every batch. */
 const REPORT_EVERY_MS = 1_000;
 
 export interface InboundOptions {
   readonly clock: Pick<DatabaseClock, 'newId'>;
-  readonly batch: Pick<InboundBatch, 'run'>;
-  /** Takes what reports on a message of ours. */
-  readonly receipts: { accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer };
+  readonly batch: Pick<InboundBatch, 'storeAndMatch'>;
+  /** Processes delivery receipts. */
+  readonly receipts: { acceptReceipt(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer };
   readonly maxBatch: number;
-  readonly senderRate: Pick<SenderRate, 'take'>;
+  readonly senderRate: Pick<SenderRate, 'takeToken'>;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
 }
 
 /**
- * The way of an MO: from the PDU to its answer. Answered ESME_ROK once the transaction that holds it is committed,
- * whatever its fate; with the link's retryable status when that could not be done, so that the carrier sends it again.
+ * Processes an MO, from the PDU to the response: ESME_ROK after the commit of its transaction, whatever its fate; the
+ * link's retryable status when it could not be stored, so that the carrier resends it.
  */
 export class InboundService {
   readonly #batcher: Batcher<InboundCommand, InboundVerdict | null>;
@@ -41,7 +41,7 @@ export class InboundService {
   constructor(private readonly o: InboundOptions) {
     this.#batcher = new Batcher({
       name: 'inbound',
-      run: (commands) => o.batch.run(commands),
+      run: (commands) => o.batch.storeAndMatch(commands),
       keysOf: (command) => command.keys,
       maxBatch: o.maxBatch,
       maxInFlight: MAX_BATCHES_IN_FLIGHT,
@@ -50,55 +50,58 @@ export class InboundService {
     });
   }
 
-  /** MOs that wait for a transaction. */
+  /** Number of MOs waiting for a transaction. */
   get queued(): number {
     return this.#batcher.queued;
   }
 
   /** Never rejects. */
-  accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
-    if (messageKind(pdu) === 'receipt') return this.o.receipts.accept(pdu, link);
+  acceptMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+    if (messageKind(pdu) === 'receipt') return this.o.receipts.acceptReceipt(pdu, link);
     const receivedMs = performance.now();
-    // Checked first, so that a message over the limit costs nothing further.
-    if (!this.o.senderRate.take(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
+    // Checked before decoding, so that a message over the limit costs little.
+    if (!this.o.senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
       this.o.metrics.retryableResponses.inc({ reason: 'sender_rate' });
       return { status: link.retryableMoStatus };
     }
     const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
       (verdict) => {
-        if (verdict === null) return this.fenced(link);
-        this.measure(verdict, link, (performance.now() - receivedMs) / 1_000);
+        if (verdict === null) return this.refuseFenced(link);
+        this.recordMetrics(verdict, link, (performance.now() - receivedMs) / 1_000);
         return okAnswer(pdu, command);
       },
-      (error: unknown) => this.sendAgain(error, link),
+      (error: unknown) => this.refuseForRetry(error, link),
     );
   }
 
-  /** Resolves once everything that came in is answered. */
+  /** Resolves when every received message is answered. */
   drain(): Promise<void> {
     return this.#batcher.drain();
   }
 
-  private measure({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
-    const whose = this.o.metrics.whose(link);
-    this.o.metrics.messages.inc({ fate, ...whose });
+  private recordMetrics({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
+    const labels = this.o.metrics.linkLabels(link);
+    this.o.metrics.storedMos.inc({ fate, ...labels });
     this.o.metrics.answerSeconds.observe(seconds);
-    if (fate === 'matched') this.o.metrics.matchSeconds.observe(whose, seconds);
+    if (fate === 'matched') this.o.metrics.matchSeconds.observe(labels, seconds);
   }
 
-  /** The connection is another gateway's by now: what came over it is sent again, and comes there. */
-  private fenced({ retryableMoStatus }: InboundLink): MessageAnswer {
+  /** Another gateway holds the lease of the connection: the carrier resends the MO there. */
+  private refuseFenced({ retryableMoStatus }: InboundLink): MessageAnswer {
     this.o.metrics.retryableResponses.inc({ reason: 'fenced' });
     return { status: retryableMoStatus };
   }
 
-  private sendAgain(error: unknown, link: InboundLink): MessageAnswer {
+  private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
     this.o.metrics.retryableResponses.inc({ reason: reasonOf(error) });
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
       this.#reportedMs = nowMs;
-      this.o.logger.error({ err: error, queued: this.queued }, 'messages could not be stored and are asked for again');
+      this.o.logger.error(
+        { err: error, queued: this.queued },
+        'MOs could not be stored; the carrier is asked to resend',
+      );
     }
     return { status: link.retryableMoStatus };
   }

@@ -19,7 +19,7 @@ describe('tokens of a part', () => {
     expect(tokens(2, `hi AUTH-ACME-${TOKEN} `, { 1: 'hello ', 3: 'bye' })).toEqual(FOUND);
   });
 
-  it('finds a token that runs over the edge, with whichever half comes last', () => {
+  it('finds a token across an edge, with whichever half arrives last', () => {
     expect(tokens(1, 'AUTH-ACME-01234', {})).toEqual([]);
     expect(tokens(2, '56789ABCDEF bye', { 1: 'AUTH-ACME-01234' })).toEqual(FOUND);
     expect(tokens(1, 'AUTH-ACME-01234', { 2: '56789ABCDEF bye' })).toEqual(FOUND);
@@ -29,11 +29,11 @@ describe('tokens of a part', () => {
     expect(tokens(2, 'ME-01234', { 1: 'hi AUTH-AC', 3: '56789ABCDEF' })).toEqual(FOUND);
   });
 
-  it('does not read across a part that is not there yet', () => {
+  it('does not read across a missing part', () => {
     expect(tokens(3, '56789ABCDEF', { 1: 'AUTH-ACME-01234' })).toEqual([]);
   });
 
-  it('leaves a token to the part that was answered for it', () => {
+  it('leaves out a token that lies in another part', () => {
     expect(tokens(2, ' and thanks', { 1: `AUTH-ACME-${TOKEN}` })).toEqual([]);
     expect(tokens(1, 'greetings ', { 2: `AUTH-ACME-${TOKEN}` })).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe('tokens of a part', () => {
     expect(tokens(1, 'AUTH-ACME-01234', stored)).toEqual(FOUND);
   });
 
-  it('reads an empty part as nothing between its neighbours', () => {
+  it('reads across an empty part', () => {
     expect(tokens(2, '', { 1: 'AUTH-ACME-01234', 3: '56789ABCDEF' })).toEqual(FOUND);
   });
 

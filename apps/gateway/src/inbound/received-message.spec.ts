@@ -26,11 +26,11 @@ describe('reading an MO', () => {
     ['message_payload', deliverSm({}, [octetsTlv('message_payload', Buffer.from(TEXT))])],
     ['data_sm', dataSm({}, [octetsTlv('message_payload', Buffer.from(TEXT))])],
     ['UCS-2', deliverSm({ dataCoding: 8, shortMessage: encodeUcs2(TEXT) })],
-  ])('takes text and tokens from %s', (_, pdu) => {
+  ])('reads text and tokens from %s', (_, pdu) => {
     expect(readMessage(received(pdu), 'gsm')).toMatchObject({ text: TEXT, tokens: FOUND, part: null });
   });
 
-  it('keeps the addresses as they came', () => {
+  it('keeps the addresses unchanged', () => {
     const pdu = deliverSm({
       sourceAddress: { ton: 1, npi: 1, value: '14155552671' },
       destinationAddress: { ton: 3, npi: 0, value: '70700' },
@@ -43,14 +43,14 @@ describe('reading an MO', () => {
     });
   });
 
-  it('reads the default alphabet as the link has it, packed behind a header too', () => {
+  it('reads the default alphabet of the link, also packed after a header', () => {
     const header = udh8(2, 1);
     const packed = packSeptets(Buffer.from(TEXT), 1);
     const pdu = deliverSm({ esmClass: 0x40, shortMessage: Buffer.concat([header, packed]) });
     expect(readMessage(received(pdu), 'gsm-packed').tokens).toEqual(FOUND);
   });
 
-  it('knows the part of a long message by its header or its TLVs', () => {
+  it('reads the part of a long message from its header or its TLVs', () => {
     const byHeader = deliverSm({ esmClass: 0x40, shortMessage: Buffer.concat([udh8(3, 2), Buffer.from('b')]) });
     expect(readMessage(received(byHeader), 'gsm')).toMatchObject({
       text: 'b',
@@ -64,12 +64,12 @@ describe('reading an MO', () => {
     expect(readMessage(received(byTlvs), 'gsm')).toMatchObject({ part: { reference: 777, total: 3, part: 2 } });
   });
 
-  it('takes a long message of one part for a message on its own', () => {
+  it('reads a long message of one part as a single message', () => {
     const pdu = deliverSm({ esmClass: 0x40, shortMessage: Buffer.concat([udh8(1, 1), Buffer.from('b')]) });
     expect(readMessage(received(pdu), 'gsm').part).toBeNull();
   });
 
-  it('never throws, whatever octets, data_coding and esm_class come together', () => {
+  it('never throws, for any octets, data_coding and esm_class', () => {
     const alphabets = fc.constantFrom('gsm', 'latin1', 'ascii', 'gsm-packed');
     fc.assert(
       fc.property(

@@ -3,19 +3,19 @@ import { concatenationOf, messageOctets, type Concatenation } from '@countersign
 import type { MessagePdu, SmppAddress } from '@countersign/smpp/pdu';
 import { decodeText, type DefaultAlphabet } from '@countersign/text';
 
-/** An MO as text and evidence. */
+/** A decoded MO. */
 export interface ReceivedMessage {
   readonly source: SmppAddress;
   readonly destination: SmppAddress;
   readonly dataCoding: number;
   readonly text: string;
-  /** Tokens of this text alone; what straddles parts is found when the parts are read. */
+  /** Tokens in this text; tokens across parts are found later, when the stored parts are read. */
   readonly tokens: readonly FoundToken[];
-  /** Which part of which long message this is; null for a message on its own. */
+  /** Part of a long message; null for a single message. */
   readonly part: Concatenation | null;
 }
 
-/** Never throws: every octet sequence is some text. A "long message" of one part is a message on its own. */
+/** Never throws: every octet sequence decodes to some text. A long message of one part is a single message. */
 export function readMessage(pdu: MessagePdu, defaultAlphabet: DefaultAlphabet): ReceivedMessage {
   const { sourceAddress, destinationAddress, dataCoding } = pdu.fields;
   const { octets, udh } = messageOctets(pdu);

@@ -43,7 +43,7 @@ function opened(answer: () => Answer = () => Promise.resolve({ learned: null, ch
         return answer();
       },
     },
-    database: { transaction: () => Promise.reject(new Error('the store has its own')) },
+    database: { transaction: () => Promise.reject(new Error('unexpected transaction')) },
     onLearned: (of) => learned.push(of),
     logger: createLogger({ app: 'test', level: 'silent' }),
   });
@@ -51,8 +51,8 @@ function opened(answer: () => Answer = () => Promise.resolve({ learned: null, ch
   return { learner, written, learned };
 }
 
-describe('a gateway that learns the format of a link', () => {
-  it('writes every sender once, and no more than 20', async () => {
+describe('the sender learner', () => {
+  it('writes every sender once, at most 20', async () => {
     const { learner, written } = opened();
     for (let times = 0; times < 3; times += 1) {
       for (let number = 1_000; number < 1_030; number += 1) learner.observe(link(), national(number));
@@ -63,7 +63,7 @@ describe('a gateway that learns the format of a link', () => {
     expect(new Set(senders.map(({ digests }) => digests[0])).size).toBe(20);
   });
 
-  it('reads by what the row says, and not by what it has seen', async () => {
+  it('uses the learned format of the row, not its own evidence', async () => {
     const { learner } = opened(() => Promise.resolve({ learned: 'national', changed: true }));
     for (let number = 1_000; number < 1_020; number += 1) learner.observe(link(), national(number));
     await learner.stop();
@@ -71,14 +71,14 @@ describe('a gateway that learns the format of a link', () => {
     expect(learner.ruleOf(link({ learned: 'national', epoch: 0 }))).toEqual({ format: 'auto', learned: 'national' });
   });
 
-  it('calls for the rows to be read again when something was learned', async () => {
+  it('reports a changed learned format, so that rows are read again', async () => {
     const { learner, learned } = opened(() => Promise.resolve({ learned: 'national', changed: true }));
     learner.observe(link(), national(1_000));
     await learner.stop();
     expect(learned).toEqual([link()]);
   });
 
-  it('relies no more on what a sender contradicted, before that is written, until the row is of another epoch', async () => {
+  it('ignores a contradicted format before the contradiction is written, until the row has another epoch', async () => {
     const { learner, written } = opened();
     const international = link({ learned: 'international', epoch: 3 });
     expect(learner.ruleOf(international).learned).toBe('international');
@@ -92,19 +92,19 @@ describe('a gateway that learns the format of a link', () => {
   });
 
   it('keeps senders that could not be written, and writes them with later ones', async () => {
-    let away = true;
+    let unreachable = true;
     const { learner, written } = opened(() =>
-      away ? Promise.reject(new Error('away')) : Promise.resolve({ learned: null, changed: false }),
+      unreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve({ learned: null, changed: false }),
     );
     learner.observe(link(), national(1_000));
     await Promise.resolve();
-    away = false;
+    unreachable = false;
     learner.observe(link(), national(1_001));
     await learner.stop();
     expect(written.at(-1)?.senders).toHaveLength(2);
   });
 
-  it('writes senders that come while others are written', async () => {
+  it('writes senders observed during a write', async () => {
     const { learner, written } = opened();
     for (let number = 1_000; number < 1_010; number += 1) {
       learner.observe(link(), national(number));

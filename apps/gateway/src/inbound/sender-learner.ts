@@ -29,7 +29,7 @@ export interface SenderLearnerOptions {
 /** Sender evidence that this gateway collected on one link, in one epoch of that evidence. */
 interface Seen {
   readonly epoch: number;
-  /** Senders that were written or wait for it, by digest under the current master key. */
+  /** Senders written or waiting to be written, by digest under the current master key. */
   readonly senders: Map<string, SenderReading>;
   waiting: ObservedSender[];
   link: InboundLink;

@@ -1,15 +1,15 @@
 const MS_PER_SECOND = 1_000;
-/** A sender may send so many seconds' worth at once. */
+/** Burst: messages of this many seconds at the rate. */
 const BURST_SECONDS = 2;
-/** Senders that are remembered, over all links; at least the latest half of them. */
+/** Maximum tracked senders over all links; at least the latest half is kept. */
 const MAX_SENDERS = 20_000;
 
 /**
- * How many messages one sender may send over one link: a token bucket for each pair, so that one phone cannot use up
- * what the others of its carrier need. A bucket is one number, the moment at which it will be full again.
+ * Limits the messages of one sender over one link with a token bucket per pair, so that one phone cannot use up the
+ * capacity for the others. A bucket is one number: the time at which it is full again.
  *
- * Two sets of maps take turns, so that the senders of longest ago are forgotten together: taking the oldest entry of one
- * map for each new one costs 14 us in V8, this 0.3 us. A map for each link spares a text that names both.
+ * Two generations of maps, so that the oldest senders are dropped together: deleting the oldest entry of one map for each
+ * new one costs 14 us in V8, this 0.3 us. One map per link avoids building a combined key.
  */
 export class SenderRate {
   #latest = new Map<string, Map<string, number>>();
@@ -18,7 +18,7 @@ export class SenderRate {
   readonly #perMessageMs: number;
   readonly #burstMs: number;
 
-  /** 0 for no limit. */
+  /** `perSecond` 0: no limit. */
   constructor(
     perSecond: number,
     private readonly maxSenders: number = MAX_SENDERS,
@@ -28,18 +28,18 @@ export class SenderRate {
   }
 
   /**
-   * Counts one message, or answers false where it is one too many.
+   * Takes one token; false when there is none.
    *
-   * @param source the sender's address as it came
-   * @param nowMs by a monotonic clock
+   * @param source the sender's address as received
+   * @param nowMs of a monotonic clock
    */
-  take(linkId: string, source: string, nowMs: number): boolean {
+  takeToken(linkId: string, source: string, nowMs: number): boolean {
     if (this.#perMessageMs === 0) return true;
     const known = this.#latest.get(linkId)?.get(source);
     const lastFullAtMs = known ?? this.#earlier.get(linkId)?.get(source) ?? nowMs;
     const fullAtMs = Math.max(nowMs, lastFullAtMs) + this.#perMessageMs;
     if (fullAtMs - nowMs > this.#burstMs) return false;
-    this.remember(linkId, source, fullAtMs);
+    this.setFullAt(linkId, source, fullAtMs);
     if (known === undefined) this.#latestCount += 1;
     if (this.#latestCount > this.maxSenders / 2) {
       this.#earlier = this.#latest;
@@ -49,7 +49,7 @@ export class SenderRate {
     return true;
   }
 
-  private remember(linkId: string, source: string, fullAtMs: number): void {
+  private setFullAt(linkId: string, source: string, fullAtMs: number): void {
     const senders = this.#latest.get(linkId);
     if (senders === undefined) this.#latest.set(linkId, new Map([[source, fullAtMs]]));
     else senders.set(source, fullAtMs);

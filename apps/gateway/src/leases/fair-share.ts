@@ -4,42 +4,41 @@ import type { Uuid } from '@countersign/ids';
 export interface ShareFacts {
   readonly self: Uuid;
   readonly survey: LeaseSurvey;
-  /** Keys of the connections that this gateway acts on. */
+  /** Keys of the connections that this gateway holds. */
   readonly mine: ReadonlySet<string>;
-  /** Keys of connections that were free before, and that nobody took since. */
-  readonly leftOver: ReadonlySet<string>;
+  /** Keys of connections that have been free for longer than one poll of every gateway. */
+  readonly unclaimed: ReadonlySet<string>;
 }
 
 /**
- * The connections to claim now: as many as make this gateway's share, those of binds that it has the fewest of first, and
- * beyond that whatever nobody else has taken. Every gateway begins at another place of the list, so that several that
- * look at the same moment do not ask for the same.
+ * The connections to claim: up to this gateway's share, from binds of which it holds the fewest first, plus the `unclaimed`
+ * ones. Each gateway starts at a different position in the list, so that concurrent claims differ.
  */
 export function slotsToClaim(facts: ShareFacts): BindSlotName[] {
-  const { survey, mine, leftOver } = facts;
+  const { survey, mine, unclaimed } = facts;
   const own = survey.slots.filter((slot) => mine.has(slotKey(slot)));
   const held = new Map<Uuid, number>();
   for (const { bindId } of own) add(held, bindId);
-  const free = inTurn(freeSlots(facts), facts);
-  const taken: BindSlotName[] = [];
-  for (let room = shareOf(survey) - own.length; room > 0 && free.length > 0; room--) {
+  const free = rotatedByRank(freeSlots(facts), facts);
+  const claims: BindSlotName[] = [];
+  for (let quota = shareOf(survey) - own.length; quota > 0 && free.length > 0; quota--) {
     const next = free.splice(fewestFirst(free, held), 1);
-    taken.push(...next);
+    claims.push(...next);
     for (const { bindId } of next) add(held, bindId);
   }
-  return [...taken, ...free.filter((slot) => leftOver.has(slotKey(slot)))];
+  return [...claims, ...free.filter((slot) => unclaimed.has(slotKey(slot)))];
 }
 
-/** Connections that this gateway may take: those of nobody, and those that it held and lost sight of. */
-export function freeSlots({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>): SurveyedSlot[] {
+/** Connections that can be claimed: those without an owner, and those of this gateway that it no longer tracks. */
+export function freeSlots({ self, survey, mine }: Omit<ShareFacts, 'unclaimed'>): SurveyedSlot[] {
   return survey.slots.filter((slot) => slot.owner === null || (slot.owner === self && !mine.has(slotKey(slot))));
 }
 
 /**
- * The connection to hand over when this gateway has more than its share and another one has less to do: one at a time, of
- * the bind that it has the most of; null otherwise, and while something is free to be taken anyway.
+ * The connection to hand over when this gateway has more than its share and another one at least two fewer: one at a time,
+ * of the bind of which it holds the most. Null otherwise, and while any connection is free.
  */
-export function slotToGive({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>): BindSlotName | null {
+export function slotToHandOver({ self, survey, mine }: Omit<ShareFacts, 'unclaimed'>): BindSlotName | null {
   const own = survey.slots.filter((slot) => mine.has(slotKey(slot)));
   if (own.length <= shareOf(survey) || survey.slots.some(({ owner }) => owner === null)) return null;
   const has = (gateway: Uuid): number => survey.slots.filter(({ owner }) => owner === gateway).length;
@@ -51,10 +50,10 @@ export function slotToGive({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>)
   );
 }
 
-/** No gateway takes more than this while others may. */
+/** The number of connections each gateway claims at most, unclaimed ones aside. */
 const shareOf = ({ slots, gateways }: LeaseSurvey): number => Math.ceil(slots.length / Math.max(1, gateways.length));
 
-function inTurn(free: readonly SurveyedSlot[], { self, survey }: ShareFacts): SurveyedSlot[] {
+function rotatedByRank(free: readonly SurveyedSlot[], { self, survey }: ShareFacts): SurveyedSlot[] {
   const rank = Math.max(0, survey.gateways.indexOf(self));
   const from = free.length === 0 ? 0 : (rank * shareOf(survey)) % free.length;
   return [...free.slice(from), ...free.slice(0, from)];

@@ -1,42 +1,42 @@
 import { HELD_FOR_SECONDS, type BindLease } from '@countersign/carriers/leases';
 
-/** Leases are renewed this often. */
+/** Interval of lease renewals. */
 export const RENEW_EVERY_MS = 5_000;
 /**
- * A lease counts as held for so long from the start of its last renewal that went well, by the monotonic clock. Shorter
- * than the lease itself by more than any transaction may take, so that what was begun under it ends under it.
+ * A lease counts as held for this time from the start of its last successful renewal, on the monotonic clock. Shorter than
+ * the lease by more than any transaction may take, so that an operation started under the lease ends under it.
  */
 export const HELD_FOR_MS = HELD_FOR_SECONDS * 1_000;
 
-/** What a gateway knows of a lease of its own without asking the database. */
+/** Local view of a lease held by this gateway, without a database read. */
 export class LeaseGuard {
-  #untilMs: number;
+  #heldUntilMs: number;
 
-  /** `startedMs`: when the claim was sent. */
+  /** `startedMs`: time at which the claim was sent. */
   constructor(
     readonly lease: BindLease,
     startedMs: number,
   ) {
-    this.#untilMs = startedMs + HELD_FOR_MS;
+    this.#heldUntilMs = startedMs + HELD_FOR_MS;
   }
 
-  /** When it counts as lost unless it is renewed. */
-  get untilMs(): number {
-    return this.#untilMs;
+  /** Time at which the lease counts as lost unless renewed. */
+  get heldUntilMs(): number {
+    return this.#heldUntilMs;
   }
 
-  /** Whether this gateway may act on the connection. To be asked right before anything that cannot be taken back. */
-  holds(nowMs: number): boolean {
-    return nowMs < this.#untilMs;
+  /** Whether this gateway may act on the connection. Check right before every irreversible operation. */
+  isHeld(nowMs: number): boolean {
+    return nowMs < this.#heldUntilMs;
   }
 
-  /** `startedMs`: when the renewal was sent; an older one changes nothing, and what was given up stays so. */
-  renewed(startedMs: number): void {
-    if (this.#untilMs !== -Infinity) this.#untilMs = Math.max(this.#untilMs, startedMs + HELD_FOR_MS);
+  /** `startedMs`: time at which the renewal was sent. Never shortens the lease; an invalidated lease stays so. */
+  extend(startedMs: number): void {
+    if (this.#heldUntilMs !== -Infinity) this.#heldUntilMs = Math.max(this.#heldUntilMs, startedMs + HELD_FOR_MS);
   }
 
-  /** It is lost, or given back: from here on it holds nothing. */
-  giveUp(): void {
-    this.#untilMs = -Infinity;
+  /** The lease is lost or released: `isHeld` is false from now on. */
+  invalidate(): void {
+    this.#heldUntilMs = -Infinity;
   }
 }

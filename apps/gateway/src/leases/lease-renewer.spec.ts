@@ -30,9 +30,9 @@ class Connection implements LeasedConnection {
   }
 }
 
-/** Rows as a database that may be away, or may say that a lease is another's. */
+/** A database stub that can be unreachable, or return that another gateway owns a lease. */
 class Rows {
-  isAway = false;
+  isUnreachable = false;
   isTaken = false;
   renewals = 0;
   released = 0;
@@ -45,22 +45,22 @@ class Rows {
     },
     release: (_db: unknown, _owner: string, held: readonly HeldConnection[]) => {
       this.released += held.length;
-      return this.isAway ? Promise.reject(new Error('away')) : Promise.resolve();
+      return this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve();
     },
   };
   readonly gateways = {
-    beat: () => (this.isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
-    leave: () => (this.isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
+    beat: () => (this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve()),
+    leave: () => (this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve()),
   };
   readonly database = {
-    query: () => Promise.reject(new Error('not asked for')),
+    query: () => Promise.reject(new Error('unexpected query')),
     transaction: async <T>(work: (tx: { query: () => Promise<never[]> }) => Promise<T>): Promise<T> =>
       work({ query: () => Promise.resolve([]) }),
   };
 }
 
 let rows: Rows;
-let keeper: LeaseRenewer;
+let renewer: LeaseRenewer;
 let losses: Loss[];
 let connection: Connection;
 
@@ -68,7 +68,7 @@ beforeEach(async () => {
   vi.useFakeTimers();
   rows = new Rows();
   losses = [];
-  keeper = new LeaseRenewer({
+  renewer = new LeaseRenewer({
     database: rows.database,
     gateways: rows.gateways,
     leases: rows.leases,
@@ -77,19 +77,19 @@ beforeEach(async () => {
     onRenewal: () => undefined,
     onLoss: (loss) => losses.push(loss),
   });
-  await keeper.start();
-  await keeper.claim([SLOT], (guard) => (connection = new Connection(guard)));
+  await renewer.start();
+  await renewer.claimLeases([SLOT], (guard) => (connection = new Connection(guard)));
 });
 afterEach(async () => {
-  rows.isAway = false;
-  await keeper.stop();
+  rows.isUnreachable = false;
+  await renewer.stop();
   vi.useRealTimers();
 });
 
-const holds = (): boolean => connection.guard.holds(performance.now());
+const holds = (): boolean => connection.guard.isHeld(performance.now());
 
 describe('leases of a gateway', () => {
-  it('are renewed as long as the database answers', async () => {
+  it('are renewed while the database is reachable', async () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(holds()).toBe(true);
     expect(connection.fenced).toBe(null);
@@ -97,43 +97,43 @@ describe('leases of a gateway', () => {
     expect(rows.renewals).toBeLessThan((2 * 60_000) / RENEW_EVERY_MS);
   });
 
-  it('are lost ten seconds after the last renewal that went well, and the connection is cut at once', async () => {
-    rows.isAway = true;
+  it('are lost ten seconds after the last successful renewal, and the connection is fenced at once', async () => {
+    rows.isUnreachable = true;
     await vi.advanceTimersByTimeAsync(HELD_FOR_MS - 1);
     expect([holds(), connection.fenced]).toEqual([true, null]);
     await vi.advanceTimersByTimeAsync(1);
     expect([holds(), connection.fenced]).toEqual([false, 'the lease could not be renewed']);
     expect(losses).toEqual(['not_renewed']);
-    expect(keeper.held.size).toBe(0);
+    expect(renewer.heldKeys.size).toBe(0);
   });
 
-  it('outlive a database that was away for less than that', async () => {
+  it('survive a database outage shorter than that', async () => {
     await vi.advanceTimersByTimeAsync(RENEW_EVERY_MS);
-    rows.isAway = true;
+    rows.isUnreachable = true;
     await vi.advanceTimersByTimeAsync(HELD_FOR_MS - 2_000);
-    rows.isAway = false;
+    rows.isUnreachable = false;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([holds(), connection.fenced]).toEqual([true, null]);
   });
 
-  it('are lost as soon as a renewal says that they are another’s', async () => {
+  it('are lost as soon as a renewal finds another owner', async () => {
     rows.isTaken = true;
-    keeper.trigger();
+    renewer.trigger();
     await vi.advanceTimersByTimeAsync(0);
     expect([holds(), connection.fenced]).toEqual([false, 'the lease was taken']);
     expect(losses).toEqual(['taken']);
   });
 
-  it('hold nothing once they are given back, which the database may not hear', async () => {
-    rows.isAway = true;
-    await expect(keeper.release(connection)).rejects.toThrow('away');
+  it('are not held after their release, even if the database is unreachable', async () => {
+    rows.isUnreachable = true;
+    await expect(renewer.releaseLease(connection)).rejects.toThrow('unreachable');
     expect([holds(), connection.fenced]).toEqual([false, null]);
-    expect(keeper.held.size).toBe(0);
+    expect(renewer.heldKeys.size).toBe(0);
   });
 
-  it('are given back with the stop, once', async () => {
-    await keeper.stop();
-    await keeper.stop();
+  it('are released once by the stop', async () => {
+    await renewer.stop();
+    await renewer.stop();
     expect(rows.released).toBe(1);
     expect(holds()).toBe(false);
   });

@@ -13,21 +13,21 @@ import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
 
-/** How often it is asked whether a renewal is due: one that failed is tried again after this, while the lease lasts. */
-const LOOK_EVERY_MS = 1_000;
-/** One line in this time says that the database is away. */
+/** Interval at which a due renewal is checked; a failed renewal is retried after it while the lease lasts. */
+const CHECK_EVERY_MS = 1_000;
+/** Minimum time between log lines about failed renewals. */
 const REPORT_EVERY_MS = 5_000;
 
-/** What is acted on under a lease. */
+/** A connection that is used only while its lease is held. */
 export interface LeasedConnection {
   readonly guard: LeaseGuard;
   status(): ConnectionStatus;
-  /** The lease is lost: nothing more may be said over the connection, not even good-bye. Must not throw. */
+  /** Called when the lease is lost: no further PDU may be sent, not even an unbind. Must not throw. */
   fence(reason: string): void;
 }
 
 export type Renewal = 'renewed' | 'failed';
-/** Why a lease was lost: nobody renewed it in time, or its row names another owner or epoch. */
+/** Reason of a lost lease: not renewed in time, or its row has another owner or epoch. */
 export type Loss = 'not_renewed' | 'taken';
 
 export interface LeaseRenewerOptions {
@@ -36,173 +36,177 @@ export interface LeaseRenewerOptions {
   readonly leases: Pick<BindLeaseStore, 'survey' | 'claim' | 'renew' | 'release'>;
   readonly self: GatewayIdentity;
   readonly logger: Logger;
-  /** Told of every renewal of the set, and of every lease that was lost. Must not throw. */
+  /** Called after every renewal of all leases. Must not throw. */
   readonly onRenewal: (renewal: Renewal) => void;
+  /** Called for every lost lease. Must not throw. */
   readonly onLoss: (loss: Loss) => void;
 }
 
 /**
- * Keeps this gateway's row and its leases alive, with what is seen of their connections, in one transaction every five
- * seconds and whenever something changed. A lease that could not be renewed in time is lost by this process's own
- * clock, before any other gateway may take it: its connection is cut at once.
+ * Renews this gateway's row and its leases, with the status of their connections, in one transaction every five seconds and
+ * after each change. A lease not renewed in time counts as lost by the monotonic clock of this process, before another
+ * gateway can claim it, and its connection is closed at once.
  */
 export class LeaseRenewer {
   readonly #held = new Map<string, LeasedConnection>();
-  readonly #lost: ((connection: LeasedConnection) => void)[] = [];
-  #periodic: PollLoop | undefined;
-  #fence: NodeJS.Timeout | undefined;
-  #nextBeatMs = -Infinity;
+  readonly #lossListeners: ((connection: LeasedConnection) => void)[] = [];
+  #pollLoop: PollLoop | undefined;
+  #fenceTimer: NodeJS.Timeout | undefined;
+  #nextRenewalMs = -Infinity;
   #stopping = false;
   #reportedMs = -Infinity;
 
   constructor(private readonly o: LeaseRenewerOptions) {}
 
   /** Keys of the connections that this gateway holds. */
-  get held(): ReadonlySet<string> {
+  get heldKeys(): ReadonlySet<string> {
     return new Set(this.#held.keys());
   }
 
-  /** Hears of every connection whose lease was lost, after it was fenced. Must not throw. */
-  onLost(listener: (connection: LeasedConnection) => void): void {
-    this.#lost.push(listener);
+  /** Registers a listener called after a connection was fenced for a lost lease. Must not throw. */
+  onLeaseLost(listener: (connection: LeasedConnection) => void): void {
+    this.#lossListeners.push(listener);
   }
 
-  /** Writes the gateway's row before it returns: whoever counts the gateways counts this one. */
+  /** Writes the gateway's row before it returns, so that other gateways count this one. */
   async start(): Promise<void> {
-    await this.beat();
-    this.#periodic = new PollLoop({
-      everyMs: LOOK_EVERY_MS,
-      work: () => this.beatIfDue(),
+    await this.renewAll();
+    this.#pollLoop = new PollLoop({
+      everyMs: CHECK_EVERY_MS,
+      work: () => this.renewIfDue(),
       onError: (error) => this.report(error),
     });
   }
 
-  /** Something worth telling has changed. Never throws, never waits. */
+  /** Renews at once, after a status change. Never throws or blocks. */
   trigger(): void {
-    this.#nextBeatMs = -Infinity;
-    this.#periodic?.trigger();
+    this.#nextRenewalMs = -Infinity;
+    this.#pollLoop?.trigger();
   }
 
   survey(): Promise<LeaseSurvey> {
     return this.o.leases.survey(this.o.database);
   }
 
-  /** Claims what is free of these, and opens a connection under each lease that it got. */
-  async claim(slots: readonly BindSlotName[], open: (guard: LeaseGuard) => LeasedConnection | null): Promise<void> {
+  /** Claims the free ones of these slots, and opens a connection under each lease obtained. */
+  async claimLeases(
+    slots: readonly BindSlotName[],
+    open: (guard: LeaseGuard) => LeasedConnection | null,
+  ): Promise<void> {
     const startedMs = performance.now();
     const leases = await this.o.leases.claim(this.o.database, this.o.self.id, slots);
     for (const lease of leases) {
       const connection = open(new LeaseGuard(lease, startedMs));
       if (connection !== null) this.#held.set(slotKey(lease), connection);
     }
-    this.armFence();
+    this.scheduleFence();
   }
 
-  /** Gives the lease of a connection that is over back. Without the database it runs out by itself. */
-  async release(connection: LeasedConnection): Promise<void> {
+  /** Releases the lease of an ended connection. If the database is unreachable, the lease expires instead. */
+  async releaseLease(connection: LeasedConnection): Promise<void> {
     const key = slotKey(connection.guard.lease);
     if (this.#held.get(key) !== connection) return;
     this.#held.delete(key);
-    await this.giveBack([connection]);
+    await this.releaseAll([connection]);
   }
 
-  /** Says that this gateway takes nothing any more. Its leases go on until they are released. */
-  async stopTaking(): Promise<void> {
+  /** Marks the gateway's row as stopping. Its leases are renewed until they are released. */
+  async announceStop(): Promise<void> {
     this.#stopping = true;
-    await this.beat();
+    await this.renewAll();
   }
 
-  /** Gives back what is left, and takes the gateway's row away. */
+  /** Releases the remaining leases and deletes the gateway's row. */
   async stop(): Promise<void> {
-    await this.#periodic?.stop();
-    clearTimeout(this.#fence);
+    await this.#pollLoop?.stop();
+    clearTimeout(this.#fenceTimer);
     const held = [...this.#held.values()];
     this.#held.clear();
     try {
-      await this.giveBack(held);
+      await this.releaseAll(held);
       await this.o.gateways.leave(this.o.database, this.o.self.id);
     } catch (error) {
-      this.o.logger.debug({ err: error }, 'without the database, leases run out by themselves');
+      this.o.logger.debug({ err: error }, 'lease renewer: leases could not be released; they will expire');
     }
   }
 
-  private async giveBack(connections: readonly LeasedConnection[]): Promise<void> {
-    const last = connections.map(seen);
-    for (const { guard } of connections) guard.giveUp();
+  private async releaseAll(connections: readonly LeasedConnection[]): Promise<void> {
+    const last = connections.map(heldConnectionOf);
+    for (const { guard } of connections) guard.invalidate();
     await this.o.leases.release(this.o.database, this.o.self.id, last);
   }
 
-  private async beatIfDue(): Promise<boolean> {
-    if (performance.now() >= this.#nextBeatMs) await this.beat();
+  private async renewIfDue(): Promise<boolean> {
+    if (performance.now() >= this.#nextRenewalMs) await this.renewAll();
     return false;
   }
 
-  private async beat(): Promise<void> {
+  private async renewAll(): Promise<void> {
     const { database, gateways, leases, self } = this.o;
     const startedMs = performance.now();
-    this.#nextBeatMs = startedMs + RENEW_EVERY_MS;
-    // A process that was paused finds out here, or by its timer: what it lost meanwhile is not renewed.
-    this.fenceLapsed();
+    this.#nextRenewalMs = startedMs + RENEW_EVERY_MS;
+    // After a pause of the process, leases that expired meanwhile are lost here and not renewed.
+    this.fenceExpired();
     const held = [...this.#held.values()];
     try {
       const kept = await database.transaction(async (tx) => {
-        const beaten = gateways.beat(tx, self, this.#stopping);
-        const [renewed] = await Promise.all([leases.renew(tx, self.id, held.map(seen)), beaten]);
+        const gatewayWritten = gateways.beat(tx, self, this.#stopping);
+        const [renewed] = await Promise.all([leases.renew(tx, self.id, held.map(heldConnectionOf)), gatewayWritten]);
         return renewed;
       });
       this.o.onRenewal('renewed');
-      for (const connection of held) this.settle(connection, kept, startedMs);
+      for (const connection of held) this.applyRenewal(connection, kept, startedMs);
     } catch (error) {
-      this.#nextBeatMs = -Infinity;
+      this.#nextRenewalMs = -Infinity;
       this.o.onRenewal('failed');
       throw error;
     } finally {
-      this.armFence();
+      this.scheduleFence();
     }
   }
 
-  private settle(connection: LeasedConnection, kept: ReadonlySet<string>, startedMs: number): void {
+  private applyRenewal(connection: LeasedConnection, kept: ReadonlySet<string>, startedMs: number): void {
     const key = slotKey(connection.guard.lease);
-    // Released or lost while the answer was on its way: that stands.
+    // Released or lost during the renewal.
     if (this.#held.get(key) !== connection) return;
-    if (kept.has(key)) connection.guard.renewed(startedMs);
-    else this.lose(connection, 'taken');
+    if (kept.has(key)) connection.guard.extend(startedMs);
+    else this.loseLease(connection, 'taken');
   }
 
-  /** Wakes at the moment at which the first lease is no longer held. */
-  private armFence(): void {
-    clearTimeout(this.#fence);
-    const nextMs = Math.min(...[...this.#held.values()].map(({ guard }) => guard.untilMs));
+  /** Sets a timer for the first expiry of a held lease. */
+  private scheduleFence(): void {
+    clearTimeout(this.#fenceTimer);
+    const nextMs = Math.min(...[...this.#held.values()].map(({ guard }) => guard.heldUntilMs));
     if (!Number.isFinite(nextMs)) return;
-    this.#fence = setTimeout(() => this.fenceLapsed(), Math.max(0, nextMs - performance.now()));
-    this.#fence.unref();
+    this.#fenceTimer = setTimeout(() => this.fenceExpired(), Math.max(0, nextMs - performance.now()));
+    this.#fenceTimer.unref();
   }
 
-  private fenceLapsed(): void {
+  private fenceExpired(): void {
     const nowMs = performance.now();
     for (const connection of this.#held.values())
-      if (!connection.guard.holds(nowMs)) this.lose(connection, 'not_renewed');
-    this.armFence();
+      if (!connection.guard.isHeld(nowMs)) this.loseLease(connection, 'not_renewed');
+    this.scheduleFence();
   }
 
-  private lose(connection: LeasedConnection, loss: Loss): void {
+  private loseLease(connection: LeasedConnection, loss: Loss): void {
     const { guard } = connection;
     this.#held.delete(slotKey(guard.lease));
-    guard.giveUp();
+    guard.invalidate();
     connection.fence(loss === 'taken' ? 'the lease was taken' : 'the lease could not be renewed');
     this.o.onLoss(loss);
-    for (const heard of this.#lost) heard(connection);
+    for (const listener of this.#lossListeners) listener(connection);
   }
 
   private report(error: unknown): void {
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
     this.#reportedMs = nowMs;
-    this.o.logger.warn({ err: error, leases: this.#held.size }, 'leases could not be renewed, and it is tried again');
+    this.o.logger.warn({ err: error, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying');
   }
 }
 
-const seen = (connection: LeasedConnection): HeldConnection => ({
+const heldConnectionOf = (connection: LeasedConnection): HeldConnection => ({
   lease: connection.guard.lease,
   status: connection.status(),
 });

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GATEWAY_VERSION, versionAbove } from './version.js';
 
-describe('the version that a gateway tells', () => {
-  it('is that of the product', () => {
+describe('the version of a gateway', () => {
+  it('is the version of the product', () => {
     expect(GATEWAY_VERSION).toMatch(/^\d+\.\d+\.\d+/);
   });
 
-  it('is unknown where no package says it', () => {
+  it('is unknown without a package.json', () => {
     expect(versionAbove(path.parse(process.cwd()).root)).toBe('unknown');
     const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-version-'));
     writeFileSync(path.join(folder, 'package.json'), '{"version":7}');

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** The version of the product that this process runs, from the nearest package.json above it. */
 export const GATEWAY_VERSION = versionAbove(import.meta.dirname);
 
-/** `unknown` where there is none: what is installed without it runs all the same. */
+/** `unknown` when there is no package.json: the gateway runs without it. */
 export function versionAbove(folder: string): string {
   const file = path.join(folder, 'package.json');
   if (existsSync(file)) return versionIn(readFileSync(file, 'utf8'));

@@ -3,28 +3,28 @@ import { isAllowedAddress } from './networks.js';
 
 export type BindType = 'transmitter' | 'receiver' | 'transceiver';
 
-/** The peer of a connection, as its socket gives it. */
+/** The peer of a connection, from its socket. */
 export interface ConnectedPeer {
   /** Text of its IP address. */
   readonly address: string;
   readonly overTls: boolean;
-  /** Names in its client certificate; null where none is asked for. */
+  /** Names in its client certificate; null when the gateway requests none. */
   readonly certificateNames: readonly string[] | null;
 }
 
 /** A bind request, with the peer that sent it. */
-export interface Applicant extends ConnectedPeer {
+export interface BindAttempt extends ConnectedPeer {
   readonly bindType: BindType;
-  /** Connections of this system_id that are bound now. */
+  /** Bound connections of this system_id, over all gateways. */
   readonly connections: number;
 }
 
-/** What a system asks of its connections, whatever they bind as. */
+/** The terms of a system for any of its connections. */
 export interface ConnectionTerms extends TrustTerms {
   readonly systemId: string;
 }
 
-/** What a system may do. */
+/** The terms of a system. */
 export interface SystemTerms extends ConnectionTerms {
   readonly enabled: boolean;
   readonly bindTypes: readonly string[];
@@ -44,9 +44,9 @@ export type Refusal =
   | 'too_many_connections';
 
 /**
- * May this peer have a connection of the system? Null: yes. Asked before the password is compared, so that a peer which
- * the system cannot be learns nothing about the password. A certificate has to name a system whose trust depends on it;
- * where the gateway asks for none, the system binds and is not trusted (`isTrustedConnection`).
+ * The reason why this peer may not connect as the system; null if it may. Checked before the password is compared, so that
+ * other peers learn nothing about the password. If the trust of the system depends on a certificate, the certificate must
+ * name the system; if the gateway requests no certificate, the system binds and is not trusted (`isTrustedConnection`).
  */
 export function connectionRefusal(terms: ConnectionTerms, peer: ConnectedPeer): ConnectionRefusal | null {
   if (!isAllowedAddress(peer.address, terms.allowedCidrs)) return 'address';
@@ -56,7 +56,7 @@ export function connectionRefusal(terms: ConnectionTerms, peer: ConnectedPeer): 
   return null;
 }
 
-/** Do both ask the same of a connection? */
+/** Whether both have the same terms for connections. */
 export function sameConnectionTerms(one: ConnectionTerms, other: ConnectionTerms): boolean {
   return (
     one.systemId === other.systemId &&
@@ -67,14 +67,14 @@ export function sameConnectionTerms(one: ConnectionTerms, other: ConnectionTerms
 }
 
 /**
- * May this applicant bind, whose connection is none to be refused? Null: yes. The other terms of a system are looked at
- * only after its password was right; `terms` is null for a system that does not exist.
+ * The refusal of a bind whose connection is allowed (`connectionRefusal`); null if it may bind. The other terms are checked
+ * only after the password matched. `terms` is null for an unknown system.
  */
-export function refusalOf(terms: SystemTerms | null, passwordMatches: boolean, applicant: Applicant): Refusal | null {
+export function refusalOf(terms: SystemTerms | null, passwordMatches: boolean, attempt: BindAttempt): Refusal | null {
   if (terms === null) return 'unknown_system';
   if (!passwordMatches) return 'wrong_password';
   if (!terms.enabled) return 'disabled';
-  if (!terms.bindTypes.includes(applicant.bindType)) return 'bind_type';
-  if (applicant.connections >= terms.maxConnections) return 'too_many_connections';
+  if (!terms.bindTypes.includes(attempt.bindType)) return 'bind_type';
+  if (attempt.connections >= terms.maxConnections) return 'too_many_connections';
   return null;
 }

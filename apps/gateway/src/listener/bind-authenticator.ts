@@ -10,10 +10,10 @@ import { MessageRate, shareOfRate } from './message-rate.js';
 import { areRestricting } from './networks.js';
 import type { SystemGuesses } from './system-guesses.js';
 
-/** A refused bind is answered this long after it was asked for, whatever the reason: guessing is slow and time tells nothing. */
+/** Delay of the response to a refused bind, the same for every reason: it slows guessing and reveals nothing by timing. */
 const REFUSED_BIND_MS = 1_000;
 
-/** SMPP 3.4 section 5.1.3. Every refusal but an unknown system_id or a wrong password is ESME_RBINDFAIL: it reveals no term. */
+/** SMPP 3.4 section 5.1.3. All refusals but unknown system_id and wrong password are ESME_RBINDFAIL, which reveals no term. */
 const STATUS_OF: Readonly<Record<Refusal, number>> = {
   shut_out: STATUS.ESME_RBINDFAIL,
   guarded: STATUS.ESME_RBINDFAIL,
@@ -37,12 +37,12 @@ export type Admission =
       readonly system: SmppSystem;
       /** Shared by all connections of the system. */
       readonly rate: MessageRate;
-      readonly leave: () => void;
+      readonly removeConnection: () => void;
     }
   | { readonly admitted: false; readonly refusal: Refusal; readonly status: number };
 
-/** What the connections of one system have in common. */
-interface Presence {
+/** Connections of one system, and the rate that those of this gateway share. */
+interface SystemConnections {
   readonly rate: MessageRate;
   perSecond: number | null;
   here: number;
@@ -54,95 +54,101 @@ export interface BindAuthenticatorOptions {
   readonly keys: ServerKeys;
   readonly bindLockout: BindLockout;
   readonly guesses: SystemGuesses;
-  /** Receives the password of each system that was admitted, to store its digest under the current master key. */
+  /** Receives the password of each admitted system, to store its digest under the current master key. */
   readonly onPassword: (system: SmppSystem, password: string) => void;
-  /** Connections that the system has at other gateways. Rejects when the database is away. */
-  readonly elsewhere: (systemId: Uuid) => Promise<number>;
+  /** Number of connections of the system at other gateways. Rejects when the database is unreachable. */
+  readonly countConnectionsElsewhere: (systemId: Uuid) => Promise<number>;
 }
 
-/** Decides who may bind to us, counts who is in, and what each system may send. */
+/** Authenticates binds of systems, counts their connections and divides the rate of each system. */
 export class BindAuthenticator {
-  readonly #presences = new Map<Uuid, Presence>();
+  readonly #systems = new Map<Uuid, SystemConnections>();
 
   constructor(private readonly o: BindAuthenticatorOptions) {}
 
-  /** Call `leave` of an admission once, when its connection is over. Rejects when the database cannot be asked. */
-  async admit(request: BindRequest, peer: Peer): Promise<Admission> {
+  /** Call `removeConnection` of an admission once, when its connection ends. Rejects when the database is unreachable. */
+  async authenticateBind(request: BindRequest, peer: Peer): Promise<Admission> {
     const startedMs = performance.now();
     const system = await this.o.carriers.system(request.systemId);
-    // Asked before the password is looked at, so that from there to the count nothing is waited for.
-    const elsewhere = system === null ? 0 : await this.o.elsewhere(system.id);
-    if (this.o.bindLockout.isShutOut(peer.address)) return refused('shut_out', startedMs + REFUSED_BIND_MS);
-    const barred = system === null ? null : this.barred(system, peer);
-    if (barred !== null) return refused(barred, startedMs + (barred === 'guarded' ? LAST_ANSWER_MS : REFUSED_BIND_MS));
+    // Read before the password check: no await between that check and the count, so concurrent binds cannot exceed the limit.
+    const elsewhere = system === null ? 0 : await this.o.countConnectionsElsewhere(system.id);
+    if (this.o.bindLockout.isLockedOut(peer.address)) return refuseAt('shut_out', startedMs + REFUSED_BIND_MS);
+    const earlyRefusal = system === null ? null : this.refusalBeforePassword(system, peer);
+    if (earlyRefusal !== null)
+      return refuseAt(earlyRefusal, startedMs + (earlyRefusal === 'guarded' ? LAST_ANSWER_MS : REFUSED_BIND_MS));
     const passwordMatches = systemPasswordMatches(this.o.keys, system, request.password);
-    const here = system === null ? 0 : (this.#presences.get(system.id)?.here ?? 0);
+    const here = system === null ? 0 : (this.#systems.get(system.id)?.here ?? 0);
     const applicant = { ...peer, bindType: request.bindType, connections: here + elsewhere };
     const refusal = refusalOf(system, passwordMatches, applicant);
     if (system !== null && refusal === null) {
       this.o.onPassword(system, request.password);
-      return this.enter(system, peer, elsewhere);
+      return this.addConnection(system, peer, elsewhere);
     }
     const delayMs = passwordMatches ? REFUSED_BIND_MS : this.countFailure(system, peer);
-    return refused(refusal ?? 'unknown_system', startedMs + delayMs);
+    return refuseAt(refusal ?? 'unknown_system', startedMs + delayMs);
   }
 
-  /** The refusal of a bind whose password is not compared; null when it is to be compared. */
-  private barred(system: SmppSystem, peer: Peer): Refusal | null {
+  /** The refusal that precedes the password comparison; null if the password is to be compared. */
+  private refusalBeforePassword(system: SmppSystem, peer: Peer): Refusal | null {
     const refusal = connectionRefusal(system, peer);
     if (refusal !== null) return refusal;
     const proven = areRestricting(system.allowedCidrs) || peer.certificateNames?.includes(system.systemId) === true;
-    return proven || this.o.guesses.mayCompare(system, peer.address) ? null : 'guarded';
+    return proven || this.o.guesses.mayComparePassword(system, peer.address) ? null : 'guarded';
   }
 
   /** Counts a wrong password, or an unknown system, and returns the delay of the refusal in milliseconds. */
   private countFailure(system: SmppSystem | null, peer: Peer): number {
-    const delayMs = this.o.bindLockout.count(peer.address);
+    const delayMs = this.o.bindLockout.recordFailure(peer.address);
     if (system === null) return delayMs;
-    return this.o.guesses.count(system) ? LAST_ANSWER_MS : delayMs;
+    return this.o.guesses.recordFailure(system) ? LAST_ANSWER_MS : delayMs;
   }
 
-  /** What a system that is here may send from now on. */
-  limit({ id, submitPerSecond }: SmppSystem): void {
-    const presence = this.#presences.get(id);
+  /** Applies a changed rate to the connections of a bound system. */
+  setSystemRate({ id, submitPerSecond }: SmppSystem): void {
+    const presence = this.#systems.get(id);
     if (presence === undefined || presence.perSecond === submitPerSecond) return;
     presence.perSecond = submitPerSecond;
-    share(presence);
+    setShareOfRate(presence);
   }
 
-  /** How many connections each system has at other gateways; they share its rate. */
-  spread(elsewhere: ReadonlyMap<Uuid, number>): void {
-    for (const [id, presence] of this.#presences) {
+  /** Sets the number of connections of each system at other gateways, which share its rate. */
+  setConnectionsElsewhere(elsewhere: ReadonlyMap<Uuid, number>): void {
+    for (const [id, presence] of this.#systems) {
       presence.elsewhere = elsewhere.get(id) ?? 0;
-      share(presence);
+      setShareOfRate(presence);
     }
   }
 
-  private enter(system: SmppSystem, { address }: Peer, elsewhere: number): Admission {
+  private addConnection(system: SmppSystem, { address }: Peer, elsewhere: number): Admission {
     const { id, submitPerSecond: perSecond } = system;
-    this.o.guesses.bound(system, address);
+    this.o.guesses.recordBind(system, address);
     const rate = new MessageRate(shareOfRate(perSecond, 1, elsewhere), performance.now());
-    const presence = this.#presences.get(id) ?? { rate, perSecond, here: 0, elsewhere };
-    this.#presences.set(id, presence);
+    const presence = this.#systems.get(id) ?? { rate, perSecond, here: 0, elsewhere };
+    this.#systems.set(id, presence);
     presence.here += 1;
     presence.elsewhere = elsewhere;
-    share(presence);
-    return { admitted: true, system, rate: presence.rate, leave: () => this.leave(system, address, presence) };
+    setShareOfRate(presence);
+    return {
+      admitted: true,
+      system,
+      rate: presence.rate,
+      removeConnection: () => this.removeConnection(system, address, presence),
+    };
   }
 
-  private leave(system: SmppSystem, address: string, presence: Presence): void {
-    this.o.guesses.left(system, address);
+  private removeConnection(system: SmppSystem, address: string, presence: SystemConnections): void {
+    this.o.guesses.recordDisconnect(system, address);
     presence.here -= 1;
-    if (presence.here > 0) share(presence);
-    else this.#presences.delete(system.id);
+    if (presence.here > 0) setShareOfRate(presence);
+    else this.#systems.delete(system.id);
   }
 }
 
-function share({ rate, perSecond, here, elsewhere }: Presence): void {
-  rate.limitTo(shareOfRate(perSecond, here, elsewhere), performance.now());
+function setShareOfRate({ rate, perSecond, here, elsewhere }: SystemConnections): void {
+  rate.setLimit(shareOfRate(perSecond, here, elsewhere), performance.now());
 }
 
-async function refused(refusal: Refusal, answerAtMs: number): Promise<Admission> {
+async function refuseAt(refusal: Refusal, answerAtMs: number): Promise<Admission> {
   await delay(Math.max(0, answerAtMs - performance.now()));
   return { admitted: false, refusal, status: STATUS_OF[refusal] };
 }

@@ -3,51 +3,53 @@ import { FAILURE_WINDOW_MS, BindLockout, MAX_FAILURES } from './bind-lockout.js'
 
 const PEER = '192.0.2.7';
 
-function clockedBinds(): { failed: BindLockout; clock: { nowMs: number } } {
+function clockedLockout(): { lockout: BindLockout; clock: { nowMs: number } } {
   const clock = { nowMs: 0 };
-  return { failed: new BindLockout(() => clock.nowMs), clock };
+  return { lockout: new BindLockout(() => clock.nowMs), clock };
 }
 
-describe('failed binds', () => {
-  it('are answered later and later', () => {
-    const { failed } = clockedBinds();
-    expect(Array.from({ length: 6 }, () => failed.count(PEER))).toEqual([1_000, 2_000, 4_000, 8_000, 9_000, 9_000]);
+describe('the bind lockout', () => {
+  it('doubles the delay of each refusal', () => {
+    const { lockout } = clockedLockout();
+    expect(Array.from({ length: 6 }, () => lockout.recordFailure(PEER))).toEqual([
+      1_000, 2_000, 4_000, 8_000, 9_000, 9_000,
+    ]);
   });
 
-  it('shut their peer out after five, however it spells its address, and nobody else', () => {
-    const { failed } = clockedBinds();
-    for (let n = 1; n < MAX_FAILURES; n++) failed.count(PEER);
-    expect(failed.isShutOut(PEER)).toBe(false);
-    failed.count(`::ffff:${PEER}`);
-    expect(failed.isShutOut(PEER)).toBe(true);
-    expect(failed.isShutOut('192.0.2.8')).toBe(false);
+  it('locks a peer out after five failures, in every spelling of its address, and no other peer', () => {
+    const { lockout } = clockedLockout();
+    for (let n = 1; n < MAX_FAILURES; n++) lockout.recordFailure(PEER);
+    expect(lockout.isLockedOut(PEER)).toBe(false);
+    lockout.recordFailure(`::ffff:${PEER}`);
+    expect(lockout.isLockedOut(PEER)).toBe(true);
+    expect(lockout.isLockedOut('192.0.2.8')).toBe(false);
   });
 
-  it('are forgotten one by one, ten minutes after each', () => {
-    const { failed, clock } = clockedBinds();
+  it('drops each failure after ten minutes', () => {
+    const { lockout, clock } = clockedLockout();
     for (let n = 0; n < MAX_FAILURES; n++) {
-      failed.count(PEER);
+      lockout.recordFailure(PEER);
       clock.nowMs += 1_000;
     }
     clock.nowMs = FAILURE_WINDOW_MS - 1;
-    expect(failed.isShutOut(PEER)).toBe(true);
+    expect(lockout.isLockedOut(PEER)).toBe(true);
     clock.nowMs = FAILURE_WINDOW_MS;
-    expect(failed.isShutOut(PEER)).toBe(false);
-    expect(failed.count(PEER)).toBe(9_000);
-    expect(failed.isShutOut(PEER)).toBe(true);
+    expect(lockout.isLockedOut(PEER)).toBe(false);
+    expect(lockout.recordFailure(PEER)).toBe(9_000);
+    expect(lockout.isLockedOut(PEER)).toBe(true);
   });
 
-  it('are forgiven when a password was set', () => {
-    const { failed } = clockedBinds();
-    for (let n = 0; n < MAX_FAILURES; n++) failed.count(PEER);
-    failed.forgive();
-    expect(failed.isShutOut(PEER)).toBe(false);
+  it('ends when failures are cleared', () => {
+    const { lockout } = clockedLockout();
+    for (let n = 0; n < MAX_FAILURES; n++) lockout.recordFailure(PEER);
+    lockout.clearFailures();
+    expect(lockout.isLockedOut(PEER)).toBe(false);
   });
 
-  it('are remembered of ten thousand peers, not of more', () => {
-    const { failed } = clockedBinds();
-    for (let n = 0; n < MAX_FAILURES; n++) failed.count(PEER);
-    for (let n = 0; n < 10_000; n++) failed.count(`10.0.${n >> 8}.${n & 255}`);
-    expect(failed.isShutOut(PEER)).toBe(false);
+  it('holds failures of at most ten thousand peers', () => {
+    const { lockout } = clockedLockout();
+    for (let n = 0; n < MAX_FAILURES; n++) lockout.recordFailure(PEER);
+    for (let n = 0; n < 10_000; n++) lockout.recordFailure(`10.0.${n >> 8}.${n & 255}`);
+    expect(lockout.isLockedOut(PEER)).toBe(false);
   });
 });

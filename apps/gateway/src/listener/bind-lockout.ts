@@ -1,47 +1,47 @@
 import { doubledMs } from '@countersign/resilience';
 import { peerNetwork } from './networks.js';
 
-/** Failures of one peer within the window, after which it may not even connect. */
+/** Failures of one peer within the window after which its connections are refused. */
 export const MAX_FAILURES = 5;
 export const FAILURE_WINDOW_MS = 10 * 60 * 1_000;
-/** The first refusal is answered after so long; each further one takes twice the time. */
+/** Delay of the first refusal; each further one doubles it. */
 const FIRST_ANSWER_MS = 1_000;
-/** Below the session-init timer: the peer still hears why. */
+/** Below the session-init timer, so that the peer receives the refusal. */
 export const LAST_ANSWER_MS = 9_000;
-/** Peers whose failures are remembered; the one that failed longest ago is forgotten for a new one. */
+/** Maximum peers with recorded failures; the least recently failed one is evicted for a new one. */
 const MAX_PEERS = 10_000;
 
-/** When a peer failed, oldest first, by a monotonic clock. */
+/** Times of a peer's failures, oldest first, of a monotonic clock. */
 type Failures = readonly number[];
 
-/** Those that still count, at most as many as matter. */
+/** The failures within the window, at most `MAX_FAILURES`. */
 export function failuresAt(failures: Failures, nowMs: number): Failures {
   return failures.filter((atMs) => nowMs - atMs < FAILURE_WINDOW_MS).slice(-MAX_FAILURES);
 }
 
-/** How long the answer to a refused bind is kept back, `failures` with this one. */
+/** Delay of the response to a refused bind; `failures` includes this one. */
 export function answerDelayMs(failures: Failures): number {
   return doubledMs(FIRST_ANSWER_MS, LAST_ANSWER_MS, failures.length);
 }
 
-export const isShutOut = (failures: Failures): boolean => failures.length >= MAX_FAILURES;
+export const isLockedOutBy = (failures: Failures): boolean => failures.length >= MAX_FAILURES;
 
-/** The guesses of every peer: a wrong password or an unknown name, whatever connection it came over. */
+/** Failed binds (wrong password or unknown system_id) of every peer, over all its connections. */
 export class BindLockout {
   readonly #failures = new Map<string, Failures>();
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** Has this peer used up its guesses? It is turned away until the oldest of them is ten minutes old. */
-  isShutOut(address: string): boolean {
-    return isShutOut(this.of(peerNetwork(address)));
+  /** Whether this peer has `MAX_FAILURES` failures within the window. */
+  isLockedOut(address: string): boolean {
+    return isLockedOutBy(this.failuresOf(peerNetwork(address)));
   }
 
-  /** Counts a guess and answers how long the refusal is to be kept back. */
-  count(address: string): number {
+  /** Records a failed bind and returns the delay of its refusal in milliseconds. */
+  recordFailure(address: string): number {
     const peer = peerNetwork(address);
-    const failures = failuresAt([...this.of(peer), this.nowMs()], this.nowMs());
-    // Set anew, so that the order of the map is that of the last failures.
+    const failures = failuresAt([...this.failuresOf(peer), this.nowMs()], this.nowMs());
+    // Deleted and set again, so that the map is ordered by last failure.
     this.#failures.delete(peer);
     this.#failures.set(peer, failures);
     const [oldest] = this.#failures.keys();
@@ -49,12 +49,12 @@ export class BindLockout {
     return answerDelayMs(failures);
   }
 
-  /** Whoever was shut out may try again: a password or a system has just been made or changed. */
-  forgive(): void {
+  /** Ends all lockouts: a password or a system was created or changed. */
+  clearFailures(): void {
     this.#failures.clear();
   }
 
-  private of(peer: string): Failures {
+  private failuresOf(peer: string): Failures {
     return failuresAt(this.#failures.get(peer) ?? [], this.nowMs());
   }
 }

@@ -6,8 +6,8 @@ import { alternativeNames, certificateNames } from './certificate-names.js';
 const certificate = (CN: unknown, subjectaltname?: string): Partial<PeerCertificate> =>
   ({ subject: { CN }, subjectaltname }) as unknown as Partial<PeerCertificate>;
 
-describe('the names in a certificate', () => {
-  it('are its common names and its alternative names of DNS, email and URI', () => {
+describe('names of a certificate', () => {
+  it('are its common names and its DNS, email and URI alternative names', () => {
     const names = certificateNames(
       certificate('north', 'DNS:n.example, IP Address:192.0.2.7, URI:urn:n, email:a@n.ex'),
     );
@@ -15,12 +15,12 @@ describe('the names in a certificate', () => {
     expect(certificateNames(certificate(['north', 'south']))).toEqual(['north', 'south']);
   });
 
-  it('are none without a certificate, or a common name', () => {
+  it('are none without a certificate or a common name', () => {
     expect(certificateNames({})).toEqual([]);
     expect(certificateNames(certificate(undefined))).toEqual([]);
   });
 
-  it('are read where Node quotes them, and none is made up from within another', () => {
+  it('are read when Node quotes them, and no name is read from inside another', () => {
     expect(alternativeNames('DNS:"evil.example, DNS:north", URI:x')).toEqual(['evil.example, DNS:north', 'x']);
     for (const text of ['DNS:"north', 'north', 'DNS:north, ', 'DNS:a"b', 'DNS:"\\x"', 'DNS:a,DNS:b']) {
       expect(alternativeNames(text)).not.toContain('b');
@@ -28,7 +28,7 @@ describe('the names in a certificate', () => {
     expect(alternativeNames('DNS:"\\x", DNS:north')).toEqual([]);
   });
 
-  it('are those that were put in, whatever they hold', () => {
+  it('round-trip, whatever characters they contain', () => {
     const quoted = (name: string): string =>
       name.includes(',') || JSON.stringify(name) !== `"${name}"` ? JSON.stringify(name) : name;
     const entries = fc.array(fc.tuple(fc.constantFrom('DNS', 'email', 'URI'), fc.string({ minLength: 1 })));
@@ -40,7 +40,7 @@ describe('the names in a certificate', () => {
     );
   });
 
-  it('can be asked for of any text', () => {
+  it('are parsed from any text without an error', () => {
     fc.assert(fc.property(fc.string(), (text) => alternativeNames(text).length <= text.length));
   });
 });

@@ -1,21 +1,21 @@
 import type { PeerCertificate } from 'node:tls';
 
-/** Kinds of alternative name that may hold a system_id. */
+/** Kinds of alternative name that may contain a system_id. */
 const KINDS: ReadonlySet<string> = new Set(['DNS', 'email', 'URI']);
-/** One name as Node prints it; quoted as a JSON string where its octets could be mistaken for another name. */
+/** One name as Node prints it; a JSON string where its octets could be read as another name. */
 const NAME = /(?<kind>[A-Za-z ]+):(?:(?<quoted>"(?:[^"\\]|\\.)*")|(?<plain>[^",]*))(?:, |$)/y;
 
 /**
  * The common names and the alternative names (DNS, email, URI) of a certificate that TLS has verified, as
- * `TLSSocket.getPeerCertificate()` gives it: an empty object for none.
+ * `TLSSocket.getPeerCertificate()` returns it: an empty object for none.
  */
 export function certificateNames(certificate: Partial<PeerCertificate>): string[] {
-  // Node gives a list where a subject has several, which its type leaves out.
+  // Node returns a list for a subject with several, which its type omits.
   const commonNames = [certificate.subject?.CN as string | readonly string[] | undefined].flat();
   return [...commonNames.filter((name) => name !== undefined), ...alternativeNames(certificate.subjectaltname ?? '')];
 }
 
-/** The names in a text of the form `DNS:a.example, URI:"a, b"`; none when any part of it cannot be read. */
+/** The names in a text of the form `DNS:a.example, URI:"a, b"`; empty if any part of it is unreadable. */
 export function alternativeNames(text: string): string[] {
   const names: string[] = [];
   NAME.lastIndex = 0;

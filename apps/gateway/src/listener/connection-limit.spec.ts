@@ -33,7 +33,7 @@ describe('the limit of connections', () => {
 
   it('evicts no bound connection', () => {
     add('a');
-    limit.bound('a');
+    limit.markBound('a');
     add('b');
     add('c');
     expect(add('d')).toEqual({ admitted: true, evicted: 'b' });
@@ -43,12 +43,12 @@ describe('the limit of connections', () => {
   it('refuses connections over the limits of one peer and of all, until another ends', () => {
     for (const name of ['a', 'b', 'c', 'd']) {
       expect(add(name)).toEqual(ADMITTED);
-      limit.bound(name);
+      limit.markBound(name);
     }
     expect(add('e')).toEqual({ admitted: false, reason: 'peer_full' });
     for (const name of ['f', 'g']) {
       expect(add(name, '192.0.2.9')).toEqual(ADMITTED);
-      limit.bound(name);
+      limit.markBound(name);
     }
     expect(add('h', '192.0.2.10')).toEqual({ admitted: false, reason: 'full' });
     limit.remove('a');

@@ -61,8 +61,8 @@ export class ConnectionLimit<Connection> {
     return { admitted: true, evicted: this.evictOver(count) };
   }
 
-  /** The peer has authenticated: its connection is evicted no more. */
-  bound(name: string): void {
+  /** Marks a connection as authenticated: it is not evicted any more. */
+  markBound(name: string): void {
     this.#unbound.delete(name);
     const entry = this.#connections.get(name);
     if (entry !== undefined) this.#peers.get(entry.peer)?.unbound.delete(name);
@@ -71,7 +71,7 @@ export class ConnectionLimit<Connection> {
   remove(name: string): void {
     const entry = this.#connections.get(name);
     if (entry === undefined) return;
-    this.bound(name);
+    this.markBound(name);
     this.#connections.delete(name);
     const count = this.#peers.get(entry.peer);
     count?.all.delete(name);
@@ -103,6 +103,6 @@ export class ConnectionLimit<Connection> {
   }
 }
 
-/** Names a connection; the same for a TLS socket and the raw one below it. */
+/** Name of a connection; the same for a TLS socket and its underlying TCP socket. */
 export const nameOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
   `${remoteAddress ?? ''} ${remotePort ?? 0} ${localPort ?? 0}`;

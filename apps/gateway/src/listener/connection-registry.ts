@@ -4,43 +4,44 @@ import type { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 
-/** How often the rows are brought up to date; who binds or goes is written at once. */
-const BEAT_MS = 5_000;
+/** Interval at which the rows are updated; a bind or an end is written at once. */
+const SYNC_INTERVAL_MS = 5_000;
 
 export interface ConnectionRegistryOptions {
   readonly store: SystemConnectionStore;
   readonly database: Database;
-  /** The connections that are bound here now. */
+  /** The connections bound at this gateway. */
   readonly connections: () => readonly SystemConnection[];
-  /** Hears how many connections each system has at other gateways. */
+  /** Receives the number of connections of each system at other gateways. */
   readonly onElsewhere: (elsewhere: ReadonlyMap<Uuid, number>) => void;
   readonly logger: Logger;
 }
 
-/** Tells the other processes who is connected here, and hears who is connected there: one write and one read a beat. */
+/** Writes this gateway's system connections and reads those of other gateways, one statement each per interval. */
 export class ConnectionRegistry {
-  readonly #periodic: PollLoop;
+  readonly #pollLoop: PollLoop;
 
   constructor(private readonly o: ConnectionRegistryOptions) {
-    this.#periodic = new PollLoop({
-      everyMs: BEAT_MS,
-      work: () => this.beat(),
-      onError: (error) => o.logger.debug({ err: error }, 'the connections of systems could not be written'),
+    this.#pollLoop = new PollLoop({
+      everyMs: SYNC_INTERVAL_MS,
+      work: () => this.sync(),
+      onError: (error) =>
+        o.logger.debug({ err: error }, 'connection registry: system connections could not be written; retrying'),
     });
   }
 
-  /** Someone came or went. */
+  /** Writes at once, after a bind or an end. */
   trigger(): void {
-    this.#periodic.trigger();
+    this.#pollLoop.trigger();
   }
 
-  /** Leaves no row behind; best effort, since a gateway that is not seen any more has no connections either. */
+  /** Deletes the rows, best effort: the connections of a gateway that no longer reports are not counted. */
   async stop(): Promise<void> {
-    await this.#periodic.stop();
-    await this.beat().catch(() => false);
+    await this.#pollLoop.stop();
+    await this.sync().catch(() => false);
   }
 
-  private async beat(): Promise<boolean> {
+  private async sync(): Promise<boolean> {
     await this.o.store.keep(this.o.database, this.o.connections());
     this.o.onElsewhere(await this.o.store.countElsewhere(this.o.database));
     return false;

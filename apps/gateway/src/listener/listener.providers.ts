@@ -16,7 +16,7 @@ import { BindAuthenticator } from './bind-authenticator.js';
 import { SystemGuesses } from './system-guesses.js';
 import { SystemCache } from './system-cache.js';
 
-/** Whoever changes the row of a system says so here. */
+/** Topic of changes to rows of systems. */
 const SYSTEMS_TOPIC = 'systems';
 
 export const listenerProviders: FactoryProvider[] = [
@@ -33,8 +33,8 @@ export const listenerProviders: FactoryProvider[] = [
       logger: Logger,
     ) => {
       const onCredentials = (): void => {
-        bindLockout.forgive();
-        guesses.forgive();
+        bindLockout.clearFailures();
+        guesses.clearFailures();
       };
       const systemCache = new SystemCache({ carriers, logger, onCredentials });
       bus.subscribe(SYSTEMS_TOPIC, () => systemCache.trigger());
@@ -55,14 +55,14 @@ export const listenerProviders: FactoryProvider[] = [
     ) => {
       const passwords = new SystemPasswordStore(database, keys);
       const onError = (err: unknown): void =>
-        logger.warn({ err }, 'the password digest of a system could not be renewed, will retry at its next bind');
+        logger.warn({ err }, 'password digest of a system could not be renewed; retrying at its next bind');
       return new BindAuthenticator({
         carriers,
         keys,
         bindLockout,
         guesses,
         onPassword: (system, password) => void passwords.renew(system, password).catch(onError),
-        elsewhere: (id) => store.countOfSystemElsewhere(database, id),
+        countConnectionsElsewhere: (id) => store.countOfSystemElsewhere(database, id),
       });
     },
   },
@@ -98,7 +98,7 @@ export const listenerProviders: FactoryProvider[] = [
   },
 ];
 
-/** TLS is served where there is a certificate; the settings take care that it comes with its key. */
+/** The TLS port is opened when a certificate is configured; the settings require its key. */
 function portsOf(settings: GatewaySettings): Pick<ListenerOptions, 'host' | 'port' | 'tls'> {
   const { smppHost: host, smppPort: port, smppTlsPort, smppTlsCertFile: certFile, smppTlsKeyFile: keyFile } = settings;
   if (certFile === null || keyFile === null) return { host, port, tls: null };

@@ -12,14 +12,14 @@ import { SystemLink, type SystemLinkOptions } from './system-link.js';
 import type { SystemCache } from './system-cache.js';
 
 const TLS_HANDSHAKE_MS = 10_000;
-/** What a link of a disabled system may take to end. */
+/** Time limit for closing a link whose system may no longer be connected. */
 const EVICT_MS = 5_000;
 
 export interface ListenerTls {
   readonly port: number;
   readonly certFile: string;
   readonly keyFile: string;
-  /** Authorities of which a peer must show a certificate; null: none is asked for. */
+  /** CA file that client certificates must chain to; null: none is requested. */
   readonly clientCaFile: string | null;
 }
 
@@ -42,50 +42,50 @@ export class ListenerService {
   readonly #servers: net.Server[] = [];
   readonly #connections = new ConnectionLimit<net.Socket>();
   readonly #links = new Set<SystemLink>();
-  #board: ConnectionRegistry | undefined;
+  #registry: ConnectionRegistry | undefined;
 
   constructor(private readonly o: ListenerOptions) {
-    o.metrics.links.watch('listener', () => [...this.#links].map((link) => link.view()));
-    o.metrics.links.watchWithoutProof(() => o.systemCache.withoutProof.length);
+    o.metrics.links.setLinkSource('listener', () => [...this.#links].map((link) => link.view()));
+    o.metrics.links.setWithoutProofSource(() => o.systemCache.withoutProof.length);
   }
 
-  /** Whether every port is listened on; what readiness asks. */
+  /** Whether every port is open, for readiness. */
   get isListening(): boolean {
     return this.#servers.length > 0 && this.#servers.every((server) => server.listening);
   }
 
-  /** Rejects with an error that names the port and what to do, when it cannot be had. */
+  /** Opens the ports. Rejects with an error that names the port and the remedy when a port cannot be opened. */
   async listen(): Promise<void> {
-    this.#board = new ConnectionRegistry({
+    this.#registry = new ConnectionRegistry({
       ...this.o,
-      connections: () => this.connections(),
-      onElsewhere: (elsewhere) => this.o.authenticator.spread(elsewhere),
+      connections: () => this.boundConnections(),
+      onElsewhere: (elsewhere) => this.o.authenticator.setConnectionsElsewhere(elsewhere),
     });
-    this.o.systemCache.onRead((startedMs) => this.adoptSystems(startedMs));
+    this.o.systemCache.onRead((startedMs) => this.applySystemRows(startedMs));
     this.o.systemCache.start();
-    await this.open(
-      (socket) => this.serve(socket, { overTls: false, certificateNames: null }),
+    await this.openPort(
+      (socket) => this.openLink(socket, { overTls: false, certificateNames: null }),
       this.o.port,
       'GATEWAY_SMPP_PORT',
     );
     if (this.o.tls !== null) {
       const secure = this.secureServer(this.o.tls);
-      // It listens to nothing itself: it is handed the connections that were let in, before their handshake.
-      await this.open((socket) => secure.emit('connection', socket), this.o.tls.port, 'GATEWAY_SMPP_TLS_PORT');
+      // The TLS server has no port of its own: it receives admitted connections before their handshake.
+      await this.openPort((socket) => secure.emit('connection', socket), this.o.tls.port, 'GATEWAY_SMPP_TLS_PORT');
     }
   }
 
-  /** No new connection is taken; those that are open stay. */
+  /** Accepts no new connection; open connections stay. */
   stopAccepting(): void {
     for (const server of this.#servers) server.close();
   }
 
-  /** Answers what came in, unbinds and closes every link, within the time given. */
+  /** Answers received messages, unbinds and closes every link within the time limit. */
   async unbindAll(withinMs: number): Promise<void> {
     await this.o.systemCache.stop();
     await Promise.all([...this.#links].map((link) => link.close(withinMs)));
     for (const socket of this.#connections.connections) socket.destroy();
-    await this.#board?.stop();
+    await this.#registry?.stop();
   }
 
   private secureServer({ certFile, keyFile, clientCaFile }: ListenerTls): tls.Server {
@@ -99,85 +99,85 @@ export class ListenerService {
       handshakeTimeout: TLS_HANDSHAKE_MS,
     });
     secure.on('secureConnection', (socket) =>
-      this.serve(socket, {
+      this.openLink(socket, {
         overTls: true,
         certificateNames: clientCaFile === null ? null : certificateNames(socket.getPeerCertificate()),
       }),
     );
-    secure.on('tlsClientError', (error) => this.o.logger.debug({ err: error }, 'a TLS handshake failed'));
+    secure.on('tlsClientError', (error) => this.o.logger.debug({ err: error }, 'listener: TLS handshake failed'));
     return secure;
   }
 
-  private async open(serve: (socket: net.Socket) => void, port: number, variable: string): Promise<void> {
-    // Nothing is read of a connection before it is known that its peer may be there.
+  private async openPort(serve: (socket: net.Socket) => void, port: number, variable: string): Promise<void> {
+    // Paused: no octet is read before the peer is admitted.
     const server = net.createServer(
       { noDelay: true, pauseOnConnect: true },
-      (socket) => void this.admit(socket, serve),
+      (socket) => void this.admitConnection(socket, serve),
     );
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenError(error, this.o.host, port, variable)));
       server.listen({ host: this.o.host, port }, resolve);
     });
-    server.on('error', (error) => this.o.logger.error({ err: error, port }, 'the SMPP listener failed'));
+    server.on('error', (error) => this.o.logger.error({ err: error, port }, 'SMPP listener failed'));
     this.#servers.push(server);
   }
 
-  private async admit(socket: net.Socket, serve: (socket: net.Socket) => void): Promise<void> {
+  private async admitConnection(socket: net.Socket, serve: (socket: net.Socket) => void): Promise<void> {
     socket.on('error', () => undefined);
-    const reason = await this.whyNot(socket);
-    if (reason !== null) this.turnAway(socket, reason);
+    const reason = await this.connectionRejection(socket);
+    if (reason !== null) this.rejectConnection(socket, reason);
     else if (!socket.destroyed) serve(socket);
   }
 
-  /** Why a connection is refused, or null. From here on it is counted, until it is closed. */
-  private async whyNot(socket: net.Socket): Promise<RejectedConnection | null> {
+  /** The reason to reject a connection, or null. An admitted connection counts against the limits until it closes. */
+  private async connectionRejection(socket: net.Socket): Promise<RejectedConnection | null> {
     const address = socket.remoteAddress ?? '';
     const name = nameOf(socket);
-    if (this.o.bindLockout.isShutOut(address)) return 'shut_out';
+    if (this.o.bindLockout.isLockedOut(address)) return 'shut_out';
     const admission = this.#connections.add(name, address, socket);
     if (!admission.admitted) return admission.reason;
     socket.once('close', () => this.#connections.remove(name));
-    if (admission.evicted !== null) this.turnAway(admission.evicted, 'evicted');
-    return (await this.o.systemCache.mayComeFrom(address)) ? null : 'network';
+    if (admission.evicted !== null) this.rejectConnection(admission.evicted, 'evicted');
+    return (await this.o.systemCache.allowsAddress(address)) ? null : 'network';
   }
 
-  private turnAway(socket: net.Socket, reason: RejectedConnection): void {
+  private rejectConnection(socket: net.Socket, reason: RejectedConnection): void {
     this.o.metrics.rejectedConnections.inc({ reason });
-    this.o.logger.debug({ address: socket.remoteAddress, reason }, 'a connection was turned away');
+    this.o.logger.debug({ address: socket.remoteAddress, reason }, 'listener: connection rejected');
     socket.destroy();
   }
 
-  private serve(socket: net.Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>): void {
+  private openLink(socket: net.Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>): void {
     if (socket.destroyed) return;
     const name = nameOf(socket);
     const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, ...over };
     const onBound = (): void => {
-      this.#connections.bound(name);
-      this.#board?.trigger();
+      this.#connections.markBound(name);
+      this.#registry?.trigger();
     };
     const link = new SystemLink(socket, this.o.clock.newId(), peer, { ...this.o, onBound });
     this.#links.add(link);
     void link.ended.then(() => {
       this.#links.delete(link);
-      if (link.system !== null) this.#board?.trigger();
+      if (link.system !== null) this.#registry?.trigger();
     });
     socket.resume();
   }
 
-  /** Bound links follow their rows: what is trusted, limited or disabled now holds for messages that come now. */
-  private adoptSystems(readMs: number): void {
+  /** Applies changed rows to bound links, so that trust, limits and `enabled` hold for the next message. */
+  private applySystemRows(readMs: number): void {
     for (const link of this.#links) {
-      // One that bound after the read began may be of a system that the read did not see.
+      // A link bound after the read began may belong to a system that was not read.
       if (link.system === null || link.boundSinceMs === null || link.boundSinceMs > readMs) continue;
       const system = this.o.systemCache.find(link.system.systemId);
-      // Deleted, and perhaps made anew under its old name: that one binds for itself.
-      const stays = system?.enabled === true && system.id === link.system.id && link.meets(system);
-      if (stays) link.adopt(system);
+      // Compared by id: a system deleted and created again under the same system_id must bind again.
+      const isAllowed = system?.enabled === true && system.id === link.system.id && link.isAllowedBy(system);
+      if (isAllowed) link.applyRow(system);
       else void link.close(EVICT_MS);
     }
   }
 
-  private connections(): SystemConnection[] {
+  private boundConnections(): SystemConnection[] {
     return [...this.#links].map(({ connection }) => connection).filter((connection) => connection !== null);
   }
 }

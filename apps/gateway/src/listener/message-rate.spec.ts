@@ -2,34 +2,34 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MessageRate, shareOfRate } from './message-rate.js';
 
-function taken(rate: MessageRate, nowMs: number, asked: number): number {
+function accepted(rate: MessageRate, nowMs: number, asked: number): number {
   let count = 0;
-  for (let n = 0; n < asked; n++) if (rate.take(nowMs)) count += 1;
+  for (let n = 0; n < asked; n++) if (rate.takeToken(nowMs)) count += 1;
   return count;
 }
 
-describe('the rate of a system', () => {
-  it('lets a second of messages come at once, and then as many as the time that passed', () => {
+describe('the message rate of a system', () => {
+  it('allows a burst of one second of messages, then messages at the rate', () => {
     const rate = new MessageRate(10, 0);
-    expect(taken(rate, 0, 50)).toBe(10);
-    expect(taken(rate, 300, 50)).toBe(3);
-    expect(taken(rate, 350, 50)).toBe(0);
-    expect(taken(rate, 400, 50)).toBe(1);
-    expect(taken(rate, 60_000, 50)).toBe(10);
+    expect(accepted(rate, 0, 50)).toBe(10);
+    expect(accepted(rate, 300, 50)).toBe(3);
+    expect(accepted(rate, 350, 50)).toBe(0);
+    expect(accepted(rate, 400, 50)).toBe(1);
+    expect(accepted(rate, 60_000, 50)).toBe(10);
   });
 
-  it('has no limit unless one is set, and follows what is set', () => {
+  it('has no limit until one is set, and follows a changed limit', () => {
     const rate = new MessageRate(Infinity, 0);
-    expect(taken(rate, 0, 1_000)).toBe(1_000);
-    rate.limitTo(5, 0);
-    expect(taken(rate, 0, 1_000)).toBe(5);
-    rate.limitTo(20, 1_000);
-    expect(taken(rate, 1_000, 1_000)).toBe(5);
-    rate.limitTo(Infinity, 1_000);
-    expect(taken(rate, 1_000, 1_000)).toBe(1_000);
+    expect(accepted(rate, 0, 1_000)).toBe(1_000);
+    rate.setLimit(5, 0);
+    expect(accepted(rate, 0, 1_000)).toBe(5);
+    rate.setLimit(20, 1_000);
+    expect(accepted(rate, 1_000, 1_000)).toBe(5);
+    rate.setLimit(Infinity, 1_000);
+    expect(accepted(rate, 1_000, 1_000)).toBe(1_000);
   });
 
-  it('is never exceeded by more than the second that was saved up', () => {
+  it('is exceeded by at most the burst of one second', () => {
     const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 100 })));
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), steps, (perSecond, all) => {
@@ -38,7 +38,7 @@ describe('the rate of a system', () => {
         let count = 0;
         for (const [laterMs, asked] of all) {
           nowMs += laterMs;
-          count += taken(rate, nowMs, asked);
+          count += accepted(rate, nowMs, asked);
           expect(count).toBeLessThanOrEqual(perSecond * (1 + nowMs / 1_000) + 1e-6);
         }
       }),
@@ -46,7 +46,7 @@ describe('the rate of a system', () => {
   });
 });
 
-describe('the share of a gateway', () => {
+describe('the rate share of a gateway', () => {
   it.each([
     [100, 1, 0, 100],
     [100, 1, 1, 50],

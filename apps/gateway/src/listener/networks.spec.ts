@@ -21,16 +21,16 @@ describe('allowed addresses', () => {
   });
 });
 
-describe('the networks of all systems', () => {
-  it('are everywhere as soon as one system may come from everywhere', () => {
+describe('the network set', () => {
+  it('includes every address when one list is empty', () => {
     expect(NetworkSet.of([['192.0.2.0/24'], []]).includes('198.51.100.1')).toBe(true);
   });
 
-  it('are nowhere when there is no system', () => {
+  it('includes no address when there is no list', () => {
     expect(NetworkSet.of([]).includes('127.0.0.1')).toBe(false);
   });
 
-  it('include an address exactly when one list does', () => {
+  it('includes an address exactly when one list does', () => {
     const cidr = fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 })).map(([ip, bits]) => `${ip}/${bits}`);
     const lists = fc.array(fc.array(cidr, { minLength: 1, maxLength: 3 }), { maxLength: 4 });
     fc.assert(
@@ -41,7 +41,7 @@ describe('the networks of all systems', () => {
     );
   });
 
-  it('can be asked for whatever a socket gives as an address', () => {
+  it('accepts any text as an address', () => {
     fc.assert(
       fc.property(fc.string(), (address) => {
         expect(NetworkSet.of([['::/0']]).includes(address)).toBeTypeOf('boolean');
@@ -50,7 +50,7 @@ describe('the networks of all systems', () => {
   });
 });
 
-describe('one peer', () => {
+describe('the peer of an address', () => {
   it.each([
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -62,7 +62,7 @@ describe('one peer', () => {
   });
 });
 
-describe('networks that leave addresses out', () => {
+describe('networks that exclude addresses', () => {
   it.each([
     [[], false],
     [['0.0.0.0/0'], false],

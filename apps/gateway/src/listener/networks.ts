@@ -3,18 +3,18 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [Address, number];
 
-/** A home or an office has 2^64 addresses of IPv6 and takes another as it likes: they count as one peer. */
+/** One site has 2^64 IPv6 addresses and can change among them, so a /64 counts as one peer. */
 const IPV6_PEER_BITS = 64;
 
 /**
- * Is the address in one of the networks? An address alone is a network of one. An empty list allows every address; a
- * network that cannot be read allows none.
+ * Whether the address is in one of the networks. A single address is a network of one. An empty list allows every address;
+ * an unreadable network allows none.
  */
 export function isAllowedAddress(address: string, cidrs: readonly string[]): boolean {
   return NetworkSet.of([cidrs]).includes(address);
 }
 
-/** The networks of several lists in one, read once; an empty list among them stands for every address. */
+/** The union of several lists of networks, parsed once; an empty list among them includes every address. */
 export class NetworkSet {
   private constructor(
     private readonly everywhere: boolean,
@@ -37,7 +37,7 @@ export class NetworkSet {
   }
 }
 
-/** Do the networks leave any address out? An empty list and one with a prefix of 0 bits do not. */
+/** Whether the networks exclude any address. An empty list, or one with a prefix of 0 bits, excludes none. */
 export function areRestricting(cidrs: readonly string[]): boolean {
   return cidrs.length > 0 && !cidrs.some((cidr) => readNetwork(cidr)?.[1] === 0);
 }
@@ -49,7 +49,7 @@ function readNetwork(text: string): Network | null {
   return [address, address.toByteArray().length * 8];
 }
 
-/** What counts as one peer: an address of IPv4 however it is spelt, a network of 64 bits of IPv6. */
+/** The peer of an address: the IPv4 address in one spelling, or the IPv6 /64 network. */
 export function peerNetwork(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const peer = ipaddr.process(address);

@@ -27,65 +27,65 @@ const system = (systemId: string, allowedCidrs: readonly string[], changes: Part
 });
 
 let rows: SmppSystem[];
-let isAway: boolean;
+let isUnreachable: boolean;
 let reads: number;
-let credentialsHeard: number;
+let credentialChanges: number;
 let systemCache: SystemCache;
 
 beforeEach(() => {
-  [rows, isAway, reads, credentialsHeard] = [[], false, 0, 0];
+  [rows, isUnreachable, reads, credentialChanges] = [[], false, 0, 0];
   systemCache = new SystemCache({
     carriers: {
       listSystems: () => {
         reads += 1;
-        return isAway ? Promise.reject(new Error('away')) : Promise.resolve(rows);
+        return isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve(rows);
       },
     },
-    onCredentials: () => (credentialsHeard += 1),
+    onCredentials: () => (credentialChanges += 1),
     logger: createLogger({ app: 'gateway', level: 'silent' }),
   });
 });
 
-describe('the roster of systems', () => {
-  it('is read again for an address that is in no network, once for all who ask meanwhile', async () => {
+describe('the system cache', () => {
+  it('reads the rows again for an address in no network, once for all concurrent checks', async () => {
     rows = [system('near', ['192.0.2.0/24'])];
-    const asked = Array.from({ length: 50 }, () => systemCache.mayComeFrom(ELSEWHERE));
-    expect(new Set(await Promise.all(asked))).toEqual(new Set([false]));
+    const checks = Array.from({ length: 50 }, () => systemCache.allowsAddress(ELSEWHERE));
+    expect(new Set(await Promise.all(checks))).toEqual(new Set([false]));
     expect(reads).toBe(1);
-    expect(await systemCache.mayComeFrom(HERE)).toBe(true);
+    expect(await systemCache.allowsAddress(HERE)).toBe(true);
     expect(reads).toBe(1);
     rows = [...rows, system('far', ['198.51.100.0/24'])];
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(true);
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(true);
     expect(reads).toBe(2);
   });
 
-  it('holds as it was read last while the rows cannot be read; before that everyone may come as far as the bind', async () => {
-    isAway = true;
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(true);
-    isAway = false;
+  it('keeps the last rows while the rows cannot be read; before the first read it allows every address', async () => {
+    isUnreachable = true;
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(true);
+    isUnreachable = false;
     rows = [system('near', ['192.0.2.0/24'])];
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(false);
-    isAway = true;
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(false);
-    expect(await systemCache.mayComeFrom(HERE)).toBe(true);
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(false);
+    isUnreachable = true;
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(false);
+    expect(await systemCache.allowsAddress(HERE)).toBe(true);
   });
 
-  it('lets nobody come for the sake of a system that is disabled', async () => {
+  it('allows no address for a disabled system', async () => {
     rows = [system('off', [], { enabled: false })];
-    expect(await systemCache.mayComeFrom(HERE)).toBe(false);
+    expect(await systemCache.allowsAddress(HERE)).toBe(false);
     expect(systemCache.find('off')?.enabled).toBe(false);
   });
 
-  it('tells when a system was made, deleted or given a password, and of nothing else', async () => {
-    const heard = async (now: SmppSystem[]): Promise<number> => {
+  it('reports credential changes when a system is created, deleted or gets a password, and no other change', async () => {
+    const changesAfter = async (now: SmppSystem[]): Promise<number> => {
       rows = now;
-      await systemCache.mayComeFrom(ELSEWHERE);
-      return credentialsHeard;
+      await systemCache.allowsAddress(ELSEWHERE);
+      return credentialChanges;
     };
     const near = system('near', [`${HERE}/32`]);
-    expect(await heard([near])).toBe(0);
-    expect(await heard([{ ...near, maxConnections: 9 }])).toBe(0);
-    expect(await heard([{ ...near, passwordDigest: Buffer.from('new') }])).toBe(1);
-    expect(await heard([])).toBe(2);
+    expect(await changesAfter([near])).toBe(0);
+    expect(await changesAfter([{ ...near, maxConnections: 9 }])).toBe(0);
+    expect(await changesAfter([{ ...near, passwordDigest: Buffer.from('new') }])).toBe(1);
+    expect(await changesAfter([])).toBe(2);
   });
 });

@@ -5,9 +5,9 @@ import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { NetworkSet } from './networks.js';
 
-/** How soon a system that was changed is treated as such. */
+/** Interval at which the rows are read; a change takes effect within it. */
 const REFRESH_MS = 1_000;
-/** Connections from nowhere make the rows be read again, but not more often than this. */
+/** Minimum time between reads caused by connections from unknown addresses. */
 const BETWEEN_READS_MS = 200;
 const WITHOUT_PROOF =
   'MOs of this system are not trusted although trustedForMo is true: set allowedCidrs to networks no wider than /16 ' +
@@ -15,89 +15,89 @@ const WITHOUT_PROOF =
 
 export interface SystemCacheOptions {
   readonly carriers: Pick<CarrierDirectory, 'listSystems'>;
-  /** A system was made or deleted, or got a password. */
+  /** Called when a system was created or deleted, or its password changed. */
   readonly onCredentials: () => void;
   readonly logger: Logger;
 }
 
-/** Every system that may connect in, as its row said a moment ago: one statement a second, however many are bound. */
+/** All systems, with their rows at most a second old: one statement a second, however many are bound. */
 export class SystemCache {
   #systems: ReadonlyMap<string, SmppSystem> | null = null;
   #networks = NetworkSet.of([]);
   #credentials: ReadonlyMap<string, Pick<SmppSystem, 'digestVersion' | 'passwordDigest'>> | null = null;
   #withoutProof: readonly string[] = [];
-  #periodic: PollLoop | undefined;
+  #pollLoop: PollLoop | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
-  /** A read that has not begun: who joins it sees what is true now. */
+  /** A read that has not started; concurrent callers share it and see rows that are current at its start. */
   #next: Promise<void> | null = null;
-  /** The one under way, or the last; never two at a time, so that none brings back what an older one saw. */
+  /** The current or last read. Reads do not overlap, so an older result never replaces a newer one. */
   #current: Promise<void> = Promise.resolve();
-  readonly #heard: ((startedMs: number) => void)[] = [];
+  readonly #readListeners: ((startedMs: number) => void)[] = [];
 
   constructor(private readonly o: SystemCacheOptions) {}
 
   /** Reads the rows, and again every second. */
   start(): void {
-    this.#periodic = new PollLoop({
+    this.#pollLoop = new PollLoop({
       everyMs: REFRESH_MS,
       work: async () => {
-        await this.readAnew();
+        await this.refresh();
         return false;
       },
-      onError: (error) => this.o.logger.debug({ err: error }, 'systems could not be read again'),
+      onError: (error) => this.o.logger.debug({ err: error }, 'system cache: rows could not be read; retrying'),
     });
-    this.#periodic.trigger();
+    this.#pollLoop.trigger();
   }
 
-  /** Rows have changed, it is said. */
+  /** Reads the rows at once, after a notification of a change. */
   trigger(): void {
-    this.#periodic?.trigger();
+    this.#pollLoop?.trigger();
   }
 
   async stop(): Promise<void> {
-    await this.#periodic?.stop();
+    await this.#pollLoop?.stop();
   }
 
-  /** Hears of every read, and when by the monotonic clock it was begun. Must not throw. */
+  /** Registers a listener called after every read with its start on the monotonic clock. Must not throw. */
   onRead(listener: (startedMs: number) => void): void {
-    this.#heard.push(listener);
+    this.#readListeners.push(listener);
   }
 
-  /** The system as it was read last; undefined when there was none of that system_id, or nothing was read yet. */
+  /** The system as last read; undefined when there is none, or before the first read. */
   find(systemId: string): SmppSystem | undefined {
     return this.#systems?.get(systemId);
   }
 
-  /** The system_ids of enabled systems that are to be trusted, and are not because their rows ask for no proof. */
+  /** The system_ids of enabled systems with `trustedForMo` that are not trusted because their rows require no proof. */
   get withoutProof(): readonly string[] {
     return this.#withoutProof;
   }
 
   /**
-   * May a peer of this address be one of the systems? An address that no system may come from is looked for again in the
-   * rows of now: a system that was just made is let in. While they cannot be read, what was read last holds; before the
-   * first read everyone may come as far as the bind, which asks the database too.
+   * Whether an enabled system allows this address. The rows are read again for an address that none allows, so that a
+   * system just created is admitted. If they cannot be read, the last result holds; before the first read every address is
+   * allowed, since the bind reads the database too.
    */
-  async mayComeFrom(address: string): Promise<boolean> {
+  async allowsAddress(address: string): Promise<boolean> {
     if (this.#networks.includes(address)) return true;
-    await this.readAnew().catch(() => undefined);
+    await this.refresh().catch(() => undefined);
     return this.#systems === null || this.#networks.includes(address);
   }
 
-  private readAnew(): Promise<void> {
-    this.#next ??= this.readNext();
+  private refresh(): Promise<void> {
+    this.#next ??= this.refreshAfterCurrent();
     return this.#next;
   }
 
-  private async readNext(): Promise<void> {
+  private async refreshAfterCurrent(): Promise<void> {
     await this.#current.catch(() => undefined);
     await delay(Math.max(0, this.#startedMs + BETWEEN_READS_MS - performance.now()));
     this.#next = null;
-    this.#current = this.read();
+    this.#current = this.readSystems();
     await this.#current;
   }
 
-  private async read(): Promise<void> {
+  private async readSystems(): Promise<void> {
     const startedMs = performance.now();
     this.#startedMs = startedMs;
     const systems = await this.o.carriers.listSystems();
@@ -105,7 +105,7 @@ export class SystemCache {
     this.#networks = NetworkSet.of(systems.filter(({ enabled }) => enabled).map(({ allowedCidrs }) => allowedCidrs));
     this.compareCredentials(systems);
     this.compareProofs(systems);
-    for (const heard of this.#heard) heard(startedMs);
+    for (const listener of this.#readListeners) listener(startedMs);
   }
 
   private compareProofs(systems: readonly SmppSystem[]): void {
@@ -118,7 +118,7 @@ export class SystemCache {
     this.#withoutProof = systemIds;
   }
 
-  /** A digest whose version changed with it was renewed, and its password is taken for the same. */
+  /** A digest whose version changed too was renewed during a key rotation; its password is treated as unchanged. */
   private compareCredentials(systems: readonly SmppSystem[]): void {
     const known = this.#credentials;
     this.#credentials = new Map(systems.map((system) => [system.id, system]));

@@ -4,7 +4,7 @@ import { BETWEEN_COMPARISONS_MS, KNOWN_PEER_MS, MAX_SYSTEM_FAILURES, SystemGuess
 
 const NORTH = { id: '018f0000-0000-7000-8000-000000000001', passwordDigest: Buffer.from('one'), digestVersion: 1 };
 const SOUTH = { id: '018f0000-0000-7000-8000-000000000002', passwordDigest: Buffer.from('one'), digestVersion: 1 };
-const HOME = '192.0.2.7';
+const KNOWN = '192.0.2.7';
 const ELSEWHERE = '198.51.100.1';
 
 let nowMs: number;
@@ -14,84 +14,112 @@ beforeEach(() => {
   guesses = new SystemGuesses(() => nowMs);
 });
 
-/** As many wrong passwords as guard the system; the last answer is that of `count`. */
-const attack = (system = NORTH): boolean[] => Array.from({ length: MAX_SYSTEM_FAILURES }, () => guesses.count(system));
+/** Records as many wrong passwords as guard the system; returns the results of `recordFailure`. */
+const attack = (system = NORTH): boolean[] =>
+  Array.from({ length: MAX_SYSTEM_FAILURES }, () => guesses.recordFailure(system));
 
-describe('guesses of the password of one system', () => {
-  it('guard it from the twentieth on, and no other', () => {
+describe('wrong passwords of one system', () => {
+  it('guard the system from the twentieth on, and no other system', () => {
     expect(attack()).toEqual([...Array.from({ length: MAX_SYSTEM_FAILURES - 1 }, () => false), true]);
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, false]);
-    expect([guesses.mayCompare(SOUTH, ELSEWHERE), guesses.mayCompare(SOUTH, ELSEWHERE)]).toEqual([true, true]);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
+    expect([guesses.mayComparePassword(SOUTH, ELSEWHERE), guesses.mayComparePassword(SOUTH, ELSEWHERE)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
-  it('are compared once in ten seconds for all unknown peers together', () => {
+  it('limit comparisons to one per ten seconds over all unknown peers', () => {
     attack();
     let compared = 0;
     for (let peer = 0; peer < 3_000; peer += 1) {
       nowMs = peer * 20;
-      if (guesses.mayCompare(NORTH, `10.0.${peer >> 8}.${peer & 255}`)) compared += 1;
+      if (guesses.mayComparePassword(NORTH, `10.0.${peer >> 8}.${peer & 255}`)) compared += 1;
     }
     expect(compared).toBe(60_000 / BETWEEN_COMPARISONS_MS);
   });
 
-  it('do not hinder a peer that the system was connected from within a day, however it spells its address', () => {
-    guesses.bound(NORTH, HOME);
+  it('do not affect a peer from which the system was connected within a day, in any spelling of its address', () => {
+    guesses.recordBind(NORTH, KNOWN);
     nowMs = 10 * KNOWN_PEER_MS;
-    guesses.left(NORTH, `::ffff:${HOME}`);
+    guesses.recordDisconnect(NORTH, `::ffff:${KNOWN}`);
     nowMs += KNOWN_PEER_MS - 1;
     attack();
-    expect(guesses.mayCompare(NORTH, ELSEWHERE)).toBe(true);
-    for (let bind = 0; bind < 5; bind += 1) expect(guesses.mayCompare(NORTH, HOME)).toBe(true);
+    expect(guesses.mayComparePassword(NORTH, ELSEWHERE)).toBe(true);
+    for (let bind = 0; bind < 5; bind += 1) expect(guesses.mayComparePassword(NORTH, KNOWN)).toBe(true);
     nowMs += 1;
-    expect(guesses.mayCompare(NORTH, HOME)).toBe(false);
+    expect(guesses.mayComparePassword(NORTH, KNOWN)).toBe(false);
   });
 
-  it('are forgotten ten minutes after each', () => {
+  it('expire after ten minutes', () => {
     attack();
-    guesses.mayCompare(NORTH, ELSEWHERE);
+    guesses.mayComparePassword(NORTH, ELSEWHERE);
     nowMs = FAILURE_WINDOW_MS - 1;
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, false]);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
     nowMs = FAILURE_WINDOW_MS;
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, true]);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
-  it('are forgiven, and known peers are not forgotten by it', () => {
-    guesses.bound(NORTH, HOME);
+  it('are cleared without the known peers', () => {
+    guesses.recordBind(NORTH, KNOWN);
     attack();
-    guesses.forgive();
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, true]);
+    guesses.clearFailures();
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      true,
+    ]);
     attack();
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, false]);
-    expect(guesses.mayCompare(NORTH, HOME)).toBe(true);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(guesses.mayComparePassword(NORTH, KNOWN)).toBe(true);
   });
 
-  it('count anew with another password, under which every peer is unknown, one that leaves after it too', () => {
-    guesses.bound(NORTH, HOME);
+  it('restart with another password, for which every peer is unknown, also one that disconnects after the change', () => {
+    guesses.recordBind(NORTH, KNOWN);
     const rotated = { ...NORTH, passwordDigest: Buffer.from('two') };
     attack(rotated);
-    guesses.left(NORTH, HOME);
-    expect([guesses.mayCompare(rotated, HOME), guesses.mayCompare(rotated, HOME)]).toEqual([true, false]);
+    guesses.recordDisconnect(NORTH, KNOWN);
+    expect([guesses.mayComparePassword(rotated, KNOWN), guesses.mayComparePassword(rotated, KNOWN)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
-  it('know a hundred peers of a system, not more', () => {
-    guesses.bound(NORTH, HOME);
-    for (let peer = 0; peer < 100; peer += 1) guesses.bound(NORTH, `10.0.0.${peer}`);
+  it('keep at most a hundred known peers of a system', () => {
+    guesses.recordBind(NORTH, KNOWN);
+    for (let peer = 0; peer < 100; peer += 1) guesses.recordBind(NORTH, `10.0.0.${peer}`);
     attack();
-    expect([guesses.mayCompare(NORTH, HOME), guesses.mayCompare(NORTH, HOME)]).toEqual([true, false]);
-    expect(guesses.mayCompare(NORTH, '10.0.0.0')).toBe(true);
+    expect([guesses.mayComparePassword(NORTH, KNOWN), guesses.mayComparePassword(NORTH, KNOWN)]).toEqual([true, false]);
+    expect(guesses.mayComparePassword(NORTH, '10.0.0.0')).toBe(true);
   });
 
-  it('keep failures and known peers when the digest is renewed under another version of the master key', () => {
+  it('and known peers are kept when the digest is renewed under another version of the master key', () => {
     const renewed = { ...NORTH, passwordDigest: Buffer.from('two'), digestVersion: 2 };
-    guesses.bound(NORTH, HOME);
+    guesses.recordBind(NORTH, KNOWN);
     attack(NORTH);
-    expect(guesses.count(renewed)).toBe(true);
-    guesses.left(NORTH, HOME);
-    expect([guesses.mayCompare(renewed, ELSEWHERE), guesses.mayCompare(renewed, ELSEWHERE)]).toEqual([true, false]);
-    expect(guesses.mayCompare(renewed, HOME)).toBe(true);
+    expect(guesses.recordFailure(renewed)).toBe(true);
+    guesses.recordDisconnect(NORTH, KNOWN);
+    expect([guesses.mayComparePassword(renewed, ELSEWHERE), guesses.mayComparePassword(renewed, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(guesses.mayComparePassword(renewed, KNOWN)).toBe(true);
     const changed = { ...renewed, passwordDigest: Buffer.from('three') };
     attack(changed);
-    guesses.left(renewed, HOME);
-    expect([guesses.mayCompare(changed, HOME), guesses.mayCompare(changed, HOME)]).toEqual([true, false]);
+    guesses.recordDisconnect(renewed, KNOWN);
+    expect([guesses.mayComparePassword(changed, KNOWN), guesses.mayComparePassword(changed, KNOWN)]).toEqual([
+      true,
+      false,
+    ]);
   });
 });

@@ -18,7 +18,7 @@ import type { MessageRate } from './message-rate.js';
 import { ThroughputMeter } from '../metrics/throughput-meter.js';
 import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 
-/** We are the SMSC here. A peer that keeps quiet is normal, so only enquire_link tells whether it lives. */
+/** The gateway is the SMSC. No inactivity timeout: idle peers are normal, and enquire_link detects dead ones. */
 const TIMERS: LinkTimers = {
   sessionInitMs: 10_000,
   pduReadMs: 10_000,
@@ -26,9 +26,9 @@ const TIMERS: LinkTimers = {
   responseMs: 10_000,
   inactivityMs: 0,
 };
-/** Messages of one link that are being stored; beyond it the socket is not read, and TCP slows the sender. */
+/** Maximum messages of one link being stored; at the limit the socket is not read, and TCP slows the sender. */
 const MAX_INBOUND = 1_000;
-/** Requests of ours that may be unanswered; none are sent yet but enquire_link and unbind. */
+/** Maximum of our unanswered requests; only enquire_link and unbind are sent. */
 const WINDOW = 10;
 const INTERFACE_VERSION = 0x34;
 const OUR_SYSTEM_ID = 'countersign';
@@ -38,27 +38,27 @@ export interface SystemLinkOptions {
   readonly inbound: InboundService;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
-  /** The peer is known from here on. */
+  /** Called when the peer has bound. */
   readonly onBound: () => void;
 }
 
-/** Who is bound, and what it did since. */
+/** Rate and counters of a connection since its bind. */
 interface BoundSession {
   readonly rate: MessageRate;
-  readonly seen: ThroughputMeter;
-  readonly leave: () => void;
+  readonly throughput: ThroughputMeter;
+  readonly removeConnection: () => void;
   readonly sinceMs: number;
   throttled: number;
 }
 
-/** One connection of a system that connects in: who it is, what it may do, and its messages. */
+/** One connection of a system that connected in: authentication, terms and messages. */
 export class SystemLink {
   readonly #link: SmppLink;
   readonly #meter: LinkMeter;
-  /** Settles when the connection is over. */
+  /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
   #system: SmppSystem | null = null;
-  /** What messages are treated by: made once for many of them. */
+  /** Link data passed with every message; built once per row. */
   #inbound: InboundLink | null = null;
   #bound: BoundSession | null = null;
   #state: LinkState = 'open';
@@ -66,12 +66,12 @@ export class SystemLink {
 
   constructor(
     socket: Socket,
-    /** Of the connection, not of the system. */
+    /** Id of the connection, not of the system. */
     private readonly id: Uuid,
     private readonly peer: Peer,
     private readonly o: SystemLinkOptions,
   ) {
-    const meter = o.metrics.links.meter('listener');
+    const meter = o.metrics.links.createMeter('listener');
     this.#meter = meter;
     this.#link = new SmppLink(socket, {
       role: 'smsc',
@@ -80,31 +80,31 @@ export class SystemLink {
       maxInbound: MAX_INBOUND,
       interfaceVersion: INTERFACE_VERSION,
       systemIdOfServer: OUR_SYSTEM_ID,
-      authenticate: (request) => this.authenticate(request),
-      onMessage: (pdu) => this.accept(pdu),
+      authenticate: (request) => this.authenticateBind(request),
+      onMessage: (pdu) => this.acceptMessage(pdu),
       sendAgainStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
-      onChange: (state) => this.moveTo(state),
-      onPdu: (direction, pdu) => meter.see(direction, pdu, performance.now()),
+      onChange: (state) => this.onStateChange(state),
+      onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
       onMalformed: ({ of, reason }) => o.logger.debug({ address: peer.address, of, reason }, 'malformed PDU'),
     });
-    this.ended = this.#link.closed.then(({ reason }) => this.end(reason));
+    this.ended = this.#link.closed.then(({ reason }) => this.onLinkClosed(reason));
   }
 
-  /** The system that is bound here; null before the bind. */
+  /** The bound system; null before the bind. */
   get system(): SmppSystem | null {
     return this.#system;
   }
 
-  /** Since when, by the monotonic clock; null unless it is bound. */
+  /** Time of the bind on the monotonic clock; null unless bound. */
   get boundSinceMs(): number | null {
     return this.#bound?.sinceMs ?? null;
   }
 
-  /** What others are told of it; null unless it is bound. */
+  /** The connection as written for other processes; null unless bound. */
   get connection(): SystemConnection | null {
     const { bindType, state, windowUsed, enquireLinkRttMs, lastError } = this.#link;
     if (this.#system === null || this.#bound === null || bindType === null) return null;
-    const { seen, throttled } = this.#bound;
+    const { throughput, throttled } = this.#bound;
     return {
       id: this.id,
       systemId: this.#system.id,
@@ -114,7 +114,7 @@ export class SystemLink {
         state: state === 'unbinding' ? 'draining' : 'bound',
         tls: this.peer.overTls,
         windowUsed,
-        submitPerSecond: seen.perSecond(performance.now()),
+        submitPerSecond: throughput.perSecond(performance.now()),
         throttled,
         enquireLinkMs: enquireLinkRttMs === null ? null : Math.round(enquireLinkRttMs),
         lastError,
@@ -128,25 +128,25 @@ export class SystemLink {
     return { peer: this.#system?.systemId ?? '', state, windowUsed, window: WINDOW, boundMs };
   }
 
-  /** May the peer stay connected by what the system's row says now? */
-  meets(system: SmppSystem): boolean {
-    return this.hasTermsOf(system) || connectionRefusal(system, this.peer) === null;
+  /** Whether the present row of the system allows the peer to stay connected. */
+  isAllowedBy(system: SmppSystem): boolean {
+    return this.hasSameTerms(system) || connectionRefusal(system, this.peer) === null;
   }
 
-  /** Takes on what the system's row says now; messages from here on are treated by it. */
-  adopt(system: SmppSystem): void {
-    this.follow(system);
-    this.o.authenticator.limit(system);
+  /** Applies the system's row to the following messages. */
+  applyRow(system: SmppSystem): void {
+    this.setSystem(system);
+    this.o.authenticator.setSystemRate(system);
   }
 
-  /** Whether the row asks the same of connections as the row that this link follows now. */
-  private hasTermsOf(system: SmppSystem): boolean {
+  /** Whether the row has the same connection terms as the row in use. */
+  private hasSameTerms(system: SmppSystem): boolean {
     return this.#system !== null && sameConnectionTerms(this.#system, system);
   }
 
   /** The row is read every second. Trust is computed again only when the connection terms have changed. */
-  private follow(system: SmppSystem): void {
-    const unchanged = this.hasTermsOf(system);
+  private setSystem(system: SmppSystem): void {
+    const unchanged = this.hasSameTerms(system);
     const trustedForMo =
       unchanged && this.#inbound !== null
         ? this.#inbound.trustedForMo
@@ -162,7 +162,7 @@ export class SystemLink {
     this.#inbound = { ...system, trustedForMo, peer: system.systemId };
   }
 
-  /** Answers what came in, unbinds and closes, within that time. Asked again, it waits for the first close. */
+  /** Answers received messages, unbinds and closes within the time limit. A second call waits for the first. */
   close(withinMs: number): Promise<void> {
     this.#closing ??= this.unbind(withinMs);
     return this.#closing;
@@ -174,54 +174,54 @@ export class SystemLink {
     await this.ended;
   }
 
-  private async authenticate(request: BindRequest): Promise<{ status: number }> {
+  private async authenticateBind(request: BindRequest): Promise<{ status: number }> {
     const { authenticator, logger, metrics } = this.o;
     const about = { systemId: request.systemId, bindType: request.bindType, ...this.peer };
-    const admission = await authenticator.admit(request, this.peer);
+    const admission = await authenticator.authenticateBind(request, this.peer);
     if (!admission.admitted) {
       metrics.links.refusedBinds.inc({ refusal: admission.refusal });
-      // A password is only ever wrong of a system that exists, so the label takes no name that a peer made up.
+      // Only an existing system can have a wrong password, so peers cannot create label values.
       if (admission.refusal === 'wrong_password') metrics.links.countWrongPassword(request.systemId);
-      logger.warn({ ...about, refusal: admission.refusal }, 'a bind was refused');
+      logger.warn({ ...about, refusal: admission.refusal }, 'listener: bind refused');
       return { status: admission.status };
     }
-    // The connection may have gone while the database was asked: nobody would leave then.
+    // The connection may have closed during the database read: it would never be removed.
     if (this.#state === 'closed') {
-      admission.leave();
+      admission.removeConnection();
       return { status: STATUS.ESME_RBINDFAIL };
     }
-    const { system, rate, leave } = admission;
-    this.follow(system);
-    this.#meter.belongsTo(system.systemId);
+    const { system, rate, removeConnection } = admission;
+    this.setSystem(system);
+    this.#meter.setPeer(system.systemId);
     const sinceMs = performance.now();
-    this.#bound = { rate, leave, sinceMs, seen: new ThroughputMeter(sinceMs), throttled: 0 };
-    logger.info({ ...about, carrier: system.carrier }, 'a system bound');
+    this.#bound = { rate, removeConnection, sinceMs, throughput: new ThroughputMeter(sinceMs), throttled: 0 };
+    logger.info({ ...about, carrier: system.carrier }, 'listener: system bound');
     return { status: STATUS.ESME_ROK };
   }
 
-  private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
-    // The engine hands on no message before the bind.
+  private acceptMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
+    // SmppLink delivers no message before the bind.
     if (this.#inbound === null || this.#bound === null) return { status: STATUS.ESME_RINVBNDSTS };
     const nowMs = performance.now();
-    this.#bound.seen.count(nowMs);
-    if (this.#bound.rate.take(nowMs)) return this.o.inbound.accept(pdu, this.#inbound);
+    this.#bound.throughput.count(nowMs);
+    if (this.#bound.rate.takeToken(nowMs)) return this.o.inbound.acceptMessage(pdu, this.#inbound);
     this.#bound.throttled += 1;
     this.o.metrics.retryableResponses.inc({ reason: 'throttled' });
     return { status: STATUS.ESME_RTHROTTLED };
   }
 
-  private moveTo(state: LinkState): void {
-    const wasKnown = this.#state !== 'open' && this.#state !== 'binding';
+  private onStateChange(state: LinkState): void {
+    const wasBound = this.#state !== 'open' && this.#state !== 'binding';
     this.#state = state;
-    if (this.#bound !== null && !wasKnown && state !== 'closed') this.o.onBound();
+    if (this.#bound !== null && !wasBound && state !== 'closed') this.o.onBound();
   }
 
-  private end(reason: string): void {
-    if (this.#state !== 'closed') this.moveTo('closed');
-    this.#bound?.leave();
+  private onLinkClosed(reason: string): void {
+    if (this.#state !== 'closed') this.onStateChange('closed');
+    this.#bound?.removeConnection();
     this.#bound = null;
     const about = { systemId: this.#system?.systemId, address: this.peer.address, reason };
-    if (this.#system === null) this.o.logger.debug(about, 'a connection ended unbound');
-    else this.o.logger.info(about, 'a system is gone');
+    if (this.#system === null) this.o.logger.debug(about, 'listener: connection ended before a bind');
+    else this.o.logger.info(about, 'listener: system disconnected');
   }
 }

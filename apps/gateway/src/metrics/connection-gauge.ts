@@ -4,7 +4,7 @@ import type { Pdu } from '@countersign/smpp/pdu';
 import { ThroughputMeter } from './throughput-meter.js';
 import { isThrottle } from './throttle.js';
 
-/** What engineers see of one connection (contract, Admin). Times are given; nothing here reads a clock. */
+/** The status of one connection as the Admin API shows it (contract, Admin). All times are arguments. */
 export class ConnectionGauge {
   readonly #submits: ThroughputMeter;
   readonly #delivers: ThroughputMeter;
@@ -15,7 +15,7 @@ export class ConnectionGauge {
   #reconnects = 0;
   #lastError: string | null = null;
 
-  /** `nowMs` by the monotonic clock, `now` by the database's. */
+  /** `nowMs` of the monotonic clock, `now` of the database clock. */
   constructor(nowMs: number, now: Date) {
     this.#submits = new ThroughputMeter(nowMs);
     this.#delivers = new ThroughputMeter(nowMs);
@@ -26,20 +26,20 @@ export class ConnectionGauge {
     return this.#state;
   }
 
-  enter(state: ConnectionState, now: Date, host?: string): void {
+  setState(state: ConnectionState, now: Date, host?: string): void {
     this.#state = state;
     this.#since = now.toISOString();
     if (host !== undefined) this.#host = host;
     if (state === 'bound') this.#throttled = 0;
   }
 
-  /** An attempt or a link ended by itself, and another one follows. */
-  failed(reason: string): void {
+  /** An attempt or a link has failed, and another attempt follows. */
+  recordFailure(reason: string): void {
     this.#reconnects += 1;
     this.#lastError = reason;
   }
 
-  count(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
+  countPdu(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
     const { command } = pdu;
     if (direction === 'out') {
       if (command === 'submit_sm') this.#submits.count(nowMs);
@@ -50,7 +50,10 @@ export class ConnectionGauge {
     }
   }
 
-  read(nowMs: number, link: Pick<SmppLink, 'windowUsed' | 'enquireLinkRttMs' | 'lastError'> | null): ConnectionStatus {
+  snapshot(
+    nowMs: number,
+    link: Pick<SmppLink, 'windowUsed' | 'enquireLinkRttMs' | 'lastError'> | null,
+  ): ConnectionStatus {
     const rttMs = link?.enquireLinkRttMs ?? null;
     return {
       host: this.#host,

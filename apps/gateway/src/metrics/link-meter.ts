@@ -1,27 +1,27 @@
 import type { Pdu } from '@countersign/smpp/pdu';
 import { isThrottle } from './throttle.js';
 
-/** Commands of ours whose answers are timed. */
+/** Our requests whose response time is measured. */
 const TIMED = new Set(['submit_sm', 'enquire_link'] as const);
 export type TimedCommand = typeof TIMED extends Set<infer Command> ? Command : never;
 const isTimed = (command: string): command is TimedCommand => (TIMED as ReadonlySet<string>).has(command);
 
 const BINDS: ReadonlySet<string> = new Set(['bind_transmitter', 'bind_receiver', 'bind_transceiver']);
-/** A mute carrier's requests are forgotten one by one, the oldest first; a window is seldom as wide. */
+/** Maximum requests timed at once; the oldest is dropped for a new one. Windows are rarely as large. */
 const MAX_TIMED = 2_000;
 
 const MS_PER_SECOND = 1_000;
 
 export type Direction = 'in' | 'out';
 
-/** Where the figures of one peer go. */
+/** The metrics of one peer. */
 export interface PeerCounts {
-  count(direction: Direction, pdu: Pdu): void;
-  throttled(direction: Direction): void;
-  answered(command: TimedCommand, seconds: number): void;
+  countPdu(direction: Direction, pdu: Pdu): void;
+  countThrottle(direction: Direction): void;
+  observeResponse(command: TimedCommand, seconds: number): void;
 }
 
-/** Sees every PDU of one link: how many, how they were answered, and how soon those of ours were. */
+/** Counts the PDUs of one link by status and measures response times. */
 export class LinkMeter {
   readonly #sent = new Map<number, { readonly command: TimedCommand; readonly atMs: number }>();
 
@@ -36,24 +36,24 @@ export class LinkMeter {
     this.#counts = countsOf(peer);
   }
 
-  /** Whose link it is from here on: a connection is nobody's until it binds, and a bind may get another name. */
-  belongsTo(peer: string): void {
+  /** Sets the peer of the following PDUs: a connection has none before its bind, and a bind can be renamed. */
+  setPeer(peer: string): void {
     if (peer === this.#peer) return;
     this.#peer = peer;
     this.#counts = this.countsOf(peer);
   }
 
-  /** `nowMs` by the monotonic clock. */
-  see(direction: Direction, pdu: Pdu, nowMs: number): void {
-    this.#counts.count(direction, pdu);
-    if (isThrottle(pdu)) this.#counts.throttled(direction);
-    // A bind is the first of its connection, whose numbers begin anew.
+  /** `nowMs` of the monotonic clock. */
+  countPdu(direction: Direction, pdu: Pdu, nowMs: number): void {
+    this.#counts.countPdu(direction, pdu);
+    if (isThrottle(pdu)) this.#counts.countThrottle(direction);
+    // A bind is the first PDU of a connection, and sequence numbers restart.
     if (BINDS.has(pdu.command)) this.#sent.clear();
-    if (direction === 'out' && isTimed(pdu.command)) this.begin(pdu.sequence, pdu.command, nowMs);
-    else if (direction === 'in' && this.#sent.size > 0) this.end(pdu, nowMs);
+    if (direction === 'out' && isTimed(pdu.command)) this.startTimer(pdu.sequence, pdu.command, nowMs);
+    else if (direction === 'in' && this.#sent.size > 0) this.stopTimer(pdu, nowMs);
   }
 
-  private begin(sequence: number, command: TimedCommand, nowMs: number): void {
+  private startTimer(sequence: number, command: TimedCommand, nowMs: number): void {
     if (this.#sent.size >= MAX_TIMED) {
       const [oldest] = this.#sent.keys();
       if (oldest !== undefined) this.#sent.delete(oldest);
@@ -61,12 +61,12 @@ export class LinkMeter {
     this.#sent.set(sequence, { command, atMs: nowMs });
   }
 
-  /** Both sides count for themselves: a request of the peer may have the number of one of ours. */
-  private end({ command, sequence }: Pdu, nowMs: number): void {
+  /** Ignores requests of the peer: each side numbers its own, so sequence numbers can be equal. */
+  private stopTimer({ command, sequence }: Pdu, nowMs: number): void {
     if (command !== 'submit_sm_resp' && command !== 'enquire_link_resp' && command !== 'generic_nack') return;
     const sent = this.#sent.get(sequence);
     if (sent === undefined) return;
     this.#sent.delete(sequence);
-    this.#counts.answered(sent.command, Math.max(0, nowMs - sent.atMs) / MS_PER_SECOND);
+    this.#counts.observeResponse(sent.command, Math.max(0, nowMs - sent.atMs) / MS_PER_SECOND);
   }
 }

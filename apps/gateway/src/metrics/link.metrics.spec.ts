@@ -5,7 +5,7 @@ import { LinkMetrics, type LinkView } from './link.metrics.js';
 import { MAX_PEERS } from './peer-names.js';
 
 const THROTTLED = 0x58;
-const UNHEARD_OF = 0x7abc;
+const UNKNOWN_CODE = 0x7abc;
 
 function opened(): { links: LinkMetrics; lines: (beginning: string) => Promise<string[]> } {
   const metrics = new Metrics({ app: 'test', processMetrics: false });
@@ -32,12 +32,12 @@ const view = (changes: Partial<LinkView> = {}): LinkView => ({
   ...changes,
 });
 
-describe('the figures of a link', () => {
-  it('are counted by bind, direction, command and status', async () => {
+describe('metrics of a link', () => {
+  it('count PDUs by bind, direction, command and status', async () => {
     const { links, lines } = opened();
-    const meter = links.meter('bind', 'north');
-    meter.see('out', submit(1), 0);
-    meter.see('in', answer(1, THROTTLED), 5);
+    const meter = links.createMeter('bind', 'north');
+    meter.countPdu('out', submit(1), 0);
+    meter.countPdu('in', answer(1, THROTTLED), 5);
     expect(await lines('smpp_pdus_total')).toEqual([
       'countersign_smpp_pdus_total{side="bind",direction="out",command="submit_sm",status="ESME_ROK",peer="north",app="test"} 1',
       'countersign_smpp_pdus_total{side="bind",direction="in",command="submit_sm_resp",status="ESME_RTHROTTLED",peer="north",app="test"} 1',
@@ -45,48 +45,48 @@ describe('the figures of a link', () => {
     expect(await lines('smpp_throttles_total{side="bind",direction="in",peer="north"')).toHaveLength(1);
   });
 
-  it('time each answer to a request of ours, once', async () => {
+  it('measure the time of each response to our requests, once', async () => {
     const { links, lines } = opened();
-    const meter = links.meter('bind', 'north');
-    meter.see('out', submit(7), 1_000);
-    meter.see('in', answer(7), 1_250);
-    meter.see('in', answer(7), 9_000);
+    const meter = links.createMeter('bind', 'north');
+    meter.countPdu('out', submit(7), 1_000);
+    meter.countPdu('in', answer(7), 1_250);
+    meter.countPdu('in', answer(7), 9_000);
     expect(await lines('smpp_response_seconds_count')).toEqual([
       'countersign_smpp_response_seconds_count{app="test",side="bind",command="submit_sm",peer="north"} 1',
     ]);
     expect((await lines('smpp_response_seconds_sum'))[0]).toMatch(/ 0\.25$/);
   });
 
-  it('of a connection begin anew with its bind: an old number times nothing', async () => {
+  it('restart with the bind of a connection: an old sequence number is not timed', async () => {
     const { links, lines } = opened();
-    const meter = links.meter('bind', 'north');
-    meter.see('out', submit(2), 0);
+    const meter = links.createMeter('bind', 'north');
+    meter.countPdu('out', submit(2), 0);
     const bind = { systemId: 'us', password: 'x', systemType: '', interfaceVersion: 0x34 };
     const address = { addressTon: 0, addressNpi: 0, addressRange: '' };
-    meter.see(
+    meter.countPdu(
       'out',
       { command: 'bind_transceiver', status: 0, sequence: 1, fields: { ...bind, ...address }, tlvs: [] },
       60_000,
     );
-    meter.see('in', answer(2), 60_001);
+    meter.countPdu('in', answer(2), 60_001);
     expect(await lines('smpp_response_seconds_count')).toEqual([]);
   });
 
-  it('go to the system from its bind on, and to nobody before', async () => {
+  it('have the system as peer after its bind, and no peer before', async () => {
     const { links, lines } = opened();
-    const meter = links.meter('listener');
-    meter.see('in', submit(1), 0);
-    meter.belongsTo('aggregator');
-    meter.see('in', submit(2), 0);
+    const meter = links.createMeter('listener');
+    meter.countPdu('in', submit(1), 0);
+    meter.setPeer('aggregator');
+    meter.countPdu('in', submit(2), 0);
     expect((await lines('smpp_pdus_total')).map((line) => /peer="(.*?)"/.exec(line)?.[1])).toEqual(['', 'aggregator']);
   });
 
-  it('take few labels, whatever peers answer and however many there are', async () => {
+  it('have a bounded number of labels, whatever statuses and however many peers there are', async () => {
     const { links, lines } = opened();
     for (let at = 0; at < MAX_PEERS + 50; at += 1) {
-      const meter = links.meter('bind', `bind-${at}`);
-      meter.see('in', answer(1, UNHEARD_OF), 0);
-      meter.see('in', answer(1, UNHEARD_OF + at), 0);
+      const meter = links.createMeter('bind', `bind-${at}`);
+      meter.countPdu('in', answer(1, UNKNOWN_CODE), 0);
+      meter.countPdu('in', answer(1, UNKNOWN_CODE + at), 0);
     }
     const counted = await lines('smpp_pdus_total');
     expect(counted).toHaveLength(MAX_PEERS + 1);
@@ -94,15 +94,15 @@ describe('the figures of a link', () => {
   });
 });
 
-describe('the links of now', () => {
-  it('are shown by state, and are gone with their last link', async () => {
+describe('link gauges', () => {
+  it('show links by state, and have no reading after the last link', async () => {
     const { links, lines } = opened();
     let alive: LinkView[] = [
       view(),
       view({ windowUsed: 1, boundMs: 5_000 }),
       view({ state: 'standoff', boundMs: null }),
     ];
-    links.watch('bind', () => alive);
+    links.setLinkSource('bind', () => alive);
     expect(await lines('smpp_links{')).toEqual([
       'countersign_smpp_links{side="bind",state="bound",peer="north",app="test"} 2',
       'countersign_smpp_links{side="bind",state="standoff",peer="north",app="test"} 1',
@@ -120,10 +120,10 @@ describe('the links of now', () => {
     expect(await lines('smpp_links{')).toEqual([]);
   });
 
-  it('stand beside what the rows want and what may be sent', async () => {
+  it('show wanted connections, present and agreed pace', async () => {
     const { links, lines } = opened();
-    links.want([{ name: 'north', connections: 2 }]);
-    links.watchPaces(() => [
+    links.setWantedConnections([{ name: 'north', connections: 2 }]);
+    links.setPaceSource(() => [
       { bind: 'north', perSecond: 12.5, agreed: 25 },
       { bind: 'north', perSecond: 25, agreed: 25 },
     ]);
@@ -136,7 +136,7 @@ describe('the links of now', () => {
     expect(await lines('smpp_agreed_pace_per_second{')).toEqual([
       'countersign_smpp_agreed_pace_per_second{bind="north",app="test"} 50',
     ]);
-    links.want([]);
+    links.setWantedConnections([]);
     expect(await lines('smpp_connections_wanted{')).toEqual([]);
   });
 });

@@ -3,21 +3,21 @@ import type { Metrics, Reading } from '@countersign/telemetry';
 import { LinkMeter, type Direction, type PeerCounts, type TimedCommand } from './link-meter.js';
 import { PeerNames } from './peer-names.js';
 
-/** bind: we connected out. listener: they connected in. */
+/** bind: we connected out. listener: the peer connected in. */
 export type Side = 'bind' | 'listener';
 
-/** A link as it is now. */
+/** The present state of a link. */
 export interface LinkView {
-  /** The name of the bind, or the system_id; empty while nobody has bound. */
+  /** The name of the bind, or the system_id; empty before a bind. */
   readonly peer: string;
   readonly state: string;
   readonly windowUsed: number;
   readonly window: number;
-  /** How long it has been bound; null unless it is. */
+  /** Time since the bind; null unless bound. */
   readonly boundMs: number | null;
 }
 
-/** What a bind of ours may send a second now, and what was agreed on. */
+/** Present and agreed submit rate of a bind connection, messages per second. */
 export interface Pace {
   readonly bind: string;
   readonly perSecond: number;
@@ -26,22 +26,22 @@ export interface Pace {
 
 const MS_PER_SECOND = 1_000;
 const UNKNOWN_STATUS = -1;
-const NOBODY = '';
+const NO_PEER = '';
 const STATUS_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(STATUS).map(([name, code]) => [code, name]));
 
-interface Counted {
+interface CounterChild {
   inc(): void;
 }
-type StatusCounters = Map<number, Counted>;
+type StatusCounters = Map<number, CounterChild>;
 
 type PeerLabel = 'side' | 'peer';
 
-/** The figures of links, for each bind and each system by itself. */
+/** Metrics of SMPP links, per bind and per system. */
 export class LinkMetrics {
   readonly reconnects;
   readonly refusedBinds;
   readonly #wrongPasswords;
-  /** Of binds and of systems apart: many of the one leave the other their names. */
+  /** Separate for binds and systems, so that many of one kind do not use up the labels of the other. */
   readonly #names = { bind: new PeerNames(), listener: new PeerNames() };
   readonly #views = new Map<Side, () => Iterable<LinkView>>();
   readonly #counts = new Map<string, PeerCounts>();
@@ -55,27 +55,27 @@ export class LinkMetrics {
   constructor(metrics: Metrics) {
     this.#pdus = metrics.counter({
       name: 'smpp_pdus_total',
-      help: 'PDUs read and written.',
+      help: 'PDUs received and sent.',
       labels: ['side', 'direction', 'command', 'status', 'peer'],
     });
     this.#throttles = metrics.counter({
       name: 'smpp_throttles_total',
-      help: 'Answers that ask for time (0x58, 0x14); in: carriers slow us down, out: we slow them down.',
+      help: 'Responses with status 0x58 or 0x14; in: from carriers, out: from this gateway.',
       labels: ['side', 'direction', 'peer'],
     });
     this.#responseSeconds = metrics.histogram({
       name: 'smpp_response_seconds',
-      help: 'From a request of ours to its answer.',
+      help: 'Time from our request to its response.',
       labels: ['side', 'command', 'peer'],
     });
     this.reconnects = metrics.counter({
       name: 'smpp_reconnects_total',
-      help: 'Attempts of a bind of ours to come back after a link or an attempt had failed.',
+      help: 'Reconnection attempts of our binds after a failed link or attempt.',
       labels: ['bind'],
     });
     this.refusedBinds = metrics.counter({
       name: 'smpp_refused_binds_total',
-      help: 'Binds of others that were refused.',
+      help: 'Bind requests refused by the listener.',
       labels: ['refusal'],
     });
     this.#wrongPasswords = metrics.counter({
@@ -86,56 +86,56 @@ export class LinkMetrics {
     this.#gauges(metrics);
   }
 
-  /** The system must exist, so that peers cannot create label values. */
+  /** `systemId` must exist, so that peers cannot create label values. */
   countWrongPassword(systemId: string): void {
-    this.#wrongPasswords.inc({ peer: this.labelOf('listener', systemId) });
+    this.#wrongPasswords.inc({ peer: this.peerLabel('listener', systemId) });
   }
 
-  /** Shows the links of that side from now on; each side has one source. Must not throw. */
-  watch(side: Side, views: () => Iterable<LinkView>): void {
+  /** Sets the source of the link gauges of one side. Must not throw. */
+  setLinkSource(side: Side, views: () => Iterable<LinkView>): void {
     this.#views.set(side, views);
   }
 
-  /** Shows what the binds may send from now on. */
-  watchPaces(paces: () => Iterable<Pace>): void {
+  /** Sets the source of the pace gauges. */
+  setPaceSource(paces: () => Iterable<Pace>): void {
     this.#paces = paces;
   }
 
   /** Sets the source of the gauge smpp_systems_without_proof. Must not throw. */
-  watchWithoutProof(count: () => number): void {
+  setWithoutProofSource(count: () => number): void {
     this.#withoutProof = count;
   }
 
-  /** How many connections each enabled bind wants, over all gateways. */
-  want(binds: Iterable<{ readonly name: string; readonly connections: number }>): void {
+  /** Sets the number of connections that each enabled bind wants, over all gateways. */
+  setWantedConnections(binds: Iterable<{ readonly name: string; readonly connections: number }>): void {
     this.#wanted.clear();
     for (const { name, connections } of binds) {
-      const peer = this.labelOf('bind', name);
+      const peer = this.peerLabel('bind', name);
       this.#wanted.set(peer, (this.#wanted.get(peer) ?? 0) + connections);
     }
   }
 
-  /** For one connection after another of a bind, or one connection of a system, which is nobody's until it binds. */
-  meter(side: Side, name = NOBODY): LinkMeter {
+  /** A meter for the successive links of a bind connection, or for one connection of a system, without a name until it binds. */
+  createMeter(side: Side, name = NO_PEER): LinkMeter {
     return new LinkMeter((peer) => this.#countsOf(side, peer), name);
   }
 
-  /** What a bind or a system is called in every metric. */
-  labelOf(side: Side, name: string): string {
-    return name === NOBODY ? NOBODY : this.#names[side].labelOf(name);
+  /** The `peer` label of a bind or a system, in every metric. */
+  peerLabel(side: Side, name: string): string {
+    return name === NO_PEER ? NO_PEER : this.#names[side].labelOf(name);
   }
 
-  /** On the way of every PDU, so all is looked up once and kept. */
+  /** Called for every PDU, so the counters are cached. */
   #countsOf(side: Side, name: string): PeerCounts {
-    const peer = this.labelOf(side, name);
+    const peer = this.peerLabel(side, name);
     const key = `${side} ${peer}`;
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
     const timers = new Map<TimedCommand, { observe(seconds: number): void }>();
     const counts = {
-      count: this.#counterOf(side, peer),
-      throttled: (direction: Direction): void => this.#throttles.inc({ side, direction, peer }),
-      answered: (command: TimedCommand, seconds: number): void => {
+      countPdu: this.#counterOf(side, peer),
+      countThrottle: (direction: Direction): void => this.#throttles.inc({ side, direction, peer }),
+      observeResponse: (command: TimedCommand, seconds: number): void => {
         let timer = timers.get(command);
         if (timer === undefined) timers.set(command, (timer = this.#responseSeconds.labels({ side, command, peer })));
         timer.observe(seconds);
@@ -145,10 +145,10 @@ export class LinkMetrics {
     return counts;
   }
 
-  #counterOf(side: Side, peer: string): PeerCounts['count'] {
+  #counterOf(side: Side, peer: string): PeerCounts['countPdu'] {
     const known = { in: new Map<string, StatusCounters>(), out: new Map<string, StatusCounters>() };
     return (direction: Direction, { command, status }: Pdu): void => {
-      const byStatus = known[direction].get(command) ?? new Map<number, Counted>();
+      const byStatus = known[direction].get(command) ?? new Map<number, CounterChild>();
       if (byStatus.size === 0) known[direction].set(command, byStatus);
       const code = STATUS_NAMES.has(status) ? status : UNKNOWN_STATUS;
       let counter = byStatus.get(code);
@@ -167,39 +167,49 @@ export class LinkMetrics {
     };
     metrics.gauge({
       name: 'smpp_links',
-      help: 'Links by side (bind: we connected out, listener: they connected in) and state.',
+      help: 'Links by side (bind: we connected out, listener: the peer connected in) and state.',
       labels: ['side', 'state', 'peer'],
       readAll: () => this.#perState(),
     });
-    shown('smpp_window_used', 'Requests of ours that are unanswered, on bound links.', (links) =>
+    shown('smpp_window_used', 'Our unanswered requests, on bound links.', (links) =>
       sum(links.map(({ windowUsed }) => windowUsed)),
     );
-    shown('smpp_window_size', 'Requests of ours that may be unanswered, on bound links.', (links) =>
+    shown('smpp_window_size', 'Maximum of our unanswered requests, on bound links.', (links) =>
       sum(links.map(({ window }) => window)),
     );
-    shown('smpp_link_age_seconds', 'Since when the youngest bound link has been bound.', (links) => {
+    shown('smpp_link_age_seconds', 'Age of the most recently bound link.', (links) => {
       return Math.min(...links.map(({ boundMs }) => boundMs ?? 0)) / MS_PER_SECOND;
     });
     metrics.gauge({
       name: 'smpp_connections_wanted',
-      help: 'Connections that the rows of enabled binds ask for, over all gateways.',
+      help: 'Connections that enabled binds are configured for, over all gateways.',
       labels: ['bind'],
       readAll: () => [...this.#wanted].map(([bind, value]) => ({ labels: { bind }, value })),
     });
     metrics.gauge({
       name: 'smpp_systems_without_proof',
-      help: 'Enabled systems with trustedForMo whose MOs are not trusted: their rows ask for no address or certificate that proves them.',
+      help: 'Enabled systems with trustedForMo whose MOs are not trusted: allowedCidrs and tlsRequired do not prove their connections.',
       read: () => this.#withoutProof(),
     });
-    this.#paceGauge(metrics, 'smpp_pace_per_second', 'What the links here may send now.', 'perSecond');
-    this.#paceGauge(metrics, 'smpp_agreed_pace_per_second', 'What was agreed on for the links here.', 'agreed');
+    this.#paceGauge(
+      metrics,
+      'smpp_pace_per_second',
+      'Messages per second that the links of this gateway may send now.',
+      'perSecond',
+    );
+    this.#paceGauge(
+      metrics,
+      'smpp_agreed_pace_per_second',
+      'Messages per second agreed for the links of this gateway.',
+      'agreed',
+    );
   }
 
   #paceGauge(metrics: Metrics, name: string, help: string, of: 'perSecond' | 'agreed'): void {
     const readAll = (): Reading<'bind'>[] => {
       const paces = new Map<string, number>();
       for (const pace of this.#paces()) {
-        const bind = this.labelOf('bind', pace.bind);
+        const bind = this.peerLabel('bind', pace.bind);
         paces.set(bind, (paces.get(bind) ?? 0) + pace[of]);
       }
       return [...paces].map(([bind, value]) => ({ labels: { bind }, value }));
@@ -211,7 +221,7 @@ export class LinkMetrics {
     const readings: Reading<PeerLabel>[] = [];
     for (const [side, views] of this.#views) {
       const bound = [...views()].filter(({ boundMs }) => boundMs !== null);
-      for (const [peer, links] of groupOf(bound, (link) => this.labelOf(side, link.peer))) {
+      for (const [peer, links] of groupOf(bound, (link) => this.peerLabel(side, link.peer))) {
         readings.push({ labels: { side, peer }, value: value(links) });
       }
     }
@@ -220,7 +230,7 @@ export class LinkMetrics {
 
   #perState(): Reading<PeerLabel | 'state'>[] {
     return [...this.#views].flatMap(([side, views]) =>
-      [...groupOf(views(), ({ peer }) => this.labelOf(side, peer))].flatMap(([peer, links]) =>
+      [...groupOf(views(), ({ peer }) => this.peerLabel(side, peer))].flatMap(([peer, links]) =>
         [...groupOf(links, ({ state }) => state)].map(([state, { length: value }]) => {
           return { labels: { side, state, peer }, value };
         }),

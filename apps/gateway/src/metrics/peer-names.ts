@@ -1,15 +1,15 @@
-/** Links and messages of so many binds, and of so many systems, are told apart; those of further ones are counted together. */
+/** Maximum distinct peer labels of binds, and of systems; all further peers share one label. */
 export const MAX_PEERS = 200;
-const FURTHER = '(others)';
+const OTHERS = '(others)';
 
-/** What binds and systems are called in metrics: never more names than a metrics server keeps well. */
+/** Peer labels of metrics, bounded in number so that the metrics server can store them. */
 export class PeerNames {
   readonly #names = new Set<string>();
 
-  /** The name itself for those that came first, one name for all others. A name that was given stays. */
+  /** The name itself for the first `MAX_PEERS` names, `(others)` for the rest. A label once assigned does not change. */
   labelOf(name: string): string {
     if (this.#names.has(name)) return name;
-    if (this.#names.size >= MAX_PEERS) return FURTHER;
+    if (this.#names.size >= MAX_PEERS) return OTHERS;
     this.#names.add(name);
     return name;
   }

@@ -1,7 +1,7 @@
 import { STATUS, type Pdu } from '@countersign/smpp/pdu';
 
-/** Answers that say "slower", whatever becomes of the message (SMPP 3.4, 5.1.3). */
+/** Statuses that ask for a lower rate, whatever the outcome of the message (SMPP 3.4, 5.1.3). */
 const THROTTLES: ReadonlySet<number> = new Set([STATUS.ESME_RTHROTTLED, STATUS.ESME_RMSGQFUL]);
 
-/** Whether an answer asks to be sent to more slowly. */
+/** Whether a response asks for a lower rate. */
 export const isThrottle = ({ status }: Pick<Pdu, 'status'>): boolean => THROTTLES.has(status);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughputMeter } from './throughput-meter.js';
 
-describe('a rate that was seen', () => {
-  it('is that of the last ten seconds', () => {
+describe('the throughput meter', () => {
+  it('averages over the last ten seconds', () => {
     const rate = new ThroughputMeter(500);
     for (let n = 0; n < 20; n++) rate.count(500);
     expect(rate.perSecond(500)).toBe(2);
@@ -12,7 +12,7 @@ describe('a rate that was seen', () => {
     expect(rate.perSecond(14_000)).toBe(0);
   });
 
-  it('is nothing after a long silence', () => {
+  it('is 0 after a long time without events', () => {
     const rate = new ThroughputMeter(0);
     rate.count(0);
     expect(rate.perSecond(3_600_000)).toBe(0);

@@ -1,8 +1,8 @@
-/** The time that a rate is told of. */
+/** Seconds over which a rate is averaged. */
 const SECONDS = 10;
 const MS_PER_SECOND = 1_000;
 
-/** How many of something came in each of the last ten seconds; an event costs one addition. */
+/** Counts events in each of the last ten seconds; an event costs one addition. */
 export class ThroughputMeter {
   readonly #counts = new Array<number>(SECONDS).fill(0);
   #second: number;
@@ -16,7 +16,7 @@ export class ThroughputMeter {
     this.#counts[slot] = (this.#counts[slot] ?? 0) + 1;
   }
 
-  /** A second, over the last ten, to one decimal. */
+  /** Events per second over the last ten seconds, to one decimal. */
   perSecond(nowMs: number): number {
     this.advance(nowMs);
     return this.#counts.reduce((sum, count) => sum + count, 0) / SECONDS;

@@ -11,7 +11,7 @@ import {
   judgeParts,
   NOT_SENT,
   UNREADABLE_TEXT,
-  type CarrierManners,
+  type AnswerConventions,
 } from './judge-answer.js';
 import { submitPdu } from './submit-pdu.js';
 import { textParts, type TextPart } from './text-parts.js';
@@ -21,26 +21,26 @@ const MS_PER_SECOND = 1_000;
 export interface AttemptMakerOptions {
   readonly keys: ServerKeys;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly senders: Pick<Senders, 'senderBy'>;
+  readonly senders: Pick<Senders, 'senderOfLease'>;
   readonly queues: Pick<SubmitQueues, 'submit'>;
   readonly onError: (error: unknown) => void;
 }
 
 type Claimed = Pick<ClaimedMessage, 'message' | 'plan'>;
 
-/** Makes the one attempt that a claim allows. */
+/** Makes the attempt of a claimed message. */
 export class AttemptMaker {
   constructor(private readonly o: AttemptMakerOptions) {}
 
-  /** Settles with what came of it, and never rejects. */
-  async make({ message, plan }: Claimed): Promise<AttemptOutcome> {
-    const sender = this.o.senders.senderBy(plan.lease);
+  /** Sends the message and resolves to the outcome. Never rejects. */
+  async makeAttempt({ message, plan }: Claimed): Promise<AttemptOutcome> {
+    const sender = this.o.senders.senderOfLease(plan.lease);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
-    // Found over at the next look, which says so.
+    // `busy`: the next poll fails the message as expired.
     if (this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
     const text = this.textOf(message);
     if (text === null) return { kind: 'refused', error: UNREADABLE_TEXT };
-    // All of them at once: a lane keeps the order, and their answers are waited for together.
+    // All parts at once: a submit queue keeps their order.
     const parts = textParts(text, sender.bind.defaultAlphabet, referenceOf(message));
     const withinMs = Math.min(sender.bind.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
     return judgeParts(
@@ -52,31 +52,32 @@ export class AttemptMaker {
     { message, plan }: Claimed,
     part: TextPart,
     withinMs: number,
-    manners: CarrierManners,
+    conventions: AnswerConventions,
   ): Promise<AttemptOutcome> {
     try {
-      const answer = await this.o.queues.submit(plan.lease, withinMs, () => this.submit({ message, plan }, part));
-      return judgeAnswer(answer, manners);
+      const answer = await this.o.queues.submit(plan.lease, withinMs, () => this.submitPart({ message, plan }, part));
+      return judgeAnswer(answer, conventions);
     } catch (error) {
       if (error instanceof NotSentError && this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
       return judgeFailure(error);
     }
   }
 
-  /** At its turn: whatever has changed while it waited counts. */
-  private submit({ message, plan }: Claimed, part: TextPart): Promise<ResponsePdu> {
-    const sender = this.o.senders.senderBy(plan.lease);
+  /** Called at its turn in the queue: checks sender and remaining time again. */
+  private submitPart({ message, plan }: Claimed, part: TextPart): Promise<ResponsePdu> {
+    const sender = this.o.senders.senderOfLease(plan.lease);
     const validSeconds = this.secondsLeft(message);
-    if (sender === null || validSeconds < 1) return Promise.reject(new NotSentError('it came too late'));
+    if (sender === null || validSeconds < 1)
+      return Promise.reject(new NotSentError('the sender is gone or the validity is over'));
     return sender.submit(submitPdu({ ...addressesOf(message, plan), validSeconds }, part));
   }
 
-  /** Whole seconds until nobody can use it any more. */
+  /** Whole seconds until the code expires. */
   private secondsLeft({ expiresAt }: Claimed['message']): number {
     return Math.floor((expiresAt.getTime() - this.o.clock.nowMs()) / MS_PER_SECOND);
   }
 
-  /** Null where it was sealed with another key: one message that cannot be read must not stop the rest. */
+  /** Null if the text cannot be opened (another key): one unreadable message must not block the others. */
   private textOf({ id, textSealed }: Claimed['message']): string | null {
     try {
       return this.o.keys.open('message-text', textSealed, id).toString('utf8');
@@ -89,5 +90,5 @@ export class AttemptMaker {
 
 const addressesOf = ({ destination }: Claimed['message'], { source }: PlannedAttempt) => ({ destination, source });
 
-/** The same for every attempt, so that a part that is sent twice is one part to the phone. */
+/** Equal for all attempts, so that the phone treats a part sent twice as one part. */
 const referenceOf = ({ id }: Claimed['message']): number => Number.parseInt(id.slice(-2), 16) || 0;

@@ -31,107 +31,110 @@ const message = (changes: Partial<DueMessage> = {}): DueMessage => ({
   sessionLive: true,
   ...changes,
 });
-const ROOM = { carrier: 'north', leaseSeconds: 30, lease: { bindId: 'bind-a', slot: 0, owner: 'gw', epoch: '1' } };
+const CAPACITY = { carrier: 'north', leaseSeconds: 30, lease: { bindId: 'bind-a', slot: 0, owner: 'gw', epoch: '1' } };
 const facts = (changes: Partial<PlanFacts> = {}): PlanFacts => ({
   routes: [route('a'), route('b')],
-  roomOf: () => ROOM,
+  capacityOf: () => CAPACITY,
   boundElsewhere: () => false,
-  rejectedConnections: 0,
-  chance: 0.5,
+  deferred: 0,
+  random: 0.5,
   ...changes,
 });
 const plan = (changes: Partial<DueMessage>, more: Partial<PlanFacts> = {}) =>
   deliveryPlan(message(changes), facts(more));
 const leftMs = (ms: number): Partial<DueMessage> => ({ expiresAt: new Date(NOW.getTime() + ms) });
 
-describe('what becomes of a due code', () => {
-  it('goes by the first route whose bind has room', () => {
-    expect(plan({})).toEqual({ kind: 'send', routeId: 'a', bindId: 'bind-a', source: '60606', ...ROOM });
-    const roomOf = (bindId: string) => (bindId === 'bind-b' ? ROOM : null);
-    expect(plan({}, { roomOf })).toMatchObject({ kind: 'send', routeId: 'b' });
+describe('the plan of a due code', () => {
+  it('uses the first route whose bind has capacity', () => {
+    expect(plan({})).toEqual({ kind: 'send', routeId: 'a', bindId: 'bind-a', source: '60606', ...CAPACITY });
+    const capacityOf = (bindId: string) => (bindId === 'bind-b' ? CAPACITY : null);
+    expect(plan({}, { capacityOf })).toMatchObject({ kind: 'send', routeId: 'b' });
   });
 
-  it('shows the sender of its route, where that has one', () => {
+  it('uses the source address of the route if it has one', () => {
     const routes = [route('a', { sourceAddress: 'ACME' })];
     expect(plan({}, { routes })).toMatchObject({ source: 'ACME' });
   });
 
-  it('passes over routes that refused or asked for time', () => {
+  it('skips refused and busy routes', () => {
     expect(plan({ refusedRoutes: ['a'] })).toMatchObject({ routeId: 'b' });
     expect(plan({ busyRoutes: ['a'] })).toMatchObject({ routeId: 'b' });
   });
 
-  it('waits, and then asks all again, when those that are left asked for time', () => {
+  it('waits and then tries all routes again when the remaining ones are busy', () => {
     const waits = { kind: 'wait', ms: 1_000, afresh: true, elsewhere: false };
     expect(plan({ busyRoutes: ['a', 'b'], attempts: 2 })).toEqual(waits);
     expect(plan({ busyRoutes: ['a'], refusedRoutes: ['b'], attempts: 2 })).toEqual(waits);
-    const roomOf = (bindId: string) => (bindId === 'bind-a' ? ROOM : null);
-    expect(plan({ busyRoutes: ['a'], attempts: 2 }, { roomOf })).toEqual(waits);
+    const capacityOf = (bindId: string) => (bindId === 'bind-a' ? CAPACITY : null);
+    expect(plan({ busyRoutes: ['a'], attempts: 2 }, { capacityOf })).toEqual(waits);
   });
 
-  it('is left for other gateways when none of its binds is bound here, and while there is no route', () => {
+  it('is left to other gateways when none of its binds is bound here, and while there is no route', () => {
     const waits = { kind: 'wait', ms: 500, afresh: false, elsewhere: true };
-    expect(plan({}, { roomOf: () => null })).toEqual(waits);
+    expect(plan({}, { capacityOf: () => null })).toEqual(waits);
     expect(plan({}, { routes: [] })).toEqual(waits);
-    expect(plan({ refusedRoutes: ['a'] }, { roomOf: () => null })).toEqual(waits);
+    expect(plan({ refusedRoutes: ['a'] }, { capacityOf: () => null })).toEqual(waits);
   });
 
-  it('is left to the gateway that is bound to the better bind', () => {
-    const roomOf = (bindId: string) => (bindId === 'bind-b' ? ROOM : null);
-    const more = { roomOf, boundElsewhere: (bindId: string) => bindId === 'bind-a' };
+  it('is left to the gateway with the better bind', () => {
+    const capacityOf = (bindId: string) => (bindId === 'bind-b' ? CAPACITY : null);
+    const more = { capacityOf, boundElsewhere: (bindId: string) => bindId === 'bind-a' };
     expect(plan({}, more)).toEqual({ kind: 'wait', ms: 50, afresh: false, elsewhere: true });
     expect(plan({ busyRoutes: ['a'] }, more)).toMatchObject({ kind: 'send', routeId: 'b' });
     expect(plan({ refusedRoutes: ['a'] }, more)).toMatchObject({ kind: 'send', routeId: 'b' });
   });
 
-  it('goes by the better bind from here, whoever else is bound to it', () => {
+  it('uses the better bind if bound here, also when it is bound elsewhere', () => {
     expect(plan({}, { boundElsewhere: () => true })).toMatchObject({ kind: 'send', routeId: 'a' });
   });
 
-  it('goes the next way when a bind has its hands full, and waits for the first to be free when all have', () => {
+  it('uses the next route when a bind is full, and waits for the first to have capacity when all are full', () => {
     const full = { fullForMs: 120 };
-    const roomOf = (bindId: string) => (bindId === 'bind-a' ? full : ROOM);
-    expect(plan({}, { roomOf })).toMatchObject({ kind: 'send', routeId: 'b' });
+    const capacityOf = (bindId: string) => (bindId === 'bind-a' ? full : CAPACITY);
+    expect(plan({}, { capacityOf })).toMatchObject({ kind: 'send', routeId: 'b' });
     const waits = { kind: 'wait', ms: 120, afresh: false, elsewhere: false };
-    expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
-    expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
+    expect(plan({}, { capacityOf: (bindId) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
+    expect(plan({}, { capacityOf: (bindId) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
   });
 
-  it('waits longer the more were turned away before it, but never for long', () => {
-    const waits = [0, 20, 60, 2_000].map((rejectedConnections) =>
-      plan({}, { roomOf: () => ({ fullForMs: 500 }), rejectedConnections }),
-    );
+  it('waits longer the more messages were deferred before it, up to a limit', () => {
+    const waits = [0, 20, 60, 2_000].map((deferred) => plan({}, { capacityOf: () => ({ fullForMs: 500 }), deferred }));
     expect(waits).toMatchObject([{ ms: 500 }, { ms: 1_000 }, { ms: 2_000 }, { ms: 2_000 }]);
   });
 
-  it('never waits beyond the end of its session', () => {
+  it('never waits beyond its expiry', () => {
     expect(plan({ busyRoutes: ['a', 'b'], attempts: 9, ...leftMs(2_000) })).toMatchObject({ ms: 2_000 });
   });
 
   it.each([
     ['its session is over', { sessionLive: false }, {}, 'SESSION_OVER'],
-    ['nobody could use it any more', leftMs(999), {}, 'EXPIRED'],
-    ['no route came up in time', leftMs(0), { routes: [] }, 'NO_ROUTE'],
-    ['time ran out, with the reason why', { ...leftMs(-5), networkError: 'ESME_RTHROTTLED' }, {}, 'ESME_RTHROTTLED'],
-    ['it may have been delivered twice', { unknownFates: 2 }, {}, 'UNKNOWN_FATE'],
-    ['every route refused', { refusedRoutes: ['a', 'b'], networkError: 'ESME_RINVDSTADR' }, {}, 'ESME_RINVDSTADR'],
+    ['it expires', leftMs(999), {}, 'EXPIRED'],
+    ['no route existed in time', leftMs(0), { routes: [] }, 'NO_ROUTE'],
+    [
+      'it expired, with the last network error',
+      { ...leftMs(-5), networkError: 'ESME_RTHROTTLED' },
+      {},
+      'ESME_RTHROTTLED',
+    ],
+    ['two attempts have an unknown fate', { unknownFates: 2 }, {}, 'UNKNOWN_FATE'],
+    ['every route refused it', { refusedRoutes: ['a', 'b'], networkError: 'ESME_RINVDSTADR' }, {}, 'ESME_RINVDSTADR'],
   ])('fails because %s', (_, changes, more, error) => {
     expect(plan(changes, more)).toEqual({ kind: 'fail', error });
   });
 
-  it('is sent once more, and no more, when its fate is unknown', () => {
+  it('is sent once more after one attempt of unknown fate', () => {
     expect(plan({ unknownFates: 1 })).toMatchObject({ kind: 'send' });
   });
 });
 
-describe('the pause before all routes are asked again', () => {
+describe('the delay before all routes are tried again', () => {
   it('doubles from half a second to eight', () => {
     expect([0, 1, 2, 3, 4, 5, 6, 20].map((attempts) => backoffMs(attempts, 0.5))).toEqual([
       500, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000,
     ]);
   });
 
-  it('is up to a fifth shorter or longer, by chance', () => {
+  it('has a jitter of up to a fifth', () => {
     expect([backoffMs(5, 0), backoffMs(5, 0.999_999)]).toEqual([6_400, 9_600]);
   });
 });

@@ -3,15 +3,15 @@ import type { DeliveryPlan, DueMessage, PlannedAttempt } from '@countersign/carr
 import type { Route } from '@countersign/carriers/routes';
 import { doubledMs, spreadMs } from '@countersign/resilience';
 
-/** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */
+/** Attempts of unknown fate after which a message is sent once more; beyond this number it fails. */
 const UNKNOWN_FATES_AT_MOST = 1;
-/** Below this the phone would ring too late. */
+/** With less time left the message would arrive too late. */
 const LEAST_VALIDITY_MS = 1_000;
-/** No bind of its routes is bound here: another gateway's may be, so it is due again before this one looks again. */
-const LOOK_AWAY_MS = 500;
-/** The better bind is bound to another gateway, which is told. */
-const HAND_OVER_MS = 50;
-/** Messages turned away, after which the next waits twice as long for a bind that has its hands full. */
+/** Delay when no bind of the routes is bound at this gateway; shorter than this gateway's own retry, for other gateways. */
+const NO_BIND_PAUSE_MS = 500;
+/** Delay when a better bind is bound at another gateway, which is notified. */
+const HAND_OVER_PAUSE_MS = 50;
+/** The delay for a full bind grows by its base after this many deferred messages. */
 const PAUSES_DOUBLE_EVERY = 20;
 const LONGEST_PAUSE_MS = 2_000;
 const BACKOFF_MS = 500;
@@ -22,68 +22,68 @@ export const EXPIRED = 'EXPIRED';
 export const NO_ROUTE = 'NO_ROUTE';
 export const UNKNOWN_FATE = 'UNKNOWN_FATE';
 
-/** What a bind of this gateway can take now. */
+/** Free capacity of a bind at this gateway. */
 export interface BindCapacity {
   readonly carrier: string;
-  /** How long an attempt on it may take, at most. */
+  /** Maximum duration of an attempt. */
   readonly leaseSeconds: number;
-  /** The connection that has the room. */
+  /** Lease of the connection with the capacity. */
   readonly lease: BindLease;
 }
 
 export interface PlanFacts {
   /** The routes of the destination, best first. */
   readonly routes: readonly Route[];
-  /** Null for a bind that cannot send from here; for how long, more or less, where it has its hands full. */
-  readonly roomOf: (bindId: string) => BindCapacity | { readonly fullForMs: number } | null;
-  /** How many were turned away by full binds before it: it waits for longer. */
-  readonly rejectedConnections: number;
-  /** Whether the message may be left to another gateway that can send by this bind. */
+  /** Null for a bind that cannot send from this gateway; `fullForMs` estimates how long a bind stays full. */
+  readonly capacityOf: (bindId: string) => BindCapacity | { readonly fullForMs: number } | null;
+  /** Number of messages deferred because of full binds before this one; it lengthens the delay. */
+  readonly deferred: number;
+  /** Whether the message may be left to another gateway that is bound to this bind. */
   readonly boundElsewhere: (bindId: string) => boolean;
-  /** From 0 up to 1. */
-  readonly chance: number;
+  /** In [0, 1). */
+  readonly random: number;
 }
 
 /**
- * What becomes of a due message: the next route that has neither refused nor asked for time, by a bind with room; when
- * all have asked for time, again with growing pauses until the session is over. A bind that only another gateway is bound
- * to is left to that one. Nothing is sent for a session that is over.
+ * Plans a due message: an attempt on the next route that is neither refused nor busy and whose bind has capacity. When all
+ * remaining routes are busy, they are tried again with growing delays until the session ends. A message whose better bind
+ * is bound at another gateway is left to that gateway. A message of an ended session fails.
  */
 export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPlan {
-  const { routes, roomOf, boundElsewhere, chance } = facts;
+  const { routes, capacityOf, boundElsewhere, random } = facts;
   const leftMs = message.expiresAt.getTime() - message.now.getTime();
-  const unrefused = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
-  const verdict = verdictOf(message, leftMs, routes.length, unrefused.length);
+  const remaining = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
+  const verdict = verdictOf(message, leftMs, routes.length, remaining.length);
   if (verdict !== null) return { kind: 'fail', error: verdict };
   let fullForMs = Infinity;
-  for (const route of unrefused) {
+  for (const route of remaining) {
     if (message.busyRoutes.includes(route.id)) continue;
-    const capacity = roomOf(route.bindId);
-    if (capacity === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_MS, leftMs, 'elsewhere');
+    const capacity = capacityOf(route.bindId);
+    if (capacity === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_PAUSE_MS, leftMs, 'elsewhere');
     if (capacity === null) continue;
     if ('lease' in capacity) return attemptBy(route, capacity, message);
     fullForMs = Math.min(fullForMs, capacity.fullForMs);
   }
-  if (message.busyRoutes.length > 0) return waitFor(backoffMs(message.attempts, chance), leftMs, 'afresh');
-  if (fullForMs === Infinity) return waitFor(LOOK_AWAY_MS, leftMs, 'elsewhere');
-  return waitFor(pauseMs(fullForMs, facts.rejectedConnections), leftMs);
+  if (message.busyRoutes.length > 0) return waitFor(backoffMs(message.attempts, random), leftMs, 'afresh');
+  if (fullForMs === Infinity) return waitFor(NO_BIND_PAUSE_MS, leftMs, 'elsewhere');
+  return waitFor(pauseMs(fullForMs, facts.deferred), leftMs);
 }
 
-/** Many that wait for one slow carrier are not looked at over and over: those behind wait longer, up to two seconds. */
-const pauseMs = (fullForMs: number, rejectedConnections: number): number =>
-  Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + rejectedConnections / PAUSES_DOUBLE_EVERY));
+/** Delay for a full bind: later messages in a long backlog wait longer, up to two seconds, to limit repeated polls. */
+const pauseMs = (fullForMs: number, deferred: number): number =>
+  Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + deferred / PAUSES_DOUBLE_EVERY));
 
-/** Not beyond the end: who cannot be reached by then is told so. */
-function waitFor(ms: number, leftMs: number, how?: 'afresh' | 'elsewhere'): DeliveryPlan {
-  return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: how === 'afresh', elsewhere: how === 'elsewhere' };
+/** A wait that ends with the message's validity at the latest, so that it fails in time. */
+function waitFor(ms: number, leftMs: number, then?: 'afresh' | 'elsewhere'): DeliveryPlan {
+  return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: then === 'afresh', elsewhere: then === 'elsewhere' };
 }
 
-/** Why it is given up; null while it is not. */
-function verdictOf(message: DueMessage, leftMs: number, routes: number, unrefused: number): string | null {
+/** The error of a message that fails; null if it does not. */
+function verdictOf(message: DueMessage, leftMs: number, routes: number, remaining: number): string | null {
   if (message.unknownFates > UNKNOWN_FATES_AT_MOST) return UNKNOWN_FATE;
   if (leftMs < LEAST_VALIDITY_MS) return message.networkError ?? (routes === 0 ? NO_ROUTE : EXPIRED);
   if (!message.sessionLive) return SESSION_OVER;
-  return routes > 0 && unrefused === 0 ? (message.networkError ?? NO_ROUTE) : null;
+  return routes > 0 && remaining === 0 ? (message.networkError ?? NO_ROUTE) : null;
 }
 
 function attemptBy(route: Route, capacity: BindCapacity, message: DueMessage): PlannedAttempt {
@@ -91,6 +91,6 @@ function attemptBy(route: Route, capacity: BindCapacity, message: DueMessage): P
   return { kind: 'send', routeId: route.id, bindId: route.bindId, source, ...capacity };
 }
 
-/** Half a second, then twice as long each time, up to eight. */
-export const backoffMs = (attempts: number, chance: number): number =>
-  spreadMs(doubledMs(BACKOFF_MS, BACKOFF_CAP_MS, attempts), chance);
+/** Delay before all routes are tried again: 0.5 s doubled up to 8 s, with jitter. */
+export const backoffMs = (attempts: number, random: number): number =>
+  spreadMs(doubledMs(BACKOFF_MS, BACKOFF_CAP_MS, attempts), random);

@@ -3,36 +3,39 @@ import { receiptIdOf, type AttemptOutcome } from '@countersign/carriers/outbound
 import { NotSentError } from '@countersign/smpp/link';
 import { STATUS, statusName, type ResponsePdu } from '@countersign/smpp/pdu';
 
-/** What is known of a carrier's manners: which answers ask for time (all others are its last word), how it spells ids. */
-export type CarrierManners = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;
+/** Carrier-specific settings: the temporary statuses (all others are final) and the number base of message ids. */
+export type AnswerConventions = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;
 
-/** What the link gave up on, where the carrier gave no reason. */
+/** Errors of attempts without a status from the carrier. */
 export const NOT_SENT = 'NOT_SENT';
 export const NO_ANSWER = 'NO_ANSWER';
 export const UNREADABLE_TEXT = 'UNREADABLE_TEXT';
 
-/** What an answer to a submit means for the message. */
-export function judgeAnswer(answer: ResponsePdu, { temporaryStatuses, messageIdBase }: CarrierManners): AttemptOutcome {
+/** The outcome of an attempt, from the response to its submit. */
+export function judgeAnswer(
+  answer: ResponsePdu,
+  { temporaryStatuses, messageIdBase }: AnswerConventions,
+): AttemptOutcome {
   if (answer.command === 'submit_sm_resp' && answer.status === STATUS.ESME_ROK) {
     const { messageId } = answer.fields;
     if (messageId === '') return { kind: 'submitted', smscMessageId: null, receiptId: null };
     return { kind: 'submitted', smscMessageId: messageId, receiptId: receiptIdOf(messageId, messageIdBase) };
   }
-  // An OK of another kind answers nothing that was asked.
+  // ESME_ROK in another PDU does not confirm the submit.
   if (answer.status === STATUS.ESME_ROK) return { kind: 'unknown', error: NO_ANSWER };
   return { kind: temporaryStatuses.includes(answer.status) ? 'busy' : 'refused', error: statusName(answer.status) };
 }
 
-/** From the worst for a message in parts: it is not whole without the one that was refused, or not sent. */
+/** Outcomes of parts, worst first: a message is incomplete without a refused or unsent part. */
 const WORST_FIRST: readonly AttemptOutcome['kind'][] = ['refused', 'busy', 'unknown'];
 
-/** What the fates of its parts, at least one, mean for a message: the last stands for all when all arrived. */
+/** The outcome of a message from those of its parts (at least one): the worst, or the last part's if all were submitted. */
 export function judgeParts(parts: readonly AttemptOutcome[]): AttemptOutcome {
   const worst = WORST_FIRST.flatMap((kind) => parts.filter((part) => part.kind === kind))[0];
   return worst ?? parts.at(-1) ?? { kind: 'busy', error: NOT_SENT };
 }
 
-/** What it means that there was none: never sent, or sent and of unknown fate. */
+/** The outcome of a submit without a response: not sent, or of unknown fate. */
 export function judgeFailure(error: unknown): AttemptOutcome {
   return error instanceof NotSentError ? { kind: 'busy', error: NOT_SENT } : { kind: 'unknown', error: NO_ANSWER };
 }

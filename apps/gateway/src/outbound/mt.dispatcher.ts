@@ -19,70 +19,70 @@ import type { SubmitQueues } from './submit-queues.js';
 import { deliveryPlan } from './delivery-plan.js';
 import type { OtherGateways } from './other-gateways.js';
 
-/** How often everything is looked for that nobody rang for. */
+/** Poll interval for due messages without a notification. */
 const RELAY_INTERVAL_MS = 2_000;
-/** Messages decided in one transaction at most. */
-const MAX_LOOK = 100;
-/** Looks in a row at most: what was put off by the first of them must not be due again before the last. */
-const LOOKS_IN_A_ROW = 20;
-/** Messages that are left to other gateways are left to them for the rest of this time. */
-const LOOK_AGAIN_MS = 1_000;
-/** What another gateway leaves to this one is due by then. */
+/** Maximum messages planned in one transaction. */
+const MAX_MESSAGES_PER_POLL = 100;
+/** Maximum consecutive full polls: a message deferred by the first must not be due again before the last. */
+const MAX_POLLS_IN_A_ROW = 20;
+/** Delay before messages left to other gateways are polled again. */
+const RETRY_DEFERRED_MS = 1_000;
+/** Delay after which messages left to this gateway by another are due. */
 const HANDED_OVER_MS = 60;
-/** Sessions last for minutes: what is older is left over from a long stop, and looked for now and then. */
+/** Age limit of a regular poll. Sessions last minutes; older messages remain after a long stop, and full scans find them. */
 const HORIZON_MS = 24 * 60 * 60 * 1_000;
-const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1_000;
-/** How far the clock of whoever made an id may be ahead of ours. */
+const FULL_SCAN_INTERVAL_MS = 10 * 60 * 1_000;
+/** Tolerated clock difference of the process that created an id. */
 const CLOCK_SLACK_MS = 60_000;
 const MAX_QUEUED_RECORDS = 10_000;
-/** An attempt has been made and cannot be unmade: its record is tried again while its lease lasts. */
+/** Time limit of one try to record an outcome; the record is retried while the lease of the attempt lasts. */
 const RECORD_DEADLINE_MS = 10_000;
-const RECORD_AGAIN_MS = 500;
+const RECORD_RETRY_MS = 500;
 
-/** Where messages may go. */
-interface Ways {
+/** Routes, and binds bound at other gateways. */
+interface RoutingState {
   readonly routes: readonly Route[];
   readonly boundElsewhere: ReadonlySet<Uuid>;
 }
 
-export interface WebhookDispatcherOptions {
+export interface MtDispatcherOptions {
   readonly database: Pick<Database, 'transaction'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  /** This gateway. */
+  /** Id of this gateway. */
   readonly self: Uuid;
-  readonly ledger: Pick<MtMessageStore, 'claim' | 'record'>;
+  readonly mtMessages: Pick<MtMessageStore, 'claim' | 'record'>;
   readonly routes: Pick<RouteDirectory, 'open'>;
-  readonly queues: Pick<SubmitQueues, 'roomFor' | 'take' | 'free'>;
-  readonly attempts: Pick<AttemptMaker, 'make'>;
-  readonly others: Pick<OtherGateways, 'binds' | 'mayHave' | 'leave'>;
+  readonly queues: Pick<SubmitQueues, 'capacityOf' | 'reserve' | 'release'>;
+  readonly attempts: Pick<AttemptMaker, 'makeAttempt'>;
+  readonly others: Pick<OtherGateways, 'boundBinds' | 'mayDefer' | 'announceDeferred'>;
   readonly maxBatch: number;
-  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
-  /** Told of what came of every attempt, and of messages that were given up (`failed`), by number. */
+  /** Called with the outcome of every attempt, and with the number of messages that failed for good (`failed`). */
   readonly onOutcome: (outcome: AttemptOutcome['kind'] | 'failed', count: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Moves codes: from rows that are due to submits, from answers to rows. A ring only wakes it; all it does is decided by
- * rows, so a lost ring costs two seconds, a doubled one nothing, and any number of gateways may pump at once. Every
- * attempt is claimed, and counted, before it is made; no transaction is open while a carrier is waited for.
+ * Dispatches codes: claims due rows, submits them and records the outcomes. Notifications only trigger a poll of the rows,
+ * so a lost one costs two seconds, a duplicate nothing, and several gateways can dispatch concurrently. Every attempt is
+ * claimed and counted before it is made. No transaction is open while waiting for a carrier.
  */
 export class MtDispatcher {
   private readonly records: Batcher<AttemptRecord, null>;
-  /** Attempts, their records included, and the leases that they are made under. */
-  private readonly underWay = new Map<Promise<void>, string>();
-  private readonly alarms = new Timers(() => this.wake());
-  private periodic: PollLoop | undefined;
-  private nextFullLookMs = -Infinity;
-  private looksInARow = 0;
-  /** Messages that found every bind full since the looks in a row began. */
-  private rejectedConnections = 0;
+  /** Running attempts, including their records, with the keys of their leases. */
+  private readonly runningAttempts = new Map<Promise<void>, string>();
+  private readonly timers = new Timers(() => this.trigger());
+  private pollLoop: PollLoop | undefined;
+  private nextFullScanMs = -Infinity;
+  private fullPollsInARow = 0;
+  /** Messages deferred because every bind was full, since the consecutive polls began. */
+  private deferred = 0;
 
-  constructor(private readonly o: WebhookDispatcherOptions) {
+  constructor(private readonly o: MtDispatcherOptions) {
     this.records = new Batcher({
       name: 'outbound.record',
-      run: (records) => this.recordAll(records),
+      run: (records) => this.recordBatch(records),
       keysOf: ({ id }) => [id],
       maxBatch: o.maxBatch,
       maxInFlight: 2,
@@ -93,101 +93,101 @@ export class MtDispatcher {
 
   start(): void {
     const { onError } = this.o;
-    this.periodic = new PollLoop({ everyMs: RELAY_INTERVAL_MS, work: () => this.look(), onError });
-    this.periodic.trigger();
+    this.pollLoop = new PollLoop({ everyMs: RELAY_INTERVAL_MS, work: () => this.dispatchDue(), onError });
+    this.pollLoop.trigger();
   }
 
-  /** Something may be due, or a bind may have room. Never throws, never waits. */
-  wake(): void {
-    this.periodic?.trigger();
+  /** Polls at once: a message may be due, or a bind may have capacity. Never throws or blocks. */
+  trigger(): void {
+    this.pollLoop?.trigger();
   }
 
-  /** Another gateway left something for this one. */
-  wakeSoon(): void {
-    this.alarms.setIn(HANDED_OVER_MS);
+  /** Polls after the delay of a hand-over: another gateway left messages to this one. */
+  triggerAfterHandOver(): void {
+    this.timers.setIn(HANDED_OVER_MS);
   }
 
-  /** Claims no more. */
+  /** Claims no further message. */
   async stopClaiming(): Promise<void> {
-    await this.periodic?.stop();
-    this.periodic = undefined;
-    this.alarms.clear();
+    await this.pollLoop?.stop();
+    this.pollLoop = undefined;
+    this.timers.clear();
   }
 
-  /** Resolves once every attempt is recorded; an unbinding link settles all of its own. */
+  /** Resolves when every attempt is recorded; an unbinding link ends all its attempts. */
   async drain(): Promise<void> {
-    await Promise.all(this.underWay.keys());
+    await Promise.all(this.runningAttempts.keys());
     await this.records.drain();
   }
 
-  /** Resolves once every attempt under this lease is recorded; without the database, when their time is over. */
-  async settled(lease: BindLease): Promise<void> {
+  /** Resolves when every attempt under this lease is recorded, or has reached its time limit without the database. */
+  async waitForRecords(lease: BindLease): Promise<void> {
     const key = leaseKey(lease);
-    await Promise.all([...this.underWay].flatMap(([attempt, under]) => (under === key ? [attempt] : [])));
+    await Promise.all([...this.runningAttempts].flatMap(([attempt, under]) => (under === key ? [attempt] : [])));
   }
 
-  /** True when more is waiting. */
-  private async look(): Promise<boolean> {
+  /** Claims and starts due messages. Resolves to true when more are due. */
+  private async dispatchDue(): Promise<boolean> {
     const routes = await this.o.routes.open();
-    const boundElsewhere = await this.o.others.binds();
-    const ids = this.idsOfInterest();
-    const ways = { routes, boundElsewhere };
-    const { claim, plans } = await this.o.database.transaction((tx) => this.claimDue(tx, ways, ids));
+    const boundElsewhere = await this.o.others.boundBinds();
+    const ids = this.dueIdRange();
+    const routing = { routes, boundElsewhere };
+    const { claim, plans } = await this.o.database.transaction((tx) => this.claimDueMessages(tx, routing, ids));
     if (claim.eventIds.length > 0) this.o.onEvents(claim.eventIds);
-    for (const message of claim.claimed) this.begin(message);
-    this.noteFailures(plans);
+    for (const message of claim.claimed) this.startAttempt(message);
+    this.countFailures(plans);
     this.setTimers(plans);
-    this.looksInARow = claim.due === MAX_LOOK ? this.looksInARow + 1 : 0;
-    if (this.looksInARow === 0) this.rejectedConnections = 0;
-    return this.looksInARow > 0 && this.looksInARow % LOOKS_IN_A_ROW !== 0;
+    this.fullPollsInARow = claim.due === MAX_MESSAGES_PER_POLL ? this.fullPollsInARow + 1 : 0;
+    if (this.fullPollsInARow === 0) this.deferred = 0;
+    return this.fullPollsInARow > 0 && this.fullPollsInARow % MAX_POLLS_IN_A_ROW !== 0;
   }
 
-  private async claimDue(
+  private async claimDueMessages(
     tx: Executor,
-    ways: Ways,
+    routing: RoutingState,
     ids: Pick<DueLook, 'fromId' | 'beforeId'>,
   ): Promise<{ readonly claim: DeliveryClaim; readonly plans: readonly DeliveryPlan[] }> {
     const plans: DeliveryPlan[] = [];
     const planned = new Map<string, number>();
-    const look = { limit: MAX_LOOK, claimedBy: this.o.self, ...ids };
-    const claim = await this.o.ledger.claim(tx, look, (message) => {
-      const plan = this.planOf(message, ways, planned);
+    const poll = { limit: MAX_MESSAGES_PER_POLL, claimedBy: this.o.self, ...ids };
+    const claim = await this.o.mtMessages.claim(tx, poll, (message) => {
+      const plan = this.planOf(message, routing, planned);
       if (plan.kind === 'send') planned.set(slotKey(plan.lease), (planned.get(slotKey(plan.lease)) ?? 0) + 1);
-      if (plan.kind === 'wait' && !plan.afresh && !plan.elsewhere) this.rejectedConnections++;
+      if (plan.kind === 'wait' && !plan.afresh && !plan.elsewhere) this.deferred++;
       plans.push(plan);
       return plan;
     });
     return { claim, plans };
   }
 
-  private planOf(message: DueMessage, ways: Ways, planned: ReadonlyMap<string, number>): DeliveryPlan {
+  private planOf(message: DueMessage, routing: RoutingState, planned: ReadonlyMap<string, number>): DeliveryPlan {
     return deliveryPlan(message, {
-      routes: routesInOrder(ways.routes, message.destination, Math.random),
-      roomOf: (bindId) => this.o.queues.roomFor(bindId, planned),
+      routes: routesInOrder(routing.routes, message.destination, Math.random),
+      capacityOf: (bindId) => this.o.queues.capacityOf(bindId, planned),
       boundElsewhere: (bindId) =>
-        ways.boundElsewhere.has(bindId) && this.o.others.mayHave(message.id, performance.now()),
-      rejectedConnections: this.rejectedConnections,
-      chance: Math.random(),
+        routing.boundElsewhere.has(bindId) && this.o.others.mayDefer(message.id, performance.now()),
+      deferred: this.deferred,
+      random: Math.random(),
     });
   }
 
-  private begin(claimed: ClaimedMessage): void {
-    this.o.queues.take(claimed.plan.lease);
-    const attempt = this.attempt(claimed).finally(() => this.underWay.delete(attempt));
-    this.underWay.set(attempt, leaseKey(claimed.plan.lease));
+  private startAttempt(claimed: ClaimedMessage): void {
+    this.o.queues.reserve(claimed.plan.lease);
+    const running = this.attemptAndRecord(claimed).finally(() => this.runningAttempts.delete(running));
+    this.runningAttempts.set(running, leaseKey(claimed.plan.lease));
   }
 
   /** One attempt with its record. Never rejects. */
-  private async attempt(claimed: ClaimedMessage): Promise<void> {
+  private async attemptAndRecord(claimed: ClaimedMessage): Promise<void> {
     const { message, plan, attempt } = claimed;
     const endsMs = performance.now() + plan.leaseSeconds * 1_000;
-    const outcome = await this.o.attempts.make(claimed);
-    this.o.queues.free(plan.lease);
+    const outcome = await this.o.attempts.makeAttempt(claimed);
+    this.o.queues.release(plan.lease);
     const { carrier, lease } = plan;
-    await this.record({ id: message.id, attempt, carrier, lease, outcome }, endsMs);
+    await this.recordOutcome({ id: message.id, attempt, carrier, lease, outcome }, endsMs);
   }
 
-  private async record(record: AttemptRecord, endsMs: number): Promise<void> {
+  private async recordOutcome(record: AttemptRecord, endsMs: number): Promise<void> {
     for (;;) {
       try {
         await this.records.add(record);
@@ -195,38 +195,38 @@ export class MtDispatcher {
         return;
       } catch (error) {
         this.o.onError(error);
-        // Not recorded: the lease lapses, and the fate counts as unknown.
-        if (performance.now() + RECORD_AGAIN_MS > endsMs) return;
-        await delay(RECORD_AGAIN_MS);
+        // Not recorded: the lease of the attempt expires, and its fate counts as unknown.
+        if (performance.now() + RECORD_RETRY_MS > endsMs) return;
+        await delay(RECORD_RETRY_MS);
       }
     }
   }
 
-  private async recordAll(records: readonly AttemptRecord[]): Promise<null[]> {
-    const eventIds = await this.o.database.transaction((tx) => this.o.ledger.record(tx, records));
+  private async recordBatch(records: readonly AttemptRecord[]): Promise<null[]> {
+    const eventIds = await this.o.database.transaction((tx) => this.o.mtMessages.record(tx, records));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
-    // What has to be tried again is due at once; and where there was more than room for, there is room now.
-    if (this.looksInARow > 0 || records.some(({ outcome }) => outcome.kind !== 'submitted')) this.wake();
+    // Messages to be retried are due at once, and a full bind has capacity again.
+    if (this.fullPollsInARow > 0 || records.some(({ outcome }) => outcome.kind !== 'submitted')) this.trigger();
     return records.map(() => null);
   }
 
-  private noteFailures(plans: readonly DeliveryPlan[]): void {
+  private countFailures(plans: readonly DeliveryPlan[]): void {
     const failed = plans.filter(({ kind }) => kind === 'fail').length;
     if (failed > 0) this.o.onOutcome('failed', failed);
   }
 
-  /** A message that waits is looked at in its time, not when the relay next looks; one that is left to others later. */
+  /** Sets timers for waiting messages, so that they do not depend on the poll interval. */
   private setTimers(plans: readonly DeliveryPlan[]): void {
-    for (const plan of plans) if (plan.kind === 'wait') this.alarms.setIn(plan.elsewhere ? LOOK_AGAIN_MS : plan.ms);
-    if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.o.others.leave();
+    for (const plan of plans) if (plan.kind === 'wait') this.timers.setIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
+    if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.o.others.announceDeferred();
   }
 
-  /** Usually the partitions of the last day, now and then all of them. */
-  private idsOfInterest(): Pick<DueLook, 'fromId' | 'beforeId'> {
+  /** The id range of the last day, and at intervals of all rows, to limit the partitions read. */
+  private dueIdRange(): Pick<DueLook, 'fromId' | 'beforeId'> {
     const nowMs = this.o.clock.nowMs();
     const beforeId = firstIdAt(nowMs + CLOCK_SLACK_MS);
-    if (nowMs < this.nextFullLookMs) return { fromId: firstIdAt(nowMs - HORIZON_MS), beforeId };
-    this.nextFullLookMs = nowMs + FULL_LOOK_INTERVAL_MS;
+    if (nowMs < this.nextFullScanMs) return { fromId: firstIdAt(nowMs - HORIZON_MS), beforeId };
+    this.nextFullScanMs = nowMs + FULL_SCAN_INTERVAL_MS;
     return { fromId: firstIdAt(0), beforeId };
   }
 }

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { OtherGateways, type OtherGatewaysOptions } from './other-gateways.js';
 
-/** The rows say that one bind is bound elsewhere; what is published is kept. */
-function capacity(): { others: OtherGateways; said: unknown[]; hear: (from: unknown) => void; reads: () => number } {
-  const said: unknown[] = [];
+/** One bind is bound at another gateway; published payloads are collected. */
+function openOthers(): {
+  others: OtherGateways;
+  published: unknown[];
+  receive: (from: unknown) => void;
+  reads: () => number;
+} {
+  const published: unknown[] = [];
   let reads = 0;
   const handlers: ((from: unknown) => void)[] = [];
   const options: OtherGatewaysOptions = {
@@ -15,49 +20,49 @@ function capacity(): { others: OtherGateways; said: unknown[]; hear: (from: unkn
       },
     },
     bus: {
-      publish: (_, payload) => void said.push(payload),
+      publish: (_, payload) => void published.push(payload),
       subscribe: (topic, handler) => {
         handlers.push((from) => handler({ topic, octets: Buffer.alloc(0), json: () => from }));
         return { ready: Promise.resolve(), close: () => undefined };
       },
     },
   };
-  const hear = (from: unknown): void => handlers.forEach((handler) => handler(from));
-  return { others: new OtherGateways(options), said, hear, reads: () => reads };
+  const receive = (from: unknown): void => handlers.forEach((handler) => handler(from));
+  return { others: new OtherGateways(options), published, receive, reads: () => reads };
 }
 
-describe('a code that another gateway can send better', () => {
-  it('is left to it for three seconds, and again once that is long ago', () => {
-    const { others } = capacity();
+describe('a code with a better bind at another gateway', () => {
+  it('is deferred for three seconds, and again after fifteen', () => {
+    const { others } = openOthers();
     const at = [0, 1_000, 2_999, 3_000, 14_999, 15_000, 17_999, 18_000];
-    expect(at.map((ms) => others.mayHave('m', ms))).toEqual([true, true, true, false, false, true, true, false]);
+    expect(at.map((ms) => others.mayDefer('m', ms))).toEqual([true, true, true, false, false, true, true, false]);
   });
 
-  it('is not left to it when too many are: what is remembered has an end', () => {
-    const { others } = capacity();
-    for (let count = 0; count < 10_000; count++) others.mayHave(`m${count}`, 0);
-    expect([others.mayHave('more', 1), others.mayHave('m0', 1)]).toEqual([false, true]);
-    expect(others.mayHave('more', 15_000)).toBe(true);
+  it('is not deferred when too many codes are tracked', () => {
+    const { others } = openOthers();
+    for (let count = 0; count < 10_000; count++) others.mayDefer(`m${count}`, 0);
+    expect([others.mayDefer('more', 1), others.mayDefer('m0', 1)]).toEqual([false, true]);
+    expect(others.mayDefer('more', 15_000)).toBe(true);
   });
 
-  it('is told of once in a moment, and only where somebody may hear it', async () => {
-    const { others, said, reads } = capacity();
-    others.leave();
-    expect(said).toEqual([]);
-    expect([...(await others.binds())]).toEqual(['b']);
-    await others.binds();
+  it('is announced at most once per interval, and only when another gateway has a bind', async () => {
+    const { others, published, reads } = openOthers();
+    others.announceDeferred();
+    expect(published).toEqual([]);
+    expect([...(await others.boundBinds())]).toEqual(['b']);
+    await others.boundBinds();
     expect(reads()).toBe(1);
-    for (let count = 0; count < 10; count++) others.leave();
-    expect(said).toEqual(['here']);
+    for (let count = 0; count < 10; count++) others.announceDeferred();
+    expect(published).toEqual(['here']);
   });
 
-  it('is heard of from others, not from itself', () => {
-    const { others, hear } = capacity();
-    let heard = 0;
-    others.onLeft(() => heard++);
-    hear('here');
-    expect(heard).toBe(0);
-    hear('there');
-    expect(heard).toBe(1);
+  it('is reported by other gateways, not by itself', () => {
+    const { others, receive } = openOthers();
+    let notified = 0;
+    others.onDeferred(() => notified++);
+    receive('here');
+    expect(notified).toBe(0);
+    receive('there');
+    expect(notified).toBe(1);
   });
 });

@@ -4,31 +4,31 @@ import { WORKER_RETRY_MS } from '@countersign/bus';
 import { QUEUES } from '@countersign/events';
 import type { MtDispatcher } from './mt.dispatcher.js';
 
-/** Jobs that are taken at the same time: each only wakes the pump. */
+/** Concurrent jobs; each only triggers the dispatcher. */
 const CONCURRENCY = 10;
 
-/** Hears the bell of codes that were just queued. A job is done once the pump is awake. */
+/** Consumes the jobs of newly queued codes. A job is complete when the dispatcher is triggered. */
 @Processor({ name: QUEUES.outbound, configKey: 'worker' }, { concurrency: CONCURRENCY, runRetryDelay: WORKER_RETRY_MS })
 export class OutboundConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
-    private readonly dispatcher: Pick<MtDispatcher, 'wake'>,
+    private readonly dispatcher: Pick<MtDispatcher, 'trigger'>,
     private readonly onError: (error: unknown) => void,
   ) {
     super();
   }
 
   process(): Promise<void> {
-    this.dispatcher.wake();
+    this.dispatcher.trigger();
     return Promise.resolve();
   }
 
-  /** Without a listener an error of the connection would end the process. */
+  /** Without a listener a connection error would end the process. */
   @OnWorkerEvent('error')
   failed(error: Error): void {
     this.onError(error);
   }
 
-  /** Before the queues: a worker that closes after them can wait for ever on PostgreSQL. */
+  /** Closed before the queues: a worker closed after them can wait on PostgreSQL without end. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker.close();
   }

@@ -24,7 +24,7 @@ export const outboundProviders: FactoryProvider[] = [
     inject: [Database, MtMessageStore, JobNotifier, Metrics, GatewayMetrics, GatewaySettings, LOGGER],
     useFactory: (
       database: Database,
-      ledger: MtMessageStore,
+      mtMessages: MtMessageStore,
       notifier: JobNotifier,
       registry: Metrics,
       metrics: GatewayMetrics,
@@ -33,11 +33,11 @@ export const outboundProviders: FactoryProvider[] = [
     ) => {
       registry.gauge({
         name: 'receipts_parked',
-        help: 'Delivery receipts that wait for their response, or are nobody’s, over all gateways.',
-        read: () => ledger.parked(database),
+        help: 'Delivery receipts without a recorded response, over all gateways.',
+        read: () => mtMessages.parked(database),
       });
       const onEvents = (ids: readonly string[]): void => notifier.notify(ids);
-      return new ReceiptsService({ database, ledger, maxBatch, onEvents, metrics, logger });
+      return new ReceiptsService({ database, mtMessages: mtMessages, maxBatch, onEvents, metrics, logger });
     },
   },
   {
@@ -45,7 +45,7 @@ export const outboundProviders: FactoryProvider[] = [
     inject: [BindsService, GatewayMetrics],
     useFactory: (binds: BindsService, metrics: GatewayMetrics) => {
       const queues = new SubmitQueues(binds);
-      metrics.links.watchPaces(() => queues.pacesOf(binds.senders()));
+      metrics.links.setPaceSource(() => queues.pacesOf(binds.senders()));
       return queues;
     },
   },
@@ -64,7 +64,8 @@ export const outboundProviders: FactoryProvider[] = [
       queues: SubmitQueues,
       logger: Logger,
     ) => {
-      const onError = (err: unknown): void => logger.error({ err }, 'a code cannot be read, and is given up');
+      const onError = (err: unknown): void =>
+        logger.error({ err }, 'MT dispatcher: text of a code cannot be opened; the code fails');
       return new AttemptMaker({ keys, clock, senders, queues, onError });
     },
   },
@@ -89,7 +90,7 @@ export const outboundProviders: FactoryProvider[] = [
       database: Database,
       clock: DatabaseClock,
       self: Uuid,
-      ledger: MtMessageStore,
+      mtMessages: MtMessageStore,
       routes: RouteDirectory,
       binds: BindsService,
       queues: SubmitQueues,
@@ -104,19 +105,19 @@ export const outboundProviders: FactoryProvider[] = [
         database,
         clock,
         self,
-        ledger,
+        mtMessages: mtMessages,
         routes,
         queues,
         others,
         attempts,
         maxBatch,
         onEvents: (ids) => notifier.notify(ids),
-        onOutcome: (outcome, count) => metrics.outbound.inc({ outcome }, count),
-        onError: (err) => logger.warn({ err }, 'codes could not be moved, and are tried again'),
+        onOutcome: (outcome, count) => metrics.otpAttempts.inc({ outcome }, count),
+        onError: (err) => logger.warn({ err }, 'MT dispatcher: codes could not be claimed or recorded; retrying'),
       });
-      binds.onBound(() => dispatcher.wake());
-      others.onLeft(() => dispatcher.wakeSoon());
-      binds.beforeRelease((lease) => dispatcher.settled(lease));
+      binds.onBound(() => dispatcher.trigger());
+      others.onDeferred(() => dispatcher.triggerAfterHandOver());
+      binds.beforeRelease((lease) => dispatcher.waitForRecords(lease));
       return dispatcher;
     },
   },
@@ -124,6 +125,6 @@ export const outboundProviders: FactoryProvider[] = [
     provide: OutboundConsumer,
     inject: [MtDispatcher, LOGGER],
     useFactory: (dispatcher: MtDispatcher, logger: Logger) =>
-      new OutboundConsumer(dispatcher, (err) => logger.debug({ err }, 'queue connection')),
+      new OutboundConsumer(dispatcher, (err) => logger.debug({ err }, 'queue connection error')),
   },
 ];

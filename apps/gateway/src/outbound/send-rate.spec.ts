@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { agreedOn, at, freshRate, slowed, spent, waitMs, type SendRate } from './send-rate.js';
+import { withLimit, rateAt, initialRate, slowed, tokenTaken, waitMs, type SendRate } from './send-rate.js';
 
-/** Sends as often as it may until then, looking every millisecond; answers when it sent. */
+/** Takes every available token until `untilMs`, in steps of one millisecond; returns the times and the rate. */
 function sendingUntil(start: SendRate, fromMs: number, untilMs: number): { sentMs: number[]; rate: SendRate } {
   const sentMs: number[] = [];
   let rate = start;
   for (let nowMs = fromMs; nowMs < untilMs; nowMs++) {
-    for (let next = spent(rate, nowMs); next !== null; next = spent(rate, nowMs)) {
+    for (let next = tokenTaken(rate, nowMs); next !== null; next = tokenTaken(rate, nowMs)) {
       rate = next;
       sentMs.push(nowMs);
     }
@@ -15,70 +15,70 @@ function sendingUntil(start: SendRate, fromMs: number, untilMs: number): { sentM
   return { sentMs, rate };
 }
 
-describe('the rate of a connection', () => {
+describe('the send rate of a connection', () => {
   it.each([
     [0.5, 10, 5],
     [1, 10, 10],
     [50, 10, 500],
     [1_000, 2, 2_000],
-  ])('of %d a second lets in %d s as many go as that makes', (limit, seconds, messages) => {
-    const { sentMs } = sendingUntil(freshRate(limit, 0), 0, seconds * 1_000);
+  ])('of %d a second allows, in %d s, the product of both', (limit, seconds, messages) => {
+    const { sentMs } = sendingUntil(initialRate(limit, 0), 0, seconds * 1_000);
     expect(Math.abs(sentMs.length - messages)).toBeLessThanOrEqual(Math.max(1, limit / 50));
   });
 
-  it('saves nothing up: after a pause the first second is like any other', () => {
-    const { sentMs } = sendingUntil(freshRate(50, 0), 60_000, 61_000);
+  it('accumulates no tokens during a pause', () => {
+    const { sentMs } = sendingUntil(initialRate(50, 0), 60_000, 61_000);
     expect(sentMs.length).toBeLessThanOrEqual(51);
   });
 
-  it('says how long until the next may go', () => {
-    const rate = spent(freshRate(50, 0), 0);
-    if (rate === null) throw new Error('the first may go at once');
-    expect(spent(rate, 0)).toBe(null);
+  it('returns the time until the next token', () => {
+    const rate = tokenTaken(initialRate(50, 0), 0);
+    if (rate === null) throw new Error('no initial token');
+    expect(tokenTaken(rate, 0)).toBe(null);
     expect(waitMs(rate, 0)).toBe(20);
     expect(waitMs(rate, 15)).toBe(5);
     expect(waitMs(rate, 20)).toBe(0);
   });
 });
 
-describe('a carrier that asks for less', () => {
-  it('gets half, and half of that again', () => {
-    const once = slowed(freshRate(40, 0), 0, 10);
+describe('a throttle response', () => {
+  it('halves the rate each time', () => {
+    const once = slowed(initialRate(40, 0), 0, 10);
     expect(once.perSecond).toBe(20);
     expect(slowed(once, 1_010, 1_030).perSecond).toBe(10);
   });
 
-  it('in all answers of one window, or of one second, is heard once', () => {
-    let rate = freshRate(40, 0);
+  it('halves the rate once per window and per second', () => {
+    let rate = initialRate(40, 0);
     for (let answer = 0; answer < 10; answer++) rate = slowed(rate, 5, 10 + answer);
     for (let answer = 0; answer < 10; answer++) rate = slowed(rate, 100 * answer, 100 * answer + 10);
     expect(rate.perSecond).toBe(20);
   });
 
-  it('gets one a second at least, or what was agreed on where that is less', () => {
-    let rate = freshRate(50, 0);
+  it('leaves at least one message a second, or the agreed rate if lower', () => {
+    let rate = initialRate(50, 0);
     for (let time = 1; time < 20; time++) rate = slowed(rate, time * 1_001, time * 1_001 + 1);
     expect(rate.perSecond).toBe(1);
-    expect(slowed(freshRate(0.25, 0), 1, 2).perSecond).toBe(0.25);
+    expect(slowed(initialRate(0.25, 0), 1, 2).perSecond).toBe(0.25);
   });
 
-  it('is sent to a tenth faster after every five seconds without such an answer, up to what was agreed on', () => {
-    const rate = slowed(freshRate(50, 0), 0, 0.5);
-    const perSecond = [4, 6, 11, 16, 21, 26, 31, 3_600].map((seconds) => at(rate, seconds * 1_000).perSecond);
+  it('is followed by increases of a tenth every five seconds without another, up to the agreed rate', () => {
+    const rate = slowed(initialRate(50, 0), 0, 0.5);
+    const perSecond = [4, 6, 11, 16, 21, 26, 31, 3_600].map((seconds) => rateAt(rate, seconds * 1_000).perSecond);
     expect(perSecond).toEqual([25, 30, 35, 40, 45, 50, 50, 50]);
     const again = slowed(rate, 0, 4_000);
-    expect([8, 10].map((seconds) => at(again, seconds * 1_000).perSecond)).toEqual([25, 30]);
+    expect([8, 10].map((seconds) => rateAt(again, seconds * 1_000).perSecond)).toEqual([25, 30]);
   });
 
-  it('stays slowed down in proportion when another rate is agreed on', () => {
-    const rate = slowed(freshRate(50, 0), 0, 1);
-    expect(agreedOn(rate, 100, 2)).toMatchObject({ limit: 100, perSecond: 50 });
-    expect(agreedOn(rate, 50, 2)).toBe(rate);
-    expect(agreedOn(freshRate(50, 0), 10, 2)).toMatchObject({ limit: 10, perSecond: 10, tokens: 1 });
+  it('keeps its proportion when the agreed rate changes', () => {
+    const rate = slowed(initialRate(50, 0), 0, 1);
+    expect(withLimit(rate, 100, 2)).toMatchObject({ limit: 100, perSecond: 50 });
+    expect(withLimit(rate, 50, 2)).toBe(rate);
+    expect(withLimit(initialRate(50, 0), 10, 2)).toMatchObject({ limit: 10, perSecond: 10, tokens: 1 });
   });
 });
 
-describe('whatever happens to the rate of a connection', () => {
+describe('after any sequence of events the send rate', () => {
   type Step = { readonly kind: 'send' | 'slow' | 'agree'; readonly afterMs: number; readonly value: number };
   const step: fc.Arbitrary<Step> = fc.record({
     kind: fc.constantFrom('send', 'send', 'send', 'slow', 'agree'),
@@ -86,38 +86,38 @@ describe('whatever happens to the rate of a connection', () => {
     value: fc.integer({ min: 1, max: 200 }),
   });
 
-  function taken({ kind, value }: Step, rate: SendRate, nowMs: number): SendRate {
-    if (kind === 'send') return spent(rate, nowMs) ?? rate;
-    return kind === 'slow' ? slowed(rate, nowMs - value, nowMs) : agreedOn(rate, value, nowMs);
+  function applied({ kind, value }: Step, rate: SendRate, nowMs: number): SendRate {
+    if (kind === 'send') return tokenTaken(rate, nowMs) ?? rate;
+    return kind === 'slow' ? slowed(rate, nowMs - value, nowMs) : withLimit(rate, value, nowMs);
   }
 
-  it('it stays between its floor and what was agreed on, and a message is never further away than that says', () => {
+  it('stays between its floor and the agreed rate, and `waitMs` returns the time of the next token', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 200 }), (steps, limit) => {
-        let [rate, nowMs] = [freshRate(limit, 0), 0];
+        let [rate, nowMs] = [initialRate(limit, 0), 0];
         for (const each of steps) {
           nowMs += each.afterMs;
-          rate = taken(each, rate, nowMs);
+          rate = applied(each, rate, nowMs);
           expect(rate.perSecond).toBeGreaterThanOrEqual(Math.min(1, rate.limit));
           expect(rate.perSecond).toBeLessThanOrEqual(rate.limit);
           expect(rate.tokens).toBeGreaterThanOrEqual(0);
           const wait = waitMs(rate, nowMs);
           expect(wait).toBeLessThanOrEqual(1_000 / Math.min(1, rate.perSecond));
-          expect(spent(rate, nowMs + wait + 0.001)).not.toBe(null);
+          expect(tokenTaken(rate, nowMs + wait + 0.001)).not.toBe(null);
         }
       }),
     );
   });
 
-  it('no second sees more than was agreed on, but for the burst', () => {
+  it('allows in no second more than the agreed rate and the burst', () => {
     const pauses = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 300 });
     fc.assert(
       fc.property(pauses, fc.integer({ min: 1, max: 100 }), (waits, limit) => {
-        let [rate, nowMs] = [freshRate(limit, 0), 0];
+        let [rate, nowMs] = [initialRate(limit, 0), 0];
         const sentMs: number[] = [];
         for (const wait of waits) {
           nowMs += wait;
-          const next = spent(rate, nowMs);
+          const next = tokenTaken(rate, nowMs);
           if (next === null) continue;
           rate = next;
           sentMs.push(nowMs);

@@ -17,13 +17,13 @@ describe('the sender of a code', () => {
     ['4155550100', { ton: 0, npi: 1, value: '4155550100' }],
     ['ACME', { ton: 5, npi: 0, value: 'ACME' }],
     ['Acme 24', { ton: 5, npi: 0, value: 'Acme 24' }],
-  ])('%s is said to be what it is', (source, address) => {
+  ])('%s gets its TON and NPI', (source, address) => {
     expect(senderAddress(source)).toEqual(address);
   });
 });
 
 describe('the submit of a code', () => {
-  it('wants a receipt, and is worth nothing once its session is over', () => {
+  it('requests a receipt, and is valid until its session ends', () => {
     expect(submitPdu(message, part).fields).toMatchObject({
       destinationAddress: { ton: 1, npi: 1, value: '14155552671' },
       registeredDelivery: 1,

@@ -11,7 +11,7 @@ const answer = (status = 0): ResponsePdu => ({
   tlvs: [],
 });
 
-/** A carrier that answers when it is told to. */
+/** A carrier that responds when `answer` is called. */
 class SlowCarrier {
   readonly sentMs: number[] = [];
   readonly #open: ((pdu: ResponsePdu) => void)[] = [];
@@ -26,7 +26,7 @@ class SlowCarrier {
   }
 }
 
-describe('a lane', () => {
+describe('a submit queue', () => {
   let terms: SubmitQueueTerms | null;
   let queue: SubmitQueue;
   let carrier: SlowCarrier;
@@ -45,7 +45,7 @@ describe('a lane', () => {
       (error: unknown) => (error instanceof NotSentError ? 'not sent' : 'unknown'),
     );
 
-  it('never has more open than the window', async () => {
+  it('never has more unanswered submits than the window', async () => {
     for (let count = 0; count < 5; count++) void submit();
     await vi.advanceTimersByTimeAsync(100);
     expect(carrier.sentMs).toHaveLength(2);
@@ -54,7 +54,7 @@ describe('a lane', () => {
     expect(carrier.sentMs).toHaveLength(3);
   });
 
-  it('takes a wider window and another rate on as it goes', async () => {
+  it('applies a wider window and another rate', async () => {
     for (let count = 0; count < 50; count++) void submit(60_000);
     await vi.advanceTimersByTimeAsync(10);
     terms = { window: 50, perSecond: 10 };
@@ -64,7 +64,7 @@ describe('a lane', () => {
     expect(carrier.sentMs.length).toBeLessThanOrEqual(14);
   });
 
-  it('takes a wider window on while nobody answers', async () => {
+  it('applies a wider window while there is no response', async () => {
     for (let count = 0; count < 10; count++) void submit(60_000);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(carrier.sentMs).toHaveLength(2);
@@ -93,7 +93,7 @@ describe('a lane', () => {
     expect(queue.isIdle).toBe(true);
   });
 
-  it('sends nothing whose time is over', async () => {
+  it('sends no submit after its time limit', async () => {
     terms = { window: 1, perSecond: 1_000 };
     void submit();
     const late = submit(500);
@@ -104,7 +104,7 @@ describe('a lane', () => {
     expect(carrier.sentMs).toHaveLength(1);
   });
 
-  it('lets all that wait go another way when the connection is lost', async () => {
+  it('rejects all waiting submits as not sent when the connection is lost', async () => {
     const waiting = [submit(), submit(), submit(), submit()];
     await vi.advanceTimersByTimeAsync(100);
     terms = null;
@@ -113,14 +113,14 @@ describe('a lane', () => {
     expect(carrier.sentMs).toHaveLength(2);
   });
 
-  it('has room for what goes within a second, and for four windows at most', () => {
-    expect(queue.roomBeside(0)).toBe(8);
-    expect(queue.roomBeside(3)).toBe(5);
-    queue.take();
-    expect(queue.roomBeside(3)).toBe(4);
+  it('has capacity for the submits of one second, and at most four windows', () => {
+    expect(queue.capacityBeyond(0)).toBe(8);
+    expect(queue.capacityBeyond(3)).toBe(5);
+    queue.reserve();
+    expect(queue.capacityBeyond(3)).toBe(4);
     terms = { window: 100, perSecond: 5 };
-    expect(queue.roomBeside(0)).toBe(4);
+    expect(queue.capacityBeyond(0)).toBe(4);
     terms = null;
-    expect(queue.roomBeside(0)).toBe(0);
+    expect(queue.capacityBeyond(0)).toBe(0);
   });
 });

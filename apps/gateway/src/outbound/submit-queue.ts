@@ -1,90 +1,90 @@
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import { isThrottle } from '../metrics/throttle.js';
-import { agreedOn, at, freshRate, slowed, spent, waitMs, type SendRate } from './send-rate.js';
+import { withLimit, rateAt, initialRate, slowed, tokenTaken, waitMs, type SendRate } from './send-rate.js';
 
-/** Attempts on one connection at a time, in windows: what waits must not wait for long, nor leave the connection idle. */
+/** Maximum reserved attempts of one connection, in windows: bounds the waiting time without leaving the connection idle. */
 const WINDOWS_AHEAD = 4;
-/** What waits for its turn is sent within about this time, however slow the carrier wants it. */
+/** Attempts wait about this time at most, also at a low rate. */
 const SECONDS_AHEAD = 1;
 const MS_PER_SECOND = 1_000;
-/** While something waits, the terms are looked at this often: a wider window, another rate, a connection that is gone. */
+/** Interval at which terms are read again while attempts wait: window, rate, or a lost connection. */
 const TERMS_EVERY_MS = 250;
-/** A full lane is asked again no sooner and no later than this. */
+/** Bounds of the delay before a full queue is tried again. */
 const LEAST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 
-/** What a connection may do, as its row says now. */
+/** Window and rate of a connection, from its row. */
 export interface SubmitQueueTerms {
   readonly window: number;
-  /** The connection's part of its bind's rate. */
+  /** The connection's share of the bind's rate. */
   readonly perSecond: number;
 }
 
-interface Turn {
+interface WaitingSubmit {
   readonly dueMs: number;
-  readonly take: (sends: boolean) => void;
+  readonly resolve: (sends: boolean) => void;
 }
 
 /**
- * The codes of one connection: each waits here for its turn, not in the link, so that none is sent after its session or
- * faster than the carrier takes them. Enquiries, answers and the unbind never pass through here. Everything in hand is
- * counted before it waits, so the queue is as short as the counting makes it.
+ * Queue of the submits of one connection. Codes wait here instead of in the link, so that none is sent after its session
+ * ended or above the rate. enquire_link, responses and unbind bypass the queue. Attempts are reserved before they wait, so
+ * the reservation bounds the length of the queue.
  */
 export class SubmitQueue {
-  #inHand = 0;
+  #reserved = 0;
   #inFlight = 0;
   #rate: SendRate | null = null;
-  #waiting: Turn[] = [];
+  #waiting: WaitingSubmit[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** Null while the connection cannot send. */
+  /** `terms` returns null while the connection cannot send. */
   constructor(private readonly terms: () => SubmitQueueTerms | null) {}
 
-  /** Nothing is in hand, and nothing is to be remembered. */
+  /** No attempt is reserved, and the rate is not reduced. */
   get isIdle(): boolean {
-    if (this.#inHand > 0) return false;
-    const rate = this.#rate === null ? null : at(this.#rate, performance.now());
+    if (this.#reserved > 0) return false;
+    const rate = this.#rate === null ? null : rateAt(this.#rate, performance.now());
     return rate === null || rate.perSecond >= rate.limit;
   }
 
-  /** Attempts that may be taken on top of those `planned`: below 1 for none. */
-  roomBeside(planned: number): number {
+  /** Number of attempts that can be reserved beyond `planned`; below 1 for none. */
+  capacityBeyond(planned: number): number {
     const terms = this.terms();
     if (terms === null) return 0;
     const { perSecond } = this.rateNow(terms);
     const soon = this.#inFlight + Math.max(1, Math.ceil(perSecond * SECONDS_AHEAD));
-    return Math.min(terms.window * WINDOWS_AHEAD, soon) - this.#inHand - planned;
+    return Math.min(terms.window * WINDOWS_AHEAD, soon) - this.#reserved - planned;
   }
 
-  /** When a lane without room is worth another look: once half of what is in hand may have gone. */
+  /** Delay before a full queue is tried again: the time in which half of the reserved attempts are sent. */
   get pauseMs(): number {
     const terms = this.terms();
     if (terms === null) return LONGEST_PAUSE_MS;
-    const halfMs = (this.#inHand / 2 / this.rateNow(terms).perSecond) * MS_PER_SECOND;
+    const halfMs = (this.#reserved / 2 / this.rateNow(terms).perSecond) * MS_PER_SECOND;
     return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, halfMs));
   }
 
-  /** What may be sent a second now; null while it cannot send. */
+  /** Present messages per second; null while the connection cannot send. */
   get perSecond(): number | null {
     const terms = this.terms();
-    return terms === null ? null : at(this.rateNow(terms), performance.now()).perSecond;
+    return terms === null ? null : rateAt(this.rateNow(terms), performance.now()).perSecond;
   }
 
-  take(): void {
-    this.#inHand++;
+  reserve(): void {
+    this.#reserved++;
   }
 
-  free(): void {
-    this.#inHand--;
+  release(): void {
+    this.#reserved--;
   }
 
   /**
-   * Sends when it is its turn: a slot of the window is free, and the rate allows it. Rejects with NotSentError when that
-   * takes longer than `withinMs` or the connection is lost meanwhile; else settles as `send` does.
+   * Calls `send` when a window slot is free and the rate allows it. Rejects with NotSentError when that takes longer than
+   * `withinMs` or the connection is lost; otherwise settles as `send` does.
    */
   async submit(withinMs: number, send: () => Promise<ResponsePdu>): Promise<ResponsePdu> {
-    if (!(await this.turn(withinMs))) throw new NotSentError('no turn came in time');
+    if (!(await this.waitForTurn(withinMs))) throw new NotSentError('no window slot or token in time');
     const sentMs = performance.now();
     try {
       const answer = await send();
@@ -92,52 +92,52 @@ export class SubmitQueue {
       return answer;
     } finally {
       this.#inFlight--;
-      this.serve();
+      this.startNext();
     }
   }
 
-  private turn(withinMs: number): Promise<boolean> {
-    return new Promise((take) => {
-      this.#waiting.push({ dueMs: performance.now() + withinMs, take });
-      this.serve();
+  private waitForTurn(withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ dueMs: performance.now() + withinMs, resolve });
+      this.startNext();
     });
   }
 
-  private serve(): void {
+  private startNext(): void {
     const nowMs = performance.now();
     const terms = this.terms();
-    this.refuse(terms === null ? Infinity : nowMs);
+    this.rejectExpired(terms === null ? Infinity : nowMs);
     if (terms === null) return;
     this.#rate = this.rateNow(terms);
     while (this.#inFlight < terms.window && this.#waiting.length > 0) {
-      const rate = spent(this.#rate, nowMs);
+      const rate = tokenTaken(this.#rate, nowMs);
       if (rate === null) break;
       this.#rate = rate;
       this.#inFlight++;
-      this.#waiting.shift()?.take(true);
+      this.#waiting.shift()?.resolve(true);
     }
-    this.arm(this.#rate, terms, nowMs);
+    this.armTimer(this.#rate, terms, nowMs);
   }
 
-  /** Those whose time was over by then. */
-  private refuse(byMs: number): void {
+  /** Rejects attempts whose time limit is at or before `byMs`. */
+  private rejectExpired(byMs: number): void {
     const late = this.#waiting.filter(({ dueMs }) => dueMs <= byMs);
     if (late.length === 0) return;
     this.#waiting = this.#waiting.filter(({ dueMs }) => dueMs > byMs);
-    for (const { take } of late) take(false);
+    for (const { resolve } of late) resolve(false);
   }
 
-  /** A slot that comes free serves at once; this is for the next token, other terms, and those whose time is over before. */
-  private arm(rate: SendRate, terms: SubmitQueueTerms, nowMs: number): void {
+  /** Sets the timer for the next token, read of terms or expiry. A freed window slot needs no timer. */
+  private armTimer(rate: SendRate, terms: SubmitQueueTerms, nowMs: number): void {
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;
     const tokenMs = this.#inFlight < terms.window ? nowMs + waitMs(rate, nowMs) : Infinity;
     const nextMs = Math.min(tokenMs, nowMs + TERMS_EVERY_MS, ...this.#waiting.map(({ dueMs }) => dueMs));
-    this.#timer = setTimeout(() => this.serve(), Math.max(1, Math.ceil(nextMs - nowMs)));
+    this.#timer = setTimeout(() => this.startNext(), Math.max(1, Math.ceil(nextMs - nowMs)));
   }
 
   private rateNow({ perSecond }: SubmitQueueTerms): SendRate {
     const nowMs = performance.now();
-    return agreedOn(this.#rate ?? freshRate(perSecond, nowMs), perSecond, nowMs);
+    return withLimit(this.#rate ?? initialRate(perSecond, nowMs), perSecond, nowMs);
   }
 }

@@ -43,45 +43,45 @@ const planned = (count: number, slot = 0): Map<string, number> => new Map([[`b/$
 const queuesOf = (...senders: BindSender[]): SubmitQueues =>
   new SubmitQueues({
     sendersOf: (bindId) => (bindId === 'b' ? senders : []),
-    senderBy: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
-    senderAt: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+    senderOfLease: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+    senderOfSlot: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
   });
-const slotWithRoom = (queues: SubmitQueues, beside: ReadonlyMap<string, number>): number | null => {
-  const capacity = queues.roomFor('b', beside);
+const slotWithCapacity = (queues: SubmitQueues, plannedBySlot: ReadonlyMap<string, number>): number | null => {
+  const capacity = queues.capacityOf('b', plannedBySlot);
   return capacity !== null && 'lease' in capacity ? capacity.lease.slot : null;
 };
 
-describe('the room of a bind', () => {
-  it('is four windows, with what is planned and what is under way taken off', () => {
+describe('the capacity of a bind', () => {
+  it('is four windows, less planned and reserved attempts', () => {
     const queues = queuesOf(sender);
-    expect(queues.roomFor('b', planned(3))).toEqual({ carrier: 'north', leaseSeconds: 20, lease: sender.lease });
-    expect(slotWithRoom(queues, planned(4))).toBe(null);
-    queues.take(sender.lease);
-    expect(slotWithRoom(queues, planned(3))).toBe(null);
-    queues.free(sender.lease);
-    expect(slotWithRoom(queues, planned(3))).toBe(0);
+    expect(queues.capacityOf('b', planned(3))).toEqual({ carrier: 'north', leaseSeconds: 20, lease: sender.lease });
+    expect(slotWithCapacity(queues, planned(4))).toBe(null);
+    queues.reserve(sender.lease);
+    expect(slotWithCapacity(queues, planned(3))).toBe(null);
+    queues.release(sender.lease);
+    expect(slotWithCapacity(queues, planned(3))).toBe(0);
   });
 
-  it('is on the connection that has the least in hand', () => {
+  it('is on the connection with the fewest reserved attempts', () => {
     const queues = queuesOf(sender, senderOf(1));
-    expect(slotWithRoom(queues, planned(1))).toBe(1);
-    expect(slotWithRoom(queues, planned(1, 1))).toBe(0);
-    queues.take(sender.lease);
-    expect(slotWithRoom(queues, new Map())).toBe(1);
-    expect(slotWithRoom(queues, planned(4, 1))).toBe(0);
+    expect(slotWithCapacity(queues, planned(1))).toBe(1);
+    expect(slotWithCapacity(queues, planned(1, 1))).toBe(0);
+    queues.reserve(sender.lease);
+    expect(slotWithCapacity(queues, new Map())).toBe(1);
+    expect(slotWithCapacity(queues, planned(4, 1))).toBe(0);
   });
 
-  it('is what a slow bind sends within a second, and is worth another look soon', () => {
+  it('is one second of submits for a slow bind, with the delay until it is free', () => {
     const queues = queuesOf({ ...sender, bind: { ...bind, sendWindow: 50, submitPerSecond: 2 } });
-    expect(slotWithRoom(queues, planned(1))).toBe(0);
-    expect(queues.roomFor('b', planned(2))).toEqual({ fullForMs: 50 });
-    queues.take(sender.lease);
-    queues.take(sender.lease);
-    expect(queues.roomFor('b', new Map())).toEqual({ fullForMs: 500 });
+    expect(slotWithCapacity(queues, planned(1))).toBe(0);
+    expect(queues.capacityOf('b', planned(2))).toEqual({ fullForMs: 50 });
+    queues.reserve(sender.lease);
+    queues.reserve(sender.lease);
+    expect(queues.capacityOf('b', new Map())).toEqual({ fullForMs: 500 });
   });
 
-  it('is none while it is not bound', () => {
-    expect(queuesOf().roomFor('b', new Map())).toBe(null);
-    expect(queuesOf(sender).roomFor('other', new Map())).toBe(null);
+  it('is null while the bind is not bound', () => {
+    expect(queuesOf().capacityOf('b', new Map())).toBe(null);
+    expect(queuesOf(sender).capacityOf('other', new Map())).toBe(null);
   });
 });

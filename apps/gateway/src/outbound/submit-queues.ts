@@ -5,41 +5,44 @@ import type { Pace } from '../metrics/link.metrics.js';
 import type { BindCapacity } from './delivery-plan.js';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 
-/** On top of the two response times that an attempt may take: one for its turn, one for its answer. */
+/** Added to two response times (one for the queue, one for the response) for the lease of an attempt. */
 const LEASE_MARGIN_SECONDS = 10;
 
-/** The connections of binds that may send now. */
+/** The bind connections that can send now. */
 export interface Senders {
   sendersOf(bindId: string): readonly BindSender[];
-  senderBy(lease: BindLease): BindSender | null;
-  senderAt(slot: BindSlotName): BindSender | null;
+  senderOfLease(lease: BindLease): BindSender | null;
+  senderOfSlot(slot: BindSlotName): BindSender | null;
 }
 
-/** How much every connection has in hand, so that one that answers nothing, or little, holds up no other. */
+/** The submit queues of all connections; a slow connection does not delay others. */
 export class SubmitQueues {
   private readonly queues = new Map<string, SubmitQueue>();
 
   constructor(private readonly senders: Senders) {}
 
   /**
-   * Room for one more besides those `planned` by `slotKey`, on the connection that has most of it. When none has any, how
-   * long that is likely to last; null when the bind cannot send from here.
+   * The connection of the bind with most capacity beyond `planned` (by `slotKey`). Without capacity, the expected time until
+   * there is some; null when the bind cannot send from this gateway.
    */
-  roomFor(bindId: string, planned: ReadonlyMap<string, number>): BindCapacity | { readonly fullForMs: number } | null {
+  capacityOf(
+    bindId: string,
+    planned: ReadonlyMap<string, number>,
+  ): BindCapacity | { readonly fullForMs: number } | null {
     let most = 0;
     let best: BindSender | null = null;
     const senders = this.senders.sendersOf(bindId);
     for (const sender of senders) {
       const { lease } = sender;
-      const capacity = this.queueOf(lease).roomBeside(planned.get(slotKey(lease)) ?? 0);
+      const capacity = this.queueOf(lease).capacityBeyond(planned.get(slotKey(lease)) ?? 0);
       if (capacity > most) [most, best] = [capacity, sender];
     }
-    if (best !== null) return roomOf(best);
+    if (best !== null) return bindCapacityOf(best);
     if (senders.length === 0) return null;
     return { fullForMs: Math.min(...senders.map(({ lease }) => this.queueOf(lease).pauseMs)) };
   }
 
-  /** What these connections may send a second now; as agreed on until something was sent by them. */
+  /** Present rates of these connections; the agreed rate until the first submit. */
   pacesOf(senders: Iterable<BindSender>): Pace[] {
     return [...senders].map(({ bind, lease }) => {
       const agreed = bind.submitPerSecond / bind.connections;
@@ -47,15 +50,15 @@ export class SubmitQueues {
     });
   }
 
-  take(lease: BindLease): void {
-    this.queueOf(lease).take();
+  reserve(lease: BindLease): void {
+    this.queueOf(lease).reserve();
   }
 
-  free(lease: BindLease): void {
+  release(lease: BindLease): void {
     const queue = this.queueOf(lease);
-    queue.free();
-    // A connection that is gone leaves nothing behind, unless its carrier had asked for less.
-    if (queue.isIdle && this.senders.senderBy(lease) === null) this.queues.delete(slotKey(lease));
+    queue.release();
+    // The queue of a lost connection is deleted, unless its rate is reduced.
+    if (queue.isIdle && this.senders.senderOfLease(lease) === null) this.queues.delete(slotKey(lease));
   }
 
   /** See `SubmitQueue.submit`. */
@@ -72,16 +75,16 @@ export class SubmitQueues {
     return queue;
   }
 
-  /** By whichever lease the slot is held now: what the carrier said of its pace outlives a connection. */
+  /** By slot, not by lease: a reduced rate persists over reconnections. */
   private termsOf(slot: BindSlotName): SubmitQueueTerms | null {
-    const sender = this.senders.senderAt(slot);
+    const sender = this.senders.senderOfSlot(slot);
     if (sender === null) return null;
     const { sendWindow: window, submitPerSecond, connections } = sender.bind;
     return { window, perSecond: submitPerSecond / connections };
   }
 }
 
-function roomOf({ bind, lease }: BindSender): BindCapacity {
+function bindCapacityOf({ bind, lease }: BindSender): BindCapacity {
   const leaseSeconds = 2 * bind.responseTimeoutSeconds + LEASE_MARGIN_SECONDS;
   return { carrier: bind.carrier, lease, leaseSeconds };
 }

@@ -9,7 +9,7 @@ import { textParts, type TextPart } from './text-parts.js';
 const ALPHABETS = ['gsm', 'gsm-packed', 'latin1', 'ascii'] as const;
 const envelope = { destination: '+14155552671', source: '60606', validSeconds: 90 };
 
-/** As a phone would read them: decoded, in order, joined. */
+/** Decodes and joins the parts as a phone does. */
 function read(parts: readonly TextPart[], alphabet: (typeof ALPHABETS)[number]): string {
   return parts
     .map((part) => {
@@ -20,22 +20,22 @@ function read(parts: readonly TextPart[], alphabet: (typeof ALPHABETS)[number]):
     .join('');
 }
 
-describe('a text on its way over a link', () => {
-  it('is in the alphabet of its bind, and in UCS-2 where that lacks a character', () => {
+describe('the parts of a text', () => {
+  it('use the alphabet of the bind, and UCS-2 when it lacks a character', () => {
     const codings = ALPHABETS.map((alphabet) => textParts('Äpfel €5', alphabet, 1)[0]?.dataCoding);
     expect(codings).toEqual([0, 0, 8, 8]);
     expect(textParts('Äpfel', 'latin1', 1)[0]?.shortMessage).toEqual(Buffer.from('Äpfel', 'latin1'));
     expect(textParts('@', 'gsm', 1)[0]?.shortMessage).toEqual(Buffer.of(0));
   });
 
-  it('is one part in UCS-2 up to 70 characters, and parts of 67 beyond', () => {
+  it('are one in UCS-2 up to 70 characters, and of 67 characters beyond', () => {
     const lengths = [70, 71, 134, 135].map((length) =>
       textParts('€'.repeat(length), 'ascii', 1).map(({ shortMessage }) => shortMessage.length),
     );
     expect(lengths).toEqual([[140], [140, 14], [140, 140], [140, 140, 8]]);
   });
 
-  it('says in every part which it is, and asks for the receipt of the last alone', () => {
+  it('have a header each, and only the last requests a receipt', () => {
     const parts = textParts('€'.repeat(140), 'latin1', 0x7f);
     const pdus = parts.map((part) => submitPdu(envelope, part));
     expect(pdus.map(({ fields }) => [fields.esmClass, fields.registeredDelivery])).toEqual([
@@ -48,12 +48,12 @@ describe('a text on its way over a link', () => {
     );
   });
 
-  it('ends in a carriage return where packed septets would leave seven bits of nothing', () => {
+  it('end in a carriage return where packed septets would leave seven unused bits', () => {
     const [part] = textParts('1234567', 'gsm-packed', 1);
     expect(part?.shortMessage.toString('hex')).toBe('31d98c56b3dd1a');
   });
 
-  it('reads as it was written, whatever the text and the alphabet', () => {
+  it('decode to the original text, for any text and alphabet', () => {
     const texts = fc.string({
       unit: fc.constantFrom(...Array.from('019 abzAZ@_$€[]äßÄéΩ.,:#\n😀')),
       minLength: 1,
@@ -64,7 +64,7 @@ describe('a text on its way over a link', () => {
         const parts = textParts(text, alphabet, reference);
         for (const { shortMessage, dataCoding } of parts)
           if (dataCoding === 8) expect(shortMessage.length).toBeLessThanOrEqual(140);
-        // A packed text that fills its last octet with an "@" shows it as nothing (3GPP TS 23.038, 6.1.2.3.1).
+        // A packed text whose last septet is "@" may lose it (3GPP TS 23.038, 6.1.2.3.1).
         expect(read(parts, alphabet).replace(/@$/, '')).toBe(text.replace(/@$/, ''));
       }),
     );

@@ -6,22 +6,22 @@ const UCS2_CODING = 8;
 /** esm_class bit 6: the text begins with a user data header (SMPP 3.4, 5.2.12). */
 const HAS_HEADER = 0x40;
 
-/** What one SMS holds in UCS-2, and what it holds behind the header of a part (3GPP TS 23.040, 9.2.3.24.1). */
+/** UCS-2 units in one SMS, and after the header of a part (3GPP TS 23.040, 9.2.3.24.1). */
 const UCS2_SMS_UNITS = 70;
 const UCS2_PART_UNITS = 67;
 
-/** What of a submit_sm is the text. */
+/** The text fields of a submit_sm. */
 export interface TextPart {
   readonly esmClass: number;
   readonly dataCoding: number;
   readonly shortMessage: Buffer;
-  /** The receipt of the last stands for all. */
+  /** The receipt of the last part counts for the message. */
   readonly isLast: boolean;
 }
 
 /**
- * A text as it goes over a link: in what the carrier takes for its default alphabet, and in UCS-2 where that lacks a
- * character, then in as many parts as that takes. A code is a segment of GSM at most: three parts. `reference`: 0 to 255.
+ * Encodes a text for a link: in the carrier's default alphabet, or in UCS-2, in parts if needed, when the alphabet lacks a
+ * character. A code is at most one GSM segment, so at most three parts. `reference`: 0 to 255.
  */
 export function textParts(text: string, alphabet: LinkAlphabet, reference: number): readonly TextPart[] {
   const octets = inDefault(text, alphabet);
@@ -38,11 +38,11 @@ export function textParts(text: string, alphabet: LinkAlphabet, reference: numbe
   }));
 }
 
-/** Six octets: five follow, of an element of kind 0 with three: the reference, how many parts, which one. */
+/** User data header: length 5, element 0 with 3 octets: reference, number of parts, part number. */
 const headerOf = (reference: number, total: number, part: number): Buffer =>
   Buffer.of(5, 0, 3, reference & 0xff, total, part);
 
-/** No pair of surrogates is torn apart. */
+/** Does not split surrogate pairs. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -71,7 +71,7 @@ function inDefault(text: string, alphabet: LinkAlphabet): Buffer | null {
   }
 }
 
-/** One octet a character, where no character is beyond that one. */
+/** One octet per character; null if a character is above `highest`. */
 function upTo(highest: number, text: string): Buffer | null {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > highest) return null;
   return Buffer.from(text, 'latin1');

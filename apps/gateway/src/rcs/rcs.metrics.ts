@@ -2,17 +2,17 @@ import type { RbmCommand } from '@countersign/rcs/commands';
 import type { CardEventKind, SendOutcome, Verdict } from '@countersign/rcs/rules';
 import type { Metrics } from '@countersign/telemetry';
 import { PeerNames } from '../metrics/peer-names.js';
-import type { CommandResult } from './rbm-answer.js';
-import type { WebhookFate } from './rbm-webhook.handler.js';
+import type { CommandResult } from './rbm/rbm-answer.js';
+import type { WebhookResult } from './webhook/rbm-webhook.handler.js';
 
-/** What the gateway counts of cards. Labels take few values: no phone, no id, and of agents only so many. */
+/** Metrics of cards. Label values are bounded: no phones, no ids, and a limited number of agents. */
 export class RcsMetrics {
   private readonly agents = new PeerNames();
   private readonly cards;
   private readonly sendSeconds;
   private readonly deliverySeconds;
   private readonly taps;
-  private readonly errands;
+  private readonly commands;
   private readonly webhooks;
   private readonly events;
   private readonly shed;
@@ -20,72 +20,72 @@ export class RcsMetrics {
   constructor(private readonly metrics: Metrics) {
     this.cards = metrics.counter({
       name: 'rcs_cards_total',
-      help: 'Cards that were claimed to be sent, by what came of it, and for refused and unknown ones why.',
+      help: 'Sends of claimed cards, by outcome and, for refused and unknown ones, by reason.',
       labels: ['outcome', 'because'],
     });
     this.sendSeconds = metrics.histogram({
       name: 'rcs_send_seconds',
-      help: 'From the claim of a card to the answer of the platform, or to the end of its time.',
+      help: 'Duration of a send, from the start of the request to the answer of the platform or the timeout.',
     });
     this.deliverySeconds = metrics.histogram({
       name: 'rcs_delivery_seconds',
-      help: 'From the answer of the platform to the first word that the card had reached its phone.',
+      help: 'Time from the answer of the platform to a send until the first event that proves the delivery of the card.',
       labels: ['agent'],
     });
     this.taps = metrics.counter({
       name: 'rcs_taps_total',
-      help: 'Taps that were taken for what they say; late: the session had ended before.',
+      help: 'Valid taps, by verdict; late: the session had ended before.',
       labels: ['verdict', 'effect'],
     });
-    this.errands = metrics.counter({
+    this.commands = metrics.counter({
       name: 'rcs_commands_total',
-      help: 'What else the platform was told: cards revoked, and texts that close them. Again: to be tried once more.',
+      help: 'Revokes and closing texts sent to the platform, by outcome; again: to be retried.',
       labels: ['errand', 'outcome'],
     });
     this.webhooks = metrics.counter({
       name: 'rcs_webhooks_total',
-      help: 'Requests to the webhook of the platform, by what became of them.',
+      help: 'Requests to the webhook of the platform, by result.',
       labels: ['fate'],
     });
     this.events = metrics.counter({
       name: 'rcs_events_total',
-      help: 'Events of the platform that were stored, repeats included.',
+      help: 'Stored events of the platform, repeats included.',
       labels: ['kind'],
     });
     this.shed = metrics.counter({
       name: 'rcs_offers_shed_total',
-      help: 'Offers that were rung for and not looked at, because too many cards were on their way.',
+      help: 'Offers that were not claimed because too many sends were in flight.',
     });
   }
 
-  /** Cards on their way, read when the metrics are asked for. */
-  watchSends(read: () => number): void {
-    this.metrics.gauge({ name: 'rcs_cards_sending', help: 'Cards on their way to the platform from here.', read });
+  /** Registers the gauge of sends in flight; `read` is called at each scrape. */
+  registerSendsInFlight(read: () => number): void {
+    this.metrics.gauge({ name: 'rcs_cards_sending', help: 'Sends in flight on this gateway.', read });
   }
 
-  sent(outcome: SendOutcome, seconds: number): void {
+  countSend(outcome: SendOutcome, seconds: number): void {
     this.cards.inc({ outcome: outcome.kind, because: 'because' in outcome ? outcome.because : '' });
     this.sendSeconds.observe(seconds);
   }
 
-  arrived(agentId: string, afterMs: number): void {
+  countArrival(agentId: string, afterMs: number): void {
     this.deliverySeconds.observe({ agent: this.agents.labelOf(agentId) }, afterMs / 1_000);
   }
 
-  tapped(verdict: Verdict, ended: boolean): void {
+  countTap(verdict: Verdict, ended: boolean): void {
     this.taps.inc({ verdict, effect: ended ? 'ended' : 'late' });
   }
 
-  told(errand: RbmCommand['kind'], outcome: CommandResult): void {
-    this.errands.inc({ errand, outcome });
+  countCommand(errand: RbmCommand['kind'], outcome: CommandResult): void {
+    this.commands.inc({ errand, outcome });
   }
 
-  received(fate: WebhookFate, kind: CardEventKind | null): void {
+  countWebhook(fate: WebhookResult, kind: CardEventKind | null): void {
     this.webhooks.inc({ fate });
     if (kind !== null) this.events.inc({ kind });
   }
 
-  leftOut(count: number): void {
+  countShedOffers(count: number): void {
     this.shed.inc(count);
   }
 }

@@ -1,7 +1,8 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { JobNotifier, PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
-import type { AddressedCardOutcome } from '@countersign/rcs/offers';
+import { RbmCommandStore } from '@countersign/rcs/commands';
+import { CardArrivalStore, CardEventStore } from '@countersign/rcs/events';
+import { CardSendStore } from '@countersign/rcs/offers';
 import { CardAnswers } from '@countersign/rcs/rules';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
@@ -9,60 +10,77 @@ import { SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, type Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OfferListener } from './offer-listener.js';
-import { CardDecisions, type Decided } from './card-decisions.js';
-import { RcsCommandProcessor } from './rcs-command.processor.js';
-import { CardEventIntake } from './card-event-intake.js';
-import { RcsEventProcessor } from './rcs-event.processor.js';
-import { publishCardOutcomes } from './card-outcome-messages.js';
-import { CardOffers } from './card-offers.js';
-import { CardPlatform } from './card-platform.js';
-import { CardsConsumer } from './cards.consumer.js';
-import { recordOf } from './event-record.js';
-import { RbmClient } from './rbm-client.js';
+import { CardDecisions, type Decided } from './dispatch/card-decisions.js';
+import { publishCardOutcomes } from './dispatch/card-outcome-messages.js';
+import { CardsConsumer } from './dispatch/cards.consumer.js';
+import { OfferListener } from './dispatch/offer-listener.js';
+import { OfferDispatcher } from './dispatch/offer.dispatcher.js';
+import { RcsCommandProcessor } from './dispatch/rcs-command.processor.js';
+import { RcsEventProcessor } from './dispatch/rcs-event.processor.js';
+import { throttled } from './dispatch/throttled.js';
+import { CardPlatform } from './rbm/card-platform.js';
+import { RbmClient } from './rbm/rbm-client.js';
 import { RcsMetrics } from './rcs.metrics.js';
 import { RcsService } from './rcs.service.js';
-import { throttled } from './throttled.js';
-import { RbmWebhookHandler } from './rbm-webhook.handler.js';
-import { WebhookServer } from './webhook.server.js';
+import { CardEventIntake } from './webhook/card-event-intake.js';
+import { eventRecordOf } from './webhook/event-record.js';
+import { RbmWebhookHandler } from './webhook/rbm-webhook.handler.js';
+import { WebhookServer } from './webhook/webhook.server.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
 
-/** Tells whoever it concerns what was decided of cards, after the commit. */
-type Arrived = (decided: Pick<Decided, 'news' | 'arrivals'>) => void;
-const ARRIVED = Symbol('arrived');
+/** Publishes the results of arrivals, after the commit. */
+type PublishArrivals = (decided: Pick<Decided, 'cardOutcomes' | 'arrivals'>) => void;
+const PUBLISH_ARRIVALS = Symbol('publishArrivals');
 
-/** Cards, from offers to the platform and from its webhooks to decisions. */
+const storeProviders: FactoryProvider[] = [
+  {
+    provide: CardSendStore,
+    inject: [Database, GatewaySettings],
+    useFactory: (database: Database, { batchMaxCommands: maxBatch }: GatewaySettings) =>
+      new CardSendStore({ database, batch: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT } }),
+  },
+  {
+    provide: CardEventStore,
+    inject: [Database, DatabaseClock, CardAnswers],
+    useFactory: (database: Database, clock: DatabaseClock, answers: CardAnswers) =>
+      new CardEventStore({ database, clock, answers }),
+  },
+  {
+    provide: CardArrivalStore,
+    inject: [DatabaseClock, CardAnswers],
+    useFactory: (clock: DatabaseClock, answers: CardAnswers) => new CardArrivalStore(clock, answers),
+  },
+  {
+    provide: RbmCommandStore,
+    inject: [Database, DatabaseClock],
+    useFactory: (database: Database, clock: DatabaseClock) => new RbmCommandStore(database, clock),
+  },
+];
+
+/** RCS: offers to the platform, and events of the platform to decisions. */
 export const rcsProviders: FactoryProvider[] = [
   { provide: RcsMetrics, inject: [Metrics], useFactory: (metrics: Metrics) => new RcsMetrics(metrics) },
   { provide: CardAnswers, inject: [ServerKeys], useFactory: (keys: ServerKeys) => new CardAnswers(keys) },
-  {
-    provide: CardStore,
-    inject: [Database, DatabaseClock, ServerKeys, GatewaySettings],
-    useFactory: (
-      database: Database,
-      clock: DatabaseClock,
-      keys: ServerKeys,
-      { batchMaxCommands: maxBatch }: GatewaySettings,
-    ) => new CardStore({ database, clock, keys, batch: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT } }),
-  },
+  ...storeProviders,
   {
     provide: CardPlatform,
     inject: [GatewaySettings, DatabaseClock, CardAnswers, LOGGER],
     useFactory: ({ rbm }: GatewaySettings, clock: DatabaseClock, answers: CardAnswers, logger: Logger) => {
       const client = RbmClient.open(rbm, {
         nowMs: () => clock.nowMs(),
-        onProblem: (problem) => logger.error(problem, 'the RCS platform refuses what only an engineer can mend'),
+        onProblem: (problem) =>
+          logger.error(problem, 'RCS platform refuses cards; check the agent and the service account'),
       });
-      if (client === null) logger.info('no RCS platform is set up: sessions fall back to SMS');
+      if (client === null) logger.info('no RCS platform is configured: sessions fall back to SMS');
       return new CardPlatform(client, answers);
     },
   },
   {
-    provide: CardOffers,
-    inject: [CardStore, CardPlatform, RcsCommandProcessor, PubSub, RcsMetrics, GatewaySettings, LOGGER],
+    provide: OfferDispatcher,
+    inject: [CardSendStore, CardPlatform, RcsCommandProcessor, PubSub, RcsMetrics, GatewaySettings, LOGGER],
     useFactory: (
-      cards: CardStore,
+      sends: CardSendStore,
       platform: CardPlatform,
       commands: RcsCommandProcessor,
       bus: PubSub,
@@ -70,58 +88,58 @@ export const rcsProviders: FactoryProvider[] = [
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
     ) => {
-      const offers = new CardOffers({
-        cards,
+      const dispatcher = new OfferDispatcher({
+        sends,
         maxBatch,
-        send: (card) => platform.send(card),
-        onCardOutcomes: (news: readonly AddressedCardOutcome[]) => publishCardOutcomes(bus, news),
-        onGivenUp: () => commands.wake(),
-        onOutcome: (outcome, seconds) => metrics.sent(outcome, seconds),
-        onShed: (count) => metrics.leftOut(count),
+        send: (card) => platform.sendCard(card),
+        onCardOutcomes: (outcomes) => publishCardOutcomes(bus, outcomes),
+        onRevokeDue: () => commands.wake(),
+        onOutcome: (outcome, seconds) => metrics.countSend(outcome, seconds),
+        onShed: (count) => metrics.countShedOffers(count),
         onError: throttled((err) =>
-          logger.warn({ err }, 'cards could not be claimed, or what became of them not recorded'),
+          logger.warn({ err }, 'RCS offer dispatcher: offers could not be claimed or outcomes not recorded'),
         ),
       });
-      metrics.watchSends(() => offers.sending);
-      return offers;
+      metrics.registerSendsInFlight(() => dispatcher.sending);
+      return dispatcher;
     },
   },
   {
     provide: RcsCommandProcessor,
-    inject: [CardStore, CardPlatform, RcsMetrics, LOGGER],
-    useFactory: (cards: CardStore, platform: CardPlatform, metrics: RcsMetrics, logger: Logger) =>
+    inject: [RbmCommandStore, CardPlatform, RcsMetrics, LOGGER],
+    useFactory: (store: RbmCommandStore, platform: CardPlatform, metrics: RcsMetrics, logger: Logger) =>
       new RcsCommandProcessor({
-        cards,
-        run: (errand) => platform.run(errand),
-        onResult: (kind, told) => metrics.told(kind, told),
+        store,
+        run: (command) => platform.runCommand(command),
+        onResult: (kind, result) => metrics.countCommand(kind, result),
         onError: throttled((err) =>
-          logger.warn({ err }, 'the RCS platform could not be told something, and is told once more'),
+          logger.warn({ err }, 'RCS command processor: commands could not be claimed or recorded; retrying'),
         ),
       }),
   },
   {
     provide: CardDecisions,
-    inject: [Database, CardStore, SessionStore],
-    useFactory: (database: Database, cards: CardStore, sessions: SessionStore) =>
-      new CardDecisions({ database, cards, sessions }),
+    inject: [Database, CardEventStore, CardArrivalStore, SessionStore],
+    useFactory: (database: Database, events: CardEventStore, arrivals: CardArrivalStore, sessions: SessionStore) =>
+      new CardDecisions({ database, events, arrivals, sessions }),
   },
   {
-    provide: ARRIVED,
-    inject: [CardOffers, PubSub, RcsMetrics],
+    provide: PUBLISH_ARRIVALS,
+    inject: [OfferDispatcher, PubSub, RcsMetrics],
     useFactory:
-      (offers: CardOffers, bus: PubSub, metrics: RcsMetrics): Arrived =>
-      ({ news, arrivals }) => {
-        publishCardOutcomes(bus, news);
-        offers.arrived(arrivals.map(({ cardId }) => cardId));
-        for (const { agentId, afterMs } of arrivals) metrics.arrived(agentId, afterMs);
+      (dispatcher: OfferDispatcher, bus: PubSub, metrics: RcsMetrics): PublishArrivals =>
+      ({ cardOutcomes, arrivals }) => {
+        publishCardOutcomes(bus, cardOutcomes);
+        dispatcher.markDelivered(arrivals.map(({ cardId }) => cardId));
+        for (const { agentId, afterMs } of arrivals) metrics.countArrival(agentId, afterMs);
       },
   },
   {
     provide: RcsEventProcessor,
-    inject: [CardDecisions, ARRIVED, RcsCommandProcessor, JobNotifier, RcsMetrics, GatewaySettings, LOGGER],
+    inject: [CardDecisions, PUBLISH_ARRIVALS, RcsCommandProcessor, JobNotifier, RcsMetrics, GatewaySettings, LOGGER],
     useFactory: (
       decisions: CardDecisions,
-      arrived: Arrived,
+      publishArrivals: PublishArrivals,
       commands: RcsCommandProcessor,
       notifier: JobNotifier,
       metrics: RcsMetrics,
@@ -130,31 +148,36 @@ export const rcsProviders: FactoryProvider[] = [
     ) => {
       const onDecided = (decided: Decided): void => {
         const { eventIds, taps } = decided;
-        arrived(decided);
+        publishArrivals(decided);
         if (eventIds.length > 0) notifier.notify(eventIds);
-        for (const { verdict, ended } of taps) metrics.tapped(verdict, ended);
+        for (const { verdict, ended } of taps) metrics.countTap(verdict, ended);
         if (taps.length > 0) commands.wake();
       };
-      const onError = throttled((err) => logger.error({ err }, 'what the RCS platform told could not be acted on'));
+      const onError = throttled((err) => logger.error({ err }, 'RCS event could not be processed'));
       return new RcsEventProcessor({ decisions, maxBatch, onDecided, onError });
     },
   },
   {
     provide: CardEventIntake,
-    inject: [CardStore, CardDecisions, ARRIVED, GatewaySettings, LOGGER],
+    inject: [CardEventStore, CardDecisions, PUBLISH_ARRIVALS, GatewaySettings, LOGGER],
     useFactory: (
-      cards: CardStore,
+      events: CardEventStore,
       decisions: CardDecisions,
-      arrived: Arrived,
+      publishArrivals: PublishArrivals,
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
     ) =>
       new CardEventIntake({
-        cards,
+        events,
         decisions,
         maxBatch,
-        onDecided: arrived,
-        onError: throttled((err) => logger.error({ err }, 'what the RCS platform told is acted on later')),
+        onDecided: publishArrivals,
+        onError: throttled((err) =>
+          logger.error(
+            { err },
+            'RCS event intake: arrivals could not be applied while they were stored; they are processed later',
+          ),
+        ),
       }),
   },
   {
@@ -171,47 +194,47 @@ export const rcsProviders: FactoryProvider[] = [
     ) => {
       const handler = new RbmWebhookHandler({
         clientToken,
-        recordOf: (event) => recordOf(event, { answers, clock }),
-        store: (event) => intake.take(event),
-        onStored: (ids) => processor.wake(ids),
-        onFate: (fate, kind) => metrics.received(fate, kind),
-        onError: throttled((err) => logger.error({ err }, 'what the RCS platform told could not be stored')),
+        eventRecordOf: (event) => eventRecordOf(event, { answers, clock }),
+        store: (event) => intake.storeEvent(event),
+        onStored: (ids) => processor.enqueue(ids),
+        onResult: (result, kind) => metrics.countWebhook(result, kind),
+        onError: throttled((err) => logger.error({ err }, 'RCS webhook: event could not be stored')),
       });
       return new WebhookServer({ host, port, handler });
     },
   },
   {
     provide: CardsConsumer,
-    inject: [CardOffers, RcsCommandProcessor, LOGGER],
-    useFactory: (offers: CardOffers, commands: RcsCommandProcessor, logger: Logger) =>
-      new CardsConsumer(offers, commands, (err) => logger.debug({ err }, 'queue connection')),
+    inject: [OfferDispatcher, RcsCommandProcessor, LOGGER],
+    useFactory: (dispatcher: OfferDispatcher, commands: RcsCommandProcessor, logger: Logger) =>
+      new CardsConsumer(dispatcher, commands, (err) => logger.debug({ err }, 'queue connection')),
   },
   {
     provide: OfferListener,
-    inject: [PubSub, CardOffers],
-    useFactory: (bus: PubSub, offers: CardOffers) => new OfferListener(bus, offers),
+    inject: [PubSub, OfferDispatcher],
+    useFactory: (bus: PubSub, dispatcher: OfferDispatcher) => new OfferListener(bus, dispatcher),
   },
   {
     provide: RcsService,
     inject: [
-      CardStore,
+      CardSendStore,
       CardPlatform,
       WebhookServer,
       CardsConsumer,
       OfferListener,
-      CardOffers,
+      OfferDispatcher,
       RcsCommandProcessor,
       RcsEventProcessor,
     ],
     useFactory: (
-      cards: CardStore,
+      sends: CardSendStore,
       platform: CardPlatform,
       webhook: WebhookServer,
       consumer: CardsConsumer,
-      calls: OfferListener,
-      offers: CardOffers,
+      listener: OfferListener,
+      dispatcher: OfferDispatcher,
       commands: RcsCommandProcessor,
       events: RcsEventProcessor,
-    ) => new RcsService({ cards, platform, webhook, consumer, calls, offers, commands, events }),
+    ) => new RcsService({ sends, platform, webhook, consumer, listener, dispatcher, commands, events }),
   },
 ];

@@ -1,24 +1,24 @@
-import type { CardStore } from '@countersign/rcs';
-import type { OfferListener } from './offer-listener.js';
-import type { RcsCommandProcessor } from './rcs-command.processor.js';
-import type { RcsEventProcessor } from './rcs-event.processor.js';
-import type { CardOffers } from './card-offers.js';
-import type { CardPlatform } from './card-platform.js';
-import type { CardsConsumer } from './cards.consumer.js';
-import type { WebhookServer } from './webhook.server.js';
+import type { CardSendStore } from '@countersign/rcs/offers';
+import type { CardsConsumer } from './dispatch/cards.consumer.js';
+import type { OfferListener } from './dispatch/offer-listener.js';
+import type { OfferDispatcher } from './dispatch/offer.dispatcher.js';
+import type { RcsCommandProcessor } from './dispatch/rcs-command.processor.js';
+import type { RcsEventProcessor } from './dispatch/rcs-event.processor.js';
+import type { CardPlatform } from './rbm/card-platform.js';
+import type { WebhookServer } from './webhook/webhook.server.js';
 
 export interface RcsParts {
-  readonly cards: Pick<CardStore, 'drain'>;
-  readonly platform: Pick<CardPlatform, 'isSetUp' | 'stop'>;
+  readonly sends: Pick<CardSendStore, 'drain'>;
+  readonly platform: Pick<CardPlatform, 'isConfigured' | 'stop'>;
   readonly webhook: Pick<WebhookServer, 'listen' | 'close'>;
   readonly consumer: Pick<CardsConsumer, 'stop'>;
-  readonly calls: Pick<OfferListener, 'start' | 'stop'>;
-  readonly offers: Pick<CardOffers, 'stopClaiming' | 'drain'>;
-  readonly commands: Pick<RcsCommandProcessor, 'start' | 'stopTaking' | 'drain'>;
+  readonly listener: Pick<OfferListener, 'start' | 'stop'>;
+  readonly dispatcher: Pick<OfferDispatcher, 'stopClaiming' | 'drain'>;
+  readonly commands: Pick<RcsCommandProcessor, 'start' | 'stopClaiming' | 'drain'>;
   readonly events: Pick<RcsEventProcessor, 'start' | 'stop'>;
 }
 
-/** Everything of cards, as far as it is started and stopped. */
+/** Starts and stops the RCS components in their order. */
 export class RcsService {
   constructor(private readonly parts: RcsParts) {}
 
@@ -27,31 +27,31 @@ export class RcsService {
   }
 
   start(): void {
-    const { platform, calls, commands, events } = this.parts;
-    calls.start();
+    const { platform, listener, commands, events } = this.parts;
+    listener.start();
     events.start();
-    // Errands of cards are those of a gateway that can run them.
-    if (platform.isSetUp) commands.start();
+    // Without a platform this gateway leaves commands to other gateways.
+    if (platform.isConfigured) commands.start();
   }
 
-  /** No card is claimed and no errand taken from now on. The webhook goes on: cards that went out are answered. */
+  /** Claims no further cards and commands. The webhook stays open for events of cards that were sent. */
   async stopSending(): Promise<void> {
-    const { consumer, calls, offers, commands } = this.parts;
-    calls.stop();
-    offers.stopClaiming();
-    await Promise.all([consumer.stop(), commands.stopTaking()]);
+    const { consumer, listener, dispatcher, commands } = this.parts;
+    listener.stop();
+    dispatcher.stopClaiming();
+    await Promise.all([consumer.stop(), commands.stopClaiming()]);
   }
 
-  /** Resolves once what is on its way to the platform has arrived, and is recorded. */
+  /** Resolves once all sends and commands in flight have completed and are recorded. */
   async finishSending(): Promise<void> {
-    await Promise.all([this.parts.offers.drain(), this.parts.commands.drain()]);
+    await Promise.all([this.parts.dispatcher.drain(), this.parts.commands.drain()]);
   }
 
-  /** Takes nothing more of the platform, and acts on what it took. */
+  /** Closes the webhook, then finishes the events that it accepted. */
   async stop(): Promise<void> {
-    const { cards, platform, webhook, events } = this.parts;
+    const { sends, platform, webhook, events } = this.parts;
     await webhook.close();
-    await cards.drain();
+    await sends.drain();
     await events.stop();
     await platform.stop();
   }

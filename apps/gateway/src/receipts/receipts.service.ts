@@ -9,23 +9,24 @@ import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundLink } from '../links/inbound-link.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
-/** Receipts that wait for a transaction at most; beyond it carriers are asked to send again. */
+/** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
 const MAX_QUEUED_RECEIPTS = 5_000;
 const REPORT_EVERY_MS = 1_000;
 
 export interface ReceiptsOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly ledger: Pick<MtMessageStore, 'receive'>;
+  readonly mtMessages: Pick<MtMessageStore, 'receive'>;
   readonly maxBatch: number;
-  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
 }
 
 /**
- * The way of a delivery receipt: from the PDU to its answer. It counts over whichever link of its carrier it comes.
- * Answered ESME_ROK once what it says is committed, or where it says nothing; else the carrier is asked to send it again.
+ * Processes a delivery receipt, from the PDU to the response. Receipts are matched by carrier, over any of its links.
+ * The response is ESME_ROK after the commit, or at once for a receipt that is unreadable or not final; the link's
+ * retryable status when the receipt could not be stored.
  */
 export class ReceiptsService {
   readonly #batcher: Batcher<ReceiptNote, ReceiptFate>;
@@ -34,7 +35,7 @@ export class ReceiptsService {
   constructor(private readonly o: ReceiptsOptions) {
     this.#batcher = new Batcher({
       name: 'receipts',
-      run: (notes) => this.receive(notes),
+      run: (notes) => this.storeReceipts(notes),
       keysOf: ({ carrier, smscMessageId }) => [JSON.stringify([carrier, canonicalId(smscMessageId)])],
       maxBatch: o.maxBatch,
       maxInFlight: MAX_BATCHES_IN_FLIGHT,
@@ -42,45 +43,45 @@ export class ReceiptsService {
     });
   }
 
-  /** Never rejects. One that is not the last word, or names no message, is answered at once. */
-  accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+  /** Never rejects. A receipt that is not final, or names no message, is answered at once. */
+  acceptReceipt(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     const receipt = parseReceipt(pdu);
     if (receipt === null) {
-      this.o.metrics.receipts.inc({ fate: 'unreadable', ...this.o.metrics.whose(link) });
+      this.o.metrics.receipts.inc({ fate: 'unreadable', ...this.o.metrics.linkLabels(link) });
       this.o.metrics.orphanReceipts.inc();
       return { status: STATUS.ESME_ROK };
     }
     const { messageId: smscMessageId, state, networkError } = receipt;
     if (state === 'undecided') {
-      this.o.metrics.receipts.inc({ fate: 'undecided', ...this.o.metrics.whose(link) });
+      this.o.metrics.receipts.inc({ fate: 'undecided', ...this.o.metrics.linkLabels(link) });
       return { status: STATUS.ESME_ROK };
     }
     return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError }).then(
       (fate) => {
-        this.o.metrics.receipts.inc({ fate, ...this.o.metrics.whose(link) });
+        this.o.metrics.receipts.inc({ fate, ...this.o.metrics.linkLabels(link) });
         return { status: STATUS.ESME_ROK };
       },
-      (error: unknown) => this.sendAgain(error, link),
+      (error: unknown) => this.refuseForRetry(error, link),
     );
   }
 
-  /** Resolves once every receipt that came in is answered. */
+  /** Resolves when every received receipt is answered. */
   drain(): Promise<void> {
     return this.#batcher.drain();
   }
 
-  private async receive(notes: readonly ReceiptNote[]): Promise<readonly ReceiptFate[]> {
-    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.ledger.receive(tx, notes));
+  private async storeReceipts(notes: readonly ReceiptNote[]): Promise<readonly ReceiptFate[]> {
+    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.mtMessages.receive(tx, notes));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     return fates;
   }
 
-  private sendAgain(error: unknown, link: InboundLink): MessageAnswer {
-    this.o.metrics.receipts.inc({ fate: 'sent_back', ...this.o.metrics.whose(link) });
+  private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
+    this.o.metrics.receipts.inc({ fate: 'sent_back', ...this.o.metrics.linkLabels(link) });
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
       this.#reportedMs = nowMs;
-      this.o.logger.error({ err: error }, 'receipts could not be stored and are asked for again');
+      this.o.logger.error({ err: error }, 'receipts could not be stored; the carrier is asked to resend');
     }
     return { status: link.retryableMoStatus };
   }

@@ -28,30 +28,32 @@ function recording(): Recording {
 }
 
 describe('the flight recorder', () => {
-  it('tells the connections of a bind apart, and binds', () => {
+  it('separates connections and binds', () => {
     const { recorder, link } = recording();
     recorder.tap(link(1))('out', submit(1));
     recorder.tap(link(0))('in', submit(2));
     recorder.tap(link(0, 'another bind'))('in', submit(3));
-    expect(recorder.recorded(BIND).map(({ slot, pdus }) => [slot, pdus.map(({ direction }) => direction)])).toEqual([
+    expect(
+      recorder.recordedConnections(BIND).map(({ slot, pdus }) => [slot, pdus.map(({ direction }) => direction)]),
+    ).toEqual([
       [0, ['in']],
       [1, ['out']],
     ]);
-    expect(recorder.recorded('a bind that nobody knows')).toEqual([]);
+    expect(recorder.recordedConnections('an unknown bind')).toEqual([]);
   });
 
-  it('goes on where the link before it ended', () => {
+  it('continues the record of the previous link', () => {
     const { recorder, link } = recording();
     for (const sequence of [1, 2]) recorder.tap(link(0))('out', submit(sequence));
-    const [connection] = recorder.recorded(BIND);
+    const [connection] = recorder.recordedConnections(BIND);
     expect(connection?.pdus.map(({ octets }) => octets.readUInt32BE(12))).toEqual([1, 2]);
   });
 
-  it('keeps texts only from the moment they are asked for until their time is over, and then forgets those it kept', () => {
+  it('records texts only while full traces are enabled, and redacts them afterwards', () => {
     const { recorder, link, now } = recording();
     const tap = recorder.tap(link(0));
     const shown = (): string[] =>
-      recorder.recorded(BIND).flatMap(({ pdus }) => pdus.map(({ octets }) => octets.toString('latin1', 32)));
+      recorder.recordedConnections(BIND).flatMap(({ pdus }) => pdus.map(({ octets }) => octets.toString('latin1', 32)));
     tap('out', submit(1));
     now.fullUntil = new Date(2_000);
     tap('out', submit(2));
@@ -62,18 +64,18 @@ describe('the flight recorder', () => {
     expect(shown().map((text) => text.includes(TEXT))).toEqual([false, false, false]);
   });
 
-  it('remembers so many connections, and those that were made last', () => {
+  it('keeps a limited number of connections, the latest', () => {
     const { recorder, link } = recording();
     for (let n = 0; n < 300; n++) recorder.tap(link(0, `bind ${n}`))('out', submit(n));
-    expect(recorder.recorded('bind 0')).toEqual([]);
-    expect(recorder.recorded('bind 299')).toHaveLength(1);
+    expect(recorder.recordedConnections('bind 0')).toEqual([]);
+    expect(recorder.recordedConnections('bind 299')).toHaveLength(1);
   });
 });
 
 describe('a trace', () => {
   const said = (octets: Buffer) => ({ atMs: Date.UTC(2026, 0, 1), direction: 'in' as const, octets, ends: ENDS });
 
-  it('spells out a PDU, and gives all of it', () => {
+  it('shows the fields of a PDU and all its octets', () => {
     const octets = encodePdu({ ...deliverSm({ dataCoding: 8, shortMessage: Buffer.from('**') }), sequence: 7 });
     expect(tracedPdu(said(octets))).toMatchObject({
       at: '2026-01-01T00:00:00.000Z',
@@ -90,7 +92,7 @@ describe('a trace', () => {
     });
   });
 
-  it('says what is wrong with a PDU that cannot be read', () => {
+  it('shows the fault of a malformed PDU', () => {
     const cut = submit(7).subarray(0, 20);
     expect(tracedPdu(said(cut))).toMatchObject({ command: 'submit_sm', sequence: 7, fields: {} });
     expect(tracedPdu(said(cut)).fault).toContain('ends');
@@ -98,7 +100,7 @@ describe('a trace', () => {
     expect(tracedPdu(said(unknown))).toMatchObject({ command: null, fault: 'command not supported' });
   });
 
-  it('is cut to the newest where it would be too large, each connection to its share', () => {
+  it('is limited to the newest PDUs when too large, each connection to its share', () => {
     const pdus = Array.from({ length: 100 }, (_, n) => said(submit(n)));
     const recorded = [0, 1].map((slot) => ({ slot, pdus }));
     const { connections } = traceAnswer(recorded, 20_000);

@@ -2,13 +2,13 @@ import { slotKey, type BindSlotName } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { PduRing, type LinkEnds, type RecordedPdu } from './pdu-ring.js';
 
-/** Connections that are remembered; the one that was made longest ago is forgotten first. 64 MiB at most. */
-const RINGS = 256;
+/** Maximum recorded connections; the least recently connected one is dropped first. 64 MiB at most. */
+const MAX_CONNECTIONS = 256;
 
-/** A connection of a bind, for as long as its link lives. */
+/** A bind connection for the lifetime of one link. */
 export interface TappedLink extends BindSlotName {
   readonly ends: LinkEnds;
-  /** Until when its texts are to be kept, as its row says now; null for not at all. */
+  /** Time until which texts are recorded, from the row; null: no texts. */
   readonly fullUntil: () => Date | null;
 }
 
@@ -23,41 +23,41 @@ interface Recording extends BindSlotName {
 }
 
 /**
- * The last PDUs of every connection of our binds, for whoever must tell a carrier what was said. Outlives the links, so
- * that it can be read why one ended. Passwords are never kept, texts only for the time that an engineer has asked for.
+ * Records the last PDUs of every bind connection, for analysis with a carrier. Records outlive the links, so that they show
+ * why a link ended. Passwords are never recorded, texts only while an engineer has enabled full traces.
  */
 export class FlightRecorder {
   readonly #recordings = new Map<string, Recording>();
 
-  /** `nowMs` is the database's time: what is recorded can be laid beside its rows. */
+  /** `nowMs` is database time, so that records can be compared with rows. */
   constructor(private readonly nowMs: () => number) {}
 
-  /** The listener for the octets of a link that begins. */
+  /** Starts recording a link; returns the listener for its octets. */
   tap(link: TappedLink): (direction: 'in' | 'out', octets: Buffer) => void {
     const { ends } = link;
-    const { ring } = this.begin(link);
+    const { ring } = this.startRecording(link);
     return (direction, octets) => {
       const atMs = this.nowMs();
       ring.add({ atMs, direction, octets, ends }, isFull(link, atMs));
     };
   }
 
-  /** What is known of a bind's connections, by slot; of those that other gateways hold, what was said while this one did. */
-  recorded(bindId: Uuid): RecordedConnection[] {
+  /** Recorded PDUs of a bind's connections, by slot, including connections that this gateway held before. */
+  recordedConnections(bindId: Uuid): RecordedConnection[] {
     const own = [...this.#recordings.values()].filter((recording) => recording.bindId === bindId);
-    for (const recording of own) if (!isFull(recording, this.nowMs())) recording.ring.hideTexts();
+    for (const recording of own) if (!isFull(recording, this.nowMs())) recording.ring.redactTexts();
     return own.map(({ slot, ring }) => ({ slot, pdus: ring.pdus() })).sort((a, b) => a.slot - b.slot);
   }
 
-  private begin({ bindId, slot, fullUntil }: TappedLink): Recording {
+  private startRecording({ bindId, slot, fullUntil }: TappedLink): Recording {
     const key = slotKey({ bindId, slot });
     const ring = this.#recordings.get(key)?.ring ?? new PduRing();
     const recording = { bindId, slot, ring, fullUntil };
-    // Again behind the others: it is the newest now.
+    // Deleted and set again, so that it is the newest entry.
     this.#recordings.delete(key);
     this.#recordings.set(key, recording);
-    const [longestAgo] = this.#recordings.keys();
-    if (this.#recordings.size > RINGS && longestAgo !== undefined) this.#recordings.delete(longestAgo);
+    const [oldest] = this.#recordings.keys();
+    if (this.#recordings.size > MAX_CONNECTIONS && oldest !== undefined) this.#recordings.delete(oldest);
     return recording;
   }
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { LinkEnds } from './pdu-ring.js';
 
-/** Of a socket that is connected; a look-up of its name is what the socket says, not what the row says. */
+/** The addresses of a connected socket, after name lookup. */
 export function linkEndsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): LinkEnds {
   return {
     local: { address: localAddress ?? '', port: localPort ?? 0 },

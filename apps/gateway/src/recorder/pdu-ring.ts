@@ -1,6 +1,6 @@
 import { redactOctets, type CapturedPdu, type Endpoint } from '@countersign/smpp/capture';
 
-/** What is kept of one connection at most; the oldest PDUs make room. */
+/** Limits of the record of one connection; the oldest PDUs are dropped. */
 export const RING_PDUS = 512;
 export const RING_OCTETS = 256 * 1024;
 
@@ -24,35 +24,35 @@ interface Entry {
 }
 
 /**
- * The last PDUs of one connection, redacted as they come in: what is not to be seen is not there. Their octets lie in one
- * piece of memory, since every PDU passes by here.
+ * Ring buffer of the last PDUs of one connection, redacted when added. One preallocated buffer, since every PDU is
+ * recorded.
  */
 export class PduRing {
-  /** Zeroed memory is only taken from the machine as it is written to. */
+  /** The operating system assigns zeroed memory only when it is written. */
   readonly #octets = Buffer.alloc(RING_OCTETS);
   readonly #entries: Entry[] = [];
-  /** The oldest entry and how many there are; the octets of the newest end at `#at`. */
+  /** Index of the oldest entry and number of entries; the octets of the newest end at `#at`. */
   #first = 0;
   #count = 0;
   #at = 0;
   #withTexts = 0;
 
-  /** A PDU that is larger than the ring is not kept. */
+  /** Adds a PDU; one larger than the ring is not recorded. */
   add({ atMs, direction, octets, ends }: RecordedPdu, withText: boolean): void {
     if (octets.length > RING_OCTETS) return;
-    if (!withText) this.hideTexts();
-    const start = this.makeRoom(octets.length);
+    if (!withText) this.redactTexts();
+    const start = this.reserveSpace(octets.length);
     const end = start + octets.length;
     octets.copy(this.#octets, start);
     redactOctets(this.#octets.subarray(start, end), withText);
-    const place = (this.#first + this.#count++) % RING_PDUS;
-    this.#entries[place] = { atMs, direction, ends, start, end, withText };
+    const index = (this.#first + this.#count++) % RING_PDUS;
+    this.#entries[index] = { atMs, direction, ends, start, end, withText };
     if (withText) this.#withTexts++;
     this.#at = end;
   }
 
-  /** Redacts what was kept in full. */
-  hideTexts(): void {
+  /** Redacts the texts of all recorded PDUs. */
+  redactTexts(): void {
     if (this.#withTexts === 0) return;
     for (const entry of this.entries()) {
       if (entry.withText) redactOctets(this.#octets.subarray(entry.start, entry.end), false);
@@ -77,16 +77,16 @@ export class PduRing {
     return entries;
   }
 
-  /** Where so many octets fit in one piece, with those dropped that lay there. */
-  private makeRoom(length: number): number {
-    if (this.#count === RING_PDUS) this.drop();
+  /** Start of `length` contiguous octets; drops the entries that overlap them. */
+  private reserveSpace(length: number): number {
+    if (this.#count === RING_PDUS) this.dropOldest();
     if (this.#at + length > RING_OCTETS) {
-      // What lies between here and the end is older than all at the beginning.
-      while (this.#count > 0 && this.oldestStart() >= this.#at) this.drop();
+      // Entries between `#at` and the end are older than those at the start.
+      while (this.#count > 0 && this.oldestStart() >= this.#at) this.dropOldest();
       this.#at = 0;
     }
     const start = this.#at;
-    while (this.#count > 0 && this.oldestStart() >= start && this.oldestStart() < start + length) this.drop();
+    while (this.#count > 0 && this.oldestStart() >= start && this.oldestStart() < start + length) this.dropOldest();
     return start;
   }
 
@@ -94,7 +94,7 @@ export class PduRing {
     return this.#entries[this.#first]?.start ?? 0;
   }
 
-  private drop(): void {
+  private dropOldest(): void {
     if (this.#entries[this.#first]?.withText === true) this.#withTexts--;
     this.#first = (this.#first + 1) % RING_PDUS;
     this.#count--;

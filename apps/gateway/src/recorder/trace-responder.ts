@@ -5,7 +5,7 @@ import type { Uuid } from '@countersign/ids';
 import type { FlightRecorder } from './flight-recorder.js';
 import { traceAnswer, traceCapture } from './trace.js';
 
-/** An answer is one message of the bus, and has a few words before it. */
+/** An answer is one bus message, with a header. */
 const MAX_ANSWER_OCTETS = MAX_MESSAGE_OCTETS - 16 * 1024;
 
 export interface TraceResponderOptions {
@@ -15,17 +15,17 @@ export interface TraceResponderOptions {
   readonly keys: ServerKeys;
 }
 
-/** Answers control planes that ask what this gateway has recorded. */
+/** Answers trace requests of control planes over the bus. */
 export class TraceResponder {
   readonly #subscription: Subscription;
   readonly #seal: TraceSeal;
 
   constructor(private readonly o: TraceResponderOptions) {
     this.#seal = new TraceSeal(o.keys, o.gatewayId);
-    this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answer(question));
+    this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answerQuestion(question));
   }
 
-  /** Settles when questions are heard, or the bus was found to be away. */
+  /** Resolves when the subscription is active, or the bus is known to be unreachable. */
   get ready(): Promise<void> {
     return this.#subscription.ready;
   }
@@ -34,11 +34,11 @@ export class TraceResponder {
     this.#subscription.close();
   }
 
-  /** Null for a question of another version, or one that was not sealed with the master key. */
-  private answer(message: BusMessage): Payload | null {
+  /** Null for a request of another version, or one not sealed with the master key. */
+  private answerQuestion(message: BusMessage): Payload | null {
     const question = questionOf(this.#seal.openQuestion(message.octets));
     if (question === null) return null;
-    const recorded = this.o.recorder.recorded(question.bindId);
+    const recorded = this.o.recorder.recordedConnections(question.bindId);
     const octets =
       question.format === 'pcap'
         ? traceCapture(recorded, MAX_ANSWER_OCTETS)

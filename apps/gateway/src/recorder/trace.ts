@@ -8,21 +8,21 @@ import type { LinkEnds, RecordedPdu } from './pdu-ring.js';
 const STATUS_AT = 8;
 const SEQUENCE_AT = 12;
 const HEADER_OCTETS = 16;
-/** What a PDU has around it in a capture file, with room to spare. */
+/** Upper bound of the octets that a capture file adds per PDU. */
 const PACKET_OCTETS = 128;
 
-const spelled = ({ address, port }: Endpoint): string =>
+const endpointText = ({ address, port }: Endpoint): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 const unmasked = (address: string): string => address;
 
-/** A recorded PDU in words. Its texts are lengths here: where they were kept, they are in the octets. */
+/** A recorded PDU with decoded fields. Texts appear as lengths; recorded texts are in `octets`. */
 export function tracedPdu({ atMs, direction, octets, ends }: RecordedPdu): TracedPdu {
   const pdu = decodePdu(octets, 0, octets.length, LIMITS_OF_50);
   const about = {
     at: new Date(atMs).toISOString(),
     direction,
-    local: spelled(ends.local),
-    remote: spelled(ends.remote),
+    local: endpointText(ends.local),
+    remote: endpointText(ends.remote),
     octets: octets.toString('hex'),
   };
   if (pdu.command === 'malformed') {
@@ -37,7 +37,7 @@ export function tracedPdu({ atMs, direction, octets, ends }: RecordedPdu): Trace
   return { ...about, command, status: statusName(status), sequence, fields, tlvs: shownTlvs, fault: null };
 }
 
-/** What is recorded, as JSON of at most so many octets: of each connection, the newest that fit its share. */
+/** The records as JSON of at most `maxOctets`: of each connection, the newest PDUs that fit its share. */
 export function traceAnswer(connections: readonly RecordedConnection[], maxOctets: number): TraceAnswer {
   const share = Math.floor(maxOctets / Math.max(1, connections.length));
   return {
@@ -58,20 +58,20 @@ export function traceCapture(connections: readonly RecordedConnection[], maxOcte
   );
 }
 
-/** The links of a connection, one after the other. */
+/** The links of a connection, in order. */
 function conversations(pdus: readonly RecordedPdu[]): Conversation[] {
   const byLink = new Map<LinkEnds, RecordedPdu[]>();
   for (const pdu of pdus) {
-    const said = byLink.get(pdu.ends);
-    if (said === undefined) byLink.set(pdu.ends, [pdu]);
-    else said.push(pdu);
+    const ofLink = byLink.get(pdu.ends);
+    if (ofLink === undefined) byLink.set(pdu.ends, [pdu]);
+    else ofLink.push(pdu);
   }
-  return [...byLink].map(([ends, said]) => ({ ...ends, pdus: said }));
+  return [...byLink].map(([ends, ofLink]) => ({ ...ends, pdus: ofLink }));
 }
 
 const asIs = (pdu: RecordedPdu): RecordedPdu => pdu;
 
-/** The last ones that fit, in their order; nothing is made of those that do not. */
+/** The last PDUs that fit, in order. */
 function newest<T>(
   pdus: readonly RecordedPdu[],
   maxOctets: number,

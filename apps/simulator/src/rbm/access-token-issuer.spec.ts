@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readServiceAccount, AccessTokenIssuer } from './access-token-issuer.js';
+import { parseServiceAccount, AccessTokenIssuer } from './access-token-issuer.js';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const FILE = {
@@ -16,7 +16,7 @@ const NOW_SECONDS = 1_768_471_200;
 
 let nowMs = NOW_SECONDS * 1000;
 const clock = { nowMs: () => nowMs, after: () => () => undefined };
-const issuer = new AccessTokenIssuer(readServiceAccount(JSON.stringify(FILE)), clock);
+const issuer = new AccessTokenIssuer(parseServiceAccount(JSON.stringify(FILE)), clock);
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const signed = (what: string): string =>
   `${what}.${createSign('RSA-SHA256').update(what).sign(privateKey, 'base64url')}`;
@@ -68,6 +68,6 @@ describe('a token', () => {
 
 describe('the file of a service account', () => {
   it.each(['', '[]', 'null', '{}', JSON.stringify({ ...FILE, private_key: 'x' })])('is not %j', (text) => {
-    expect(() => readServiceAccount(text)).toThrow();
+    expect(() => parseServiceAccount(text)).toThrow();
   });
 });

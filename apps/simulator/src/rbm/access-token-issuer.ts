@@ -27,7 +27,7 @@ const MOST_TOKENS = 1000;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /** Parses the account's key file in Google's format. The private key is not kept. Throws for anything else. */
-export function readServiceAccount(json: string): ServiceAccount {
+export function parseServiceAccount(json: string): ServiceAccount {
   const file: unknown = JSON.parse(json);
   const text = (name: string): string => {
     const value = memberOf(file, name);

@@ -1,1 +1,2 @@
-export type { RbmCommand, RbmCommandKind } from './rbm-commands.sql.js';
+export type { RbmCommand, RbmCommandKind } from './rbm-command.sql.js';
+export { RbmCommandStore } from './rbm-command.store.js';

@@ -1,2 +1,2 @@
-export { saysArrived, type JudgedArrivals } from './card-arrivals.js';
-export type { AppliedEvents } from './card-events.js';
+export { CardArrivalStore, isArrivalEvent, type PreparedArrivals } from './card-arrival.store.js';
+export { CardEventStore, type AppliedEvents } from './card-event.store.js';

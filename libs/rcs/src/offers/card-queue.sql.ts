@@ -1,9 +1,9 @@
-/** Unix milliseconds: whoever looks may be a machine whose clock is wrong. */
+/** Unix milliseconds of the database clock: the clock of the calling machine may be wrong. */
 export const READ_CLOCK = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`;
 
 /**
- * Cards that wait for a gateway or are on their way to the platform, and how long the oldest has waited. What is older than
- * a session may be is left out: nobody waits for it. $1 lowest id looked at, $2 first that cannot exist yet.
+ * Cards that wait for a gateway or are being sent, and the age of the oldest waiting one. Cards older than the longest
+ * session are excluded. $1 lowest id, $2 first id that cannot exist yet.
  */
 export const CARD_DEPTH = `
   SELECT count(*) FILTER (WHERE state = 'offered')::int AS waiting, count(*) FILTER (WHERE state = 'sending')::int AS "inFlight",

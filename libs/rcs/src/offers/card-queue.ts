@@ -2,33 +2,33 @@ import { firstIdAt, ID_CLOCK_SLACK_MS } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { CARD_DEPTH, READ_CLOCK } from './card-queue.sql.js';
 
-/** No session lives longer, and a card no longer than its session. */
+/** The longest life of a session, and so of its card. */
 const LONGEST_CARD_MS = 300_000;
 
-/** What waits to be sent. Numbers of the moment: a card that nobody takes at once is taken back. */
+/** The current backlog of cards. An offer that no gateway claims at once is withdrawn. */
 export interface CardDepth {
   readonly waiting: number;
   readonly inFlight: number;
-  /** Always 0: what could not be sent is not kept for another try, its session has gone another way. */
+  /** Always 0: a card that could not be sent is not kept, since its session falls back to SMS. */
   readonly failed: number;
   readonly oldestAgeSeconds: number | null;
 }
 
-/** The queue of cards as engineers see it. */
+/** The queue of cards for the admin API. */
 export class CardQueue {
   async depth(db: Executor): Promise<CardDepth> {
     const [clock] = await db.query<{ nowMs: number }>(READ_CLOCK);
-    if (clock === undefined) throw new Error('a statement of one row answered none');
+    if (clock === undefined) throw new Error('card queue: the statement returned no row');
     const bounds = [
       firstIdAt(clock.nowMs - LONGEST_CARD_MS - ID_CLOCK_SLACK_MS),
       firstIdAt(clock.nowMs + ID_CLOCK_SLACK_MS),
     ];
     const [depth] = await db.query<CardDepth>(CARD_DEPTH, bounds);
-    if (depth === undefined) throw new Error('a statement of one row answered none');
+    if (depth === undefined) throw new Error('card queue: the statement returned no row');
     return depth;
   }
 
-  /** A card that failed is never sent again. */
+  /** Always 0: a failed card is never sent again. */
   retryFailed(): Promise<number> {
     return Promise.resolve(0);
   }

@@ -3,13 +3,13 @@ import type { Executor } from '@countersign/postgres';
 import type { CardState, FinalChannel } from '../rules/card.js';
 import { READ_CARDS } from './card-record.sql.js';
 
-/** A card as it stands, for those who look after the service. */
+/** The current row of a card, for the admin API. */
 export interface CardRecord {
   readonly id: Uuid;
   readonly agentId: string;
   readonly numberMatching: boolean;
   readonly state: CardState;
-  /** Why it was refused, or why it is unknown whether it went out. */
+  /** Why the card was refused, or why the outcome of its send is unknown. */
   readonly refusal: string | null;
   readonly finalChannel: FinalChannel | null;
   readonly createdAt: Date;
@@ -17,16 +17,16 @@ export interface CardRecord {
   readonly deliveredAt: Date | null;
   readonly readAt: Date | null;
   readonly tappedAt: Date | null;
-  /** What is still to be told to the platform. */
-  readonly errand: 'revoke' | 'close_approved' | 'close_denied' | null;
+  /** The command that is still to be sent to the platform. */
+  readonly command: 'revoke' | 'close_approved' | 'close_denied' | null;
 }
 
 const MAY_REACH: ReadonlySet<CardState> = new Set<CardState>(['sending', 'sent', 'unknown']);
 
-/** Whether somebody may see this card, now or later. */
+/** Whether the card may be, or may yet become, visible on its phone. */
 export const mayReachPhone = ({ state }: Pick<CardRecord, 'state'>): boolean => MAY_REACH.has(state);
 
-/** The cards of some sessions, by the session's id; most sessions have none. */
+/** The cards of these sessions, by session id; most sessions have none. */
 export async function findCards(db: Executor, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, CardRecord>> {
   if (ids.length === 0) return new Map();
   const { low, high } = idBounds(ids);

@@ -1,26 +1,25 @@
-/** The clock of every decision, truncated because a rounded reading could lie in the future. */
+/** The database clock, truncated to milliseconds because a rounded reading could lie in the future. */
 export const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
-/** What a gateway needs to send a card. */
-export const CARD = `id, account_id AS "accountId", brand_id AS "brandId", waiter, agent_id AS "agentId", phone,
+/** The columns that a gateway needs to send a card. */
+export const CARD = `id, account_id AS "accountId", brand_id AS "brandId", waiter AS "originProcess", agent_id AS "agentId", phone,
   brand_name AS "brandName", logo_url AS "logoUrl", number_matching AS "numberMatching", key_version AS "keyVersion",
   message_id AS "messageId", expires_at AS "expiresAt"`;
 
 /**
- * Locks cards in id order, before anything else of them is touched: every transaction takes cards before sessions and
- * phones. $1 ids, $2 and $3 their bounds.
+ * Locks cards in id order. Every transaction locks cards before sessions and phones. $1 ids, $2 and $3 their bounds.
  */
 export const LOCK_CARDS = `
   SELECT id FROM cards WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE`;
 
 /**
- * Cards that never reached their phones no longer count against them. Phones are locked in their order.
+ * Removes cards that never reached their phones from the recent cards of these phones. Phones are locked in phone order.
  * $1 phones, $2 ids of the cards in the same order.
  */
 export const REFUND_CARDS = `
   WITH refund AS (SELECT phone, array_agg(id) AS ids FROM unnest($1::text[], $2::uuid[]) AS input (phone, id)
     GROUP BY phone),
   locked AS MATERIALIZED (SELECT phone FROM card_phones WHERE phone = ANY ($1::text[]) ORDER BY phone FOR UPDATE)
-  UPDATE card_phones SET recent = ARRAY(SELECT one FROM unnest(card_phones.recent) AS one WHERE one <> ALL (refund.ids))
+  UPDATE card_phones SET recent = ARRAY(SELECT card_id FROM unnest(card_phones.recent) AS card_id WHERE card_id <> ALL (refund.ids))
   FROM refund JOIN locked ON locked.phone = refund.phone
   WHERE card_phones.phone = refund.phone`;

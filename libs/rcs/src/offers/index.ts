@@ -1,4 +1,5 @@
-export type { OfferResult, Withdrawal } from './card-offers.js';
+export { type BatchSize } from './batch-bounds.js';
+export { CardOfferStore, type CardOfferStoreOptions, type OfferResult, type Withdrawal } from './card-offer.store.js';
 export { CardQueue, type CardDepth } from './card-queue.js';
 export { findCards, mayReachPhone, type CardRecord } from './card-record.js';
-export type { AddressedCardOutcome, SentCard } from './card-sends.js';
+export { CardSendStore, type AddressedCardOutcome, type CardSendResult } from './card-send.store.js';

@@ -7,6 +7,6 @@ it.each([
   ['acme_agent@rbm.goog@rbm.goog', 'acme_agent@rbm.goog'],
   ['acme@rbm.google', 'acme@rbm.google'],
   ['', ''],
-])('the agent %j is %j', (told, plain) => {
-  expect(plainAgentId(told)).toBe(plain);
+])('the agent %j is %j', (agentId, plain) => {
+  expect(plainAgentId(agentId)).toBe(plain);
 });

@@ -33,21 +33,21 @@ describe('the buttons of a card', () => {
     );
   });
 
-  it('have the right number at every place about as often, and every number at all', () => {
-    const places = [0, 0, 0];
+  it('have the right number at every position about equally often, and use every number', () => {
+    const positions = [0, 0, 0];
     const numbers = new Set<string>();
     for (let made = 0; made < 3_000; made += 1) {
       const id = newId(1_763_700_000_000 + made);
       const texts = answers.suggestionsOf({ id, numberMatching: true, keyVersion: 1 }).map(({ text }) => text);
-      const place = texts.indexOf(answers.matchCodeOf({ id, keyVersion: 1 }));
-      places[place] = (places[place] ?? 0) + 1;
+      const position = texts.indexOf(answers.matchCodeOf({ id, keyVersion: 1 }));
+      positions[position] = (positions[position] ?? 0) + 1;
       for (const text of texts.slice(0, 3)) numbers.add(text);
     }
-    for (const count of places) expect(Math.abs(count - 1_000)).toBeLessThan(200);
+    for (const count of positions) expect(Math.abs(count - 1_000)).toBeLessThan(200);
     expect(numbers.size).toBe(90);
   });
 
-  it('say nothing of the phone, fit the platform, and are the same each time', () => {
+  it('contain no phone, fit the platform, and are deterministic', () => {
     for (const numberMatching of [false, true]) {
       const suggestions = answers.suggestionsOf({ id: ID, numberMatching, keyVersion: 1 });
       expect(answers.suggestionsOf({ id: ID, numberMatching, keyVersion: 1 })).toEqual(suggestions);
@@ -60,12 +60,12 @@ describe('the buttons of a card', () => {
 });
 
 describe('a postback', () => {
-  it('of any button is read back as what was tapped, and means what the button says', () => {
+  it('of any button is parsed as its choice, and its verdict matches the label', () => {
     fc.assert(
       fc.property(ids, fc.boolean(), (id, numberMatching) => {
-        // The time of an id has 48 bits, of which its text keeps all: any 16 octets are one.
+        // The text of an id keeps all its bits, so any 16 octets are a valid id.
         for (const { text, postback } of answers.suggestionsOf({ id, numberMatching, keyVersion: 1 })) {
-          const read = answers.readPostback(postback);
+          const read = answers.parsePostback(postback);
           expect(read?.cardId).toBe(id);
           const verdict = read === null ? null : answers.verdictOf({ id, numberMatching, keyVersion: 1 }, read.choice);
           const approves = text === 'Approve' || text === answers.matchCodeOf({ id, keyVersion: 1 });
@@ -75,27 +75,27 @@ describe('a postback', () => {
     );
   });
 
-  it('with a single character changed is nobody’s', () => {
+  it('with one character changed is invalid', () => {
     const [approve] = answers.suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 });
     const postback = approve?.postback ?? '';
     fc.assert(
       fc.property(fc.nat(postback.length - 1), fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }), (at, put) => {
         fc.pre(put !== postback[at]);
-        expect(answers.readPostback(postback.slice(0, at) + put + postback.slice(at + 1))).toBeNull();
+        expect(answers.parsePostback(postback.slice(0, at) + put + postback.slice(at + 1))).toBeNull();
       }),
     );
   });
 
-  it('of one button is no proof for another, of one session none for another, of one server none for another', () => {
+  it('is no proof for another button, another session or another server', () => {
     const [approve, deny] = answers
       .suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 })
       .map(({ postback }) => postback);
     const proof = deny?.split('.').at(-1) ?? '';
-    expect(answers.readPostback(`v1.a.${renderId('sess', ID)}.${proof}`)).toBeNull();
+    expect(answers.parsePostback(`v1.a.${renderId('sess', ID)}.${proof}`)).toBeNull();
     const other = renderId('sess', ID.replace('0123', '0124'));
-    expect(answers.readPostback((approve ?? '').replace(renderId('sess', ID), other))).toBeNull();
-    expect(others.readPostback(approve ?? '')).toBeNull();
-    expect(answers.readPostback(approve ?? '')).not.toBeNull();
+    expect(answers.parsePostback((approve ?? '').replace(renderId('sess', ID), other))).toBeNull();
+    expect(others.parsePostback(approve ?? '')).toBeNull();
+    expect(answers.parsePostback(approve ?? '')).not.toBeNull();
   });
 
   it.each([
@@ -103,29 +103,29 @@ describe('a postback', () => {
     ['v1.a', 'a part of it'],
     [`v1.a.${renderId('sess', ID)}.`, 'no proof'],
     [`v1.a.${renderId('sess', ID)}.${'0'.repeat(32)}`, 'a guess'],
-    [`v1.n07.${renderId('sess', ID)}.${'0'.repeat(32)}`, 'a number that is none'],
+    [`v1.n07.${renderId('sess', ID)}.${'0'.repeat(32)}`, 'an invalid number'],
     [`v2.a.${renderId('sess', ID)}.${'0'.repeat(32)}`, 'another version'],
     [`v1.a.${renderId('sess', ID).toLowerCase()}.${'0'.repeat(32)}`, 'an id in lower case'],
     [`v1.a.sess_${'Z'.repeat(26)}.${'0'.repeat(32)}`, 'an id of no time'],
-  ])('%j is nobody’s: %s', (text) => {
-    expect(answers.readPostback(text)).toBeNull();
+  ])('%j is invalid: %s', (text) => {
+    expect(answers.parsePostback(text)).toBeNull();
   });
 
-  it('around which anything else stands is nobody’s', () => {
+  it('with additional characters is invalid', () => {
     const [approve] = answers.suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 });
     const postback = approve?.postback ?? '';
     for (const text of [` ${postback}`, `${postback} `, `${postback}\n`, `${postback}\0`, postback.toUpperCase()]) {
-      expect(answers.readPostback(text)).toBeNull();
+      expect(answers.parsePostback(text)).toBeNull();
     }
   });
 
-  it('that is any text at all is nobody’s, and reading it throws nothing', () => {
+  it('of arbitrary text is invalid, and parsing does not throw', () => {
     const nearly = fc
       .tuple(fc.constantFrom('v1', 'v2'), fc.string(), fc.string(), fc.stringMatching(/^[0-9a-f]{30,34}$/))
       .map((parts) => parts.join('.'));
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), nearly), (text) => {
-        expect(answers.readPostback(text)).toBeNull();
+        expect(answers.parsePostback(text)).toBeNull();
       }),
     );
   });
@@ -136,16 +136,16 @@ describe('a choice', () => {
     [{ kind: 'approve' }, 'a'],
     [{ kind: 'deny' }, 'd'],
     [{ kind: 'number', number: '42' }, 'n42'],
-  ] as const)('%j is kept as %s', (choice, text) => {
+  ] as const)('%j is stored as %s', (choice, text) => {
     expect(encodeChoice(choice)).toBe(text);
     expect(decodeChoice(text)).toEqual(choice);
   });
 
-  it.each(['', 'x', 'n', 'n4', 'n04', 'n421', 'approve', ' a', 'n42 '])('%j is none', (text) => {
+  it.each(['', 'x', 'n', 'n4', 'n04', 'n421', 'approve', ' a', 'n42 '])('%j is invalid', (text) => {
     expect(decodeChoice(text)).toBeNull();
   });
 
-  it('that the card never offered means nothing', () => {
+  it('that the card did not offer has no verdict', () => {
     const plain = { id: ID, numberMatching: false, keyVersion: 1 };
     const matching = { id: ID, numberMatching: true, keyVersion: 1 };
     expect(answers.verdictOf(matching, { kind: 'approve' })).toBeNull();

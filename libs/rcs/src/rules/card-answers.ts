@@ -2,17 +2,17 @@ import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import type { Choice } from './card.js';
 
-/** One button of a card: what it says, and what the platform tells when it is tapped. */
+/** A button of a card: its label, and the postback that a tap sends. */
 export interface Suggestion {
   readonly text: string;
   readonly postback: string;
 }
 
-/** What an answer depends on. */
+/** The inputs of the derivation. */
 export interface AnsweredCard {
   readonly id: Uuid;
   readonly numberMatching: boolean;
-  /** Version of the master key that its buttons are derived with. */
+  /** Version of the master key that the buttons are derived with. */
   readonly keyVersion: number;
 }
 
@@ -23,12 +23,12 @@ export type Verdict = 'approve' | 'deny';
 
 const NONCE_OCTETS = 16;
 const POSTBACK = /^v1\.(a|d|n[1-9][0-9])\.(sess_[0-9A-HJKMNP-TV-Z]{26})\.([0-9a-f]{32})$/;
-/** Numbers of two digits, so that nobody wonders about a leading zero. */
+/** Two digits without a leading zero. */
 const LOWEST = 10;
 const NUMBERS = 90;
 const OFFERED_NUMBERS = 3;
 
-/** A choice as rows and postbacks spell it: `a`, `d`, `n42`. */
+/** A choice as stored and as in postbacks: `a`, `d`, `n42`. */
 export function encodeChoice(choice: Choice): string {
   if (choice.kind === 'number') return `n${choice.number}`;
   return choice.kind === 'approve' ? 'a' : 'd';
@@ -41,8 +41,8 @@ export function decodeChoice(text: string): Choice | null {
 }
 
 /**
- * The buttons of cards and what a tap on one means. All of it comes from the session's id by a key of the server, so
- * nothing is stored; each button has a proof of its own, so that one does not give away another.
+ * The buttons of cards and the meaning of taps. Everything is derived from the session's id with a server key, so nothing is
+ * stored; each button has its own proof, so that one postback does not reveal another.
  */
 export class CardAnswers {
   constructor(private readonly keys: ServerKeys) {}
@@ -56,18 +56,18 @@ export class CardAnswers {
     return choices.map((choice) => ({ text: labelOf(choice), postback: this.postbackOf(card, choice) }));
   }
 
-  /** What the browser shows: `10` to `99`, the one of the card's numbers that approves. */
+  /** The number that the browser shows, `10` to `99`: the only number of the card that approves. */
   matchCodeOf(card: KeyedCard): string {
-    return numberAt(this.draw('match', card));
+    return numberFrom(this.derive('match', card));
   }
 
   /**
-   * The card and the button of a tap; null for anything that is no button of ours. The proof is compared in constant time
-   * under every version of the master key: the card's own version is in its row.
+   * The card and the choice of a tap; null when the postback is not of one of our buttons. The proof is compared in constant
+   * time under every version of the master key, because the version of the card is only in its row.
    */
-  readPostback(text: string): { readonly cardId: Uuid; readonly choice: Choice } | null {
-    const [, chosen = '', session = '', proof = ''] = POSTBACK.exec(text) ?? [];
-    const choice = decodeChoice(chosen);
+  parsePostback(text: string): { readonly cardId: Uuid; readonly choice: Choice } | null {
+    const [, choiceText = '', session = '', proof = ''] = POSTBACK.exec(text) ?? [];
+    const choice = decodeChoice(choiceText);
     const cardId = parseId('sess', session);
     if (choice === null || cardId === null) return null;
     const given = Buffer.from(proof, 'hex');
@@ -77,7 +77,7 @@ export class CardAnswers {
     return isProved ? { cardId, choice } : null;
   }
 
-  /** What a choice says; null for one that this card never offered. A wrong number denies. */
+  /** The verdict of a choice; null when the card did not offer it. A wrong number denies. */
   verdictOf(card: AnsweredCard, choice: Choice): Verdict | null {
     if (choice.kind === 'deny') return 'deny';
     if (choice.kind === 'approve') return card.numberMatching ? null : 'approve';
@@ -86,17 +86,17 @@ export class CardAnswers {
     return choice.number === this.matchCodeOf(card) ? 'approve' : 'deny';
   }
 
-  /** Three different numbers, the right one at any place among them. */
+  /** Three different numbers; the position of the right one varies. */
   private numbersOf(card: KeyedCard): readonly string[] {
     const right = this.matchCodeOf(card);
-    const drawn = this.draw('others', card);
+    const digest = this.derive('others', card);
     const others: string[] = [];
-    // Each offset is another number than the right one, and the second other than the first.
-    const first = 1 + (drawn.readUInt32BE(0) % (NUMBERS - 1));
-    const second = 1 + ((first + (drawn.readUInt32BE(4) % (NUMBERS - 2))) % (NUMBERS - 1));
+    // Both offsets differ from 0 (the right number) and from each other.
+    const first = 1 + (digest.readUInt32BE(0) % (NUMBERS - 1));
+    const second = 1 + ((first + (digest.readUInt32BE(4) % (NUMBERS - 2))) % (NUMBERS - 1));
     for (const offset of [first, second]) others.push(String(LOWEST + ((Number(right) - LOWEST + offset) % NUMBERS)));
-    const place = drawn.readUInt32BE(8) % OFFERED_NUMBERS;
-    return [...others.slice(0, place), right, ...others.slice(place)];
+    const position = digest.readUInt32BE(8) % OFFERED_NUMBERS;
+    return [...others.slice(0, position), right, ...others.slice(position)];
   }
 
   private postbackOf(card: KeyedCard, choice: Choice): string {
@@ -104,10 +104,10 @@ export class CardAnswers {
   }
 
   private proofOf(card: KeyedCard, choice: Choice): Buffer {
-    return this.draw(`tap:${encodeChoice(choice)}`, card).subarray(0, NONCE_OCTETS);
+    return this.derive(`tap:${encodeChoice(choice)}`, card).subarray(0, NONCE_OCTETS);
   }
 
-  private draw(purpose: string, { id, keyVersion }: KeyedCard): Buffer {
+  private derive(purpose: string, { id, keyVersion }: KeyedCard): Buffer {
     return this.keys.digest('card-answer', `${purpose}:${id}`, keyVersion);
   }
 }
@@ -117,4 +117,4 @@ const labelOf = (choice: Choice): string => {
   return choice.kind === 'approve' ? 'Approve' : 'Deny';
 };
 
-const numberAt = (drawn: Buffer): string => String(LOWEST + (drawn.readUInt32BE(0) % NUMBERS));
+const numberFrom = (digest: Buffer): string => String(LOWEST + (digest.readUInt32BE(0) % NUMBERS));

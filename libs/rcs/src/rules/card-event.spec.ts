@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const clock = { nowMs: () => NOW };
 
 describe('the id of an event', () => {
-  it('is the same when the event comes again, and another for another event of that moment', () => {
+  it('is the same for a repeated event, and another for another event of the same time', () => {
     expect(newCardEventId(NOW - 5, 'one', clock)).toBe(newCardEventId(NOW - 5, 'one', clock));
     expect(newCardEventId(NOW - 5, 'other', clock)).not.toBe(newCardEventId(NOW - 5, 'one', clock));
   });
@@ -22,11 +22,11 @@ describe('the id of an event', () => {
     [NOW - 5.5, NOW - 6],
     [Number.NaN, NOW],
     [Number.NEGATIVE_INFINITY, NOW],
-  ])('of the moment %d begins with %d', (occurredMs, time) => {
+  ])('of the time %d begins with %d', (occurredMs, time) => {
     expect(idTimeMs(newCardEventId(occurredMs, 'one', clock))).toBe(time);
   });
 
-  it('is of a day that has a partition, whatever the platform says', () => {
+  it('is of a day that has a partition, for any time of the platform', () => {
     fc.assert(
       fc.property(fc.double(), fc.string(), (occurredMs, name) => {
         const ms = idTimeMs(newCardEventId(occurredMs, name, clock));

@@ -4,7 +4,7 @@ import type { DatabaseClock } from '@countersign/postgres';
 import type { Choice } from './card.js';
 import type { Verdict } from './card-answers.js';
 
-/** `expired` and `expire_failed`: the platform took a card back at its time, or could not say whether it did. */
+/** `expired` and `expire_failed`: the platform revoked a card at its expiry, or does not know whether it did. */
 export type CardEventKind =
   | 'delivered'
   | 'read'
@@ -18,31 +18,31 @@ export type CardEventKind =
   | 'agent'
   | 'other';
 
-/** What the platform told, as it is stored: nothing that a person wrote. */
+/** An event of the platform to be stored. It has no text that a person wrote. */
 export interface NewCardEvent {
-  /** By `newCardEventId`: an event that comes again is the same row. */
+  /** By `newCardEventId`: a repeated event is the same row. */
   readonly id: Uuid;
   readonly kind: CardEventKind;
-  /** As `plainAgentId` gives it. */
+  /** In the form of `plainAgentId`. */
   readonly agentId: string;
-  /** E.164; null for what is said of an agent. */
+  /** E.164; null for events of an agent. */
   readonly phone: string | null;
-  /** The platform's message that this is about, where it is one of ours and a UUID. */
+  /** The message id of one of our messages, if it is a UUID. */
   readonly messageId: Uuid | null;
-  /** Of a tap, by its postback. */
+  /** For a tap, from its postback. */
   readonly cardId: Uuid | null;
   readonly choice: Choice | null;
-  /** Of an agent: `LAUNCHED`, `SUSPENDED`, …. */
+  /** For an agent event: `LAUNCHED`, `SUSPENDED`, …. */
   readonly launchState?: string | null;
   readonly occurredAt: Date;
 }
 
-/** An event that was taken to be applied. */
+/** A stored event to be applied. */
 export interface CardEvent extends Omit<NewCardEvent, 'launchState'> {
   readonly launchState: string | null;
 }
 
-/** The first tap on a card: what it asks of the session, which may have ended before. */
+/** The first tap on a card, and its verdict on the session, which may have ended before. */
 export interface CardTap {
   readonly cardId: Uuid;
   readonly eventId: Uuid;
@@ -50,22 +50,22 @@ export interface CardTap {
   readonly verdict: Verdict;
 }
 
-/** A card that was just found to have reached its phone. */
+/** A card that is now known to have reached its phone. */
 export interface CardArrival {
   readonly cardId: Uuid;
   readonly agentId: string;
-  /** From the platform's answer until this was told; 0 when it was told before. */
+  /** From the platform's response to the send until this event; 0 when the event came first. */
   readonly afterMs: number;
 }
 
 const OLDEST_MS = 24 * 60 * 60 * 1000;
-/** The platform's clock is not ours. */
+/** Tolerance for the platform's clock. */
 export const FURTHEST_AHEAD_MS = 5 * 60 * 1000;
 const DIGEST_OCTETS = 10;
 
 /**
- * The id of an event: its time, then a digest of the name under which the platform does not repeat itself. A time that
- * is not to be believed, or that rows are no longer kept for, is taken as now.
+ * The id of an event: its time, then a digest of the event's name, which is unique on the platform. An implausible time, or
+ * one older than the stored rows, is replaced by now.
  */
 export function newCardEventId(occurredMs: number, name: string, clock: Pick<DatabaseClock, 'nowMs'>): Uuid {
   const nowMs = clock.nowMs();

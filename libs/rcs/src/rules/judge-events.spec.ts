@@ -43,7 +43,7 @@ const judge = (
 
 const earlier = new Date(NOW - 5_000);
 
-describe('what an event says of a card', () => {
+describe('an event of a card', () => {
   it.each([
     ['delivered', {}, 'delivered', 'rcs'],
     ['read', {}, 'read', 'rcs'],
@@ -81,7 +81,7 @@ describe('what an event says of a card', () => {
     });
   });
 
-  it('each proof of arrival gives the moment at which it happened, the first one stays', () => {
+  it('sets the delivery time by the first proof of arrival', () => {
     const delivered = eventOf('delivered');
     const read = eventOf('read', { occurredAt: new Date(NOW - 50) });
     const { change } = judge({}, read, delivered);
@@ -89,9 +89,9 @@ describe('what an event says of a card', () => {
     expect(judge({ deliveredAt: earlier }, read).change).toMatchObject({ deliveredAt: earlier });
   });
 
-  it('of two taps the first counts', () => {
-    const [one, other] = [eventOf('tap', { id: 'one' }), eventOf('tap', { id: 'other' })];
-    const { outcomes, tap } = judge({}, one, other);
+  it('counts only the first of two taps', () => {
+    const taps = [eventOf('tap', { id: 'one' }), eventOf('tap', { id: 'other' })];
+    const { outcomes, tap } = judge({}, ...taps);
     expect([...outcomes]).toEqual([
       ['one', 'tapped'],
       ['other', 'repeated'],
@@ -100,15 +100,15 @@ describe('what an event says of a card', () => {
   });
 });
 
-describe('events in any order, as often as they come', () => {
+describe('events in any order, with repeats', () => {
   const kinds: readonly CardEventKind[] = ['delivered', 'read', 'tap', 'expired', 'expire_failed', 'typing'];
-  const courses = fc
+  const sequences = fc
     .array(fc.constantFrom(...kinds), { maxLength: 12 })
-    .map((course) => course.map((kind, at) => eventOf(kind, { id: `event ${at}` })));
+    .map((sequence) => sequence.map((kind, at) => eventOf(kind, { id: `event ${at}` })));
 
-  it('settle a card once, take one tap, and leave nothing to revoke of a card that arrived', () => {
+  it('settle a card once, count one tap, and leave no revoke for a delivered card', () => {
     fc.assert(
-      fc.property(courses, (events) => {
+      fc.property(sequences, (events) => {
         const { change, arrived, tap, outcomes } = judge({}, ...events);
         expect(outcomes.size).toBe(events.length);
         const proofs = events.filter(({ kind }) => kind === 'delivered' || kind === 'read' || kind === 'tap');
@@ -121,11 +121,11 @@ describe('events in any order, as often as they come', () => {
     );
   });
 
-  it('that were all told before change nothing', () => {
+  it('that were all applied before change nothing', () => {
     fc.assert(
-      fc.property(courses, (events) => {
-        const told = { deliveredAt: earlier, readAt: earlier, tappedAt: earlier, finalChannel: 'rcs' } as const;
-        expect(judge(told, ...events)).toMatchObject({ change: null, arrived: false, tap: null });
+      fc.property(sequences, (events) => {
+        const applied = { deliveredAt: earlier, readAt: earlier, tappedAt: earlier, finalChannel: 'rcs' } as const;
+        expect(judge(applied, ...events)).toMatchObject({ change: null, arrived: false, tap: null });
       }),
     );
   });

@@ -16,7 +16,7 @@ export interface LockedCard extends AnsweredCard {
   readonly nowMs: number;
 }
 
-/** What an event came to, as it is kept. `tapped` is not the last word: the session says whether the tap came in time. */
+/** The stored outcome of an event. `tapped` is provisional: the session decides whether the tap came in time. */
 export type EventOutcome =
   | 'delivered'
   | 'read'
@@ -31,104 +31,104 @@ export type EventOutcome =
   | 'not_offered'
   | 'ignored';
 
-/** What is to be written of one card. */
+/** The update of one card. */
 export interface CardChange {
   readonly id: Uuid;
   readonly deliveredAt: Date | null;
   readonly readAt: Date | null;
-  /** Decided just now; null for a card that was settled before, or is not yet. */
+  /** The channel decided by these events; null for a card that was settled before or is not settled yet. */
   readonly settles: FinalChannel | null;
-  /** There is nothing left to revoke. */
+  /** A due revoke is dropped. */
   readonly endsRevoke: boolean;
 }
 
 export interface CardJudgement {
   readonly outcomes: ReadonlyMap<Uuid, EventOutcome>;
-  /** Null where nothing changes. */
+  /** Null when nothing changes. */
   readonly change: CardChange | null;
-  /** The card was found to have reached its phone just now. */
+  /** These events are the first to prove that the card reached its phone. */
   readonly arrived: boolean;
   readonly tap: CardTap | null;
 }
 
 export type VerdictOf = (card: AnsweredCard, choice: Choice) => Verdict | null;
 
-/** What of a card is decided while its events are gone through. */
-interface Course {
+/** The state of a card while its events are applied. */
+interface CardProgress {
   deliveredAt: Date | null;
   readAt: Date | null;
   finalChannel: FinalChannel | null;
-  takenBack: boolean;
+  revoked: boolean;
   tap: CardTap | null;
 }
 
 /**
- * What some events say of a card, in their order. They come more than once, late, and in any order: that it was
- * delivered, read or tapped each proves that it reached the phone, and outweighs that it is said to have been taken back.
+ * Applies events to a card, in list order. Events may be repeated, late and out of order: delivered, read and tap events
+ * each prove that the card reached its phone, and take precedence over `expired`.
  */
 export function judgeCardEvents(card: LockedCard, events: readonly CardEvent[], verdictOf: VerdictOf): CardJudgement {
   const { deliveredAt, readAt, finalChannel } = card;
-  const course: Course = { deliveredAt, readAt, finalChannel, takenBack: false, tap: null };
-  const outcomes = new Map(events.map((event) => [event.id, judgeOne(card, course, event, verdictOf)]));
-  const arrived = deliveredAt === null && course.deliveredAt !== null;
-  const settles = course.finalChannel === finalChannel ? null : course.finalChannel;
-  const changed = arrived || settles !== null || course.readAt !== readAt || course.takenBack;
+  const progress: CardProgress = { deliveredAt, readAt, finalChannel, revoked: false, tap: null };
+  const outcomes = new Map(events.map((event) => [event.id, judgeEvent(card, progress, event, verdictOf)]));
+  const arrived = deliveredAt === null && progress.deliveredAt !== null;
+  const settles = progress.finalChannel === finalChannel ? null : progress.finalChannel;
+  const changed = arrived || settles !== null || progress.readAt !== readAt || progress.revoked;
   const change = {
     id: card.id,
-    deliveredAt: course.deliveredAt,
-    readAt: course.readAt,
+    deliveredAt: progress.deliveredAt,
+    readAt: progress.readAt,
     settles,
-    endsRevoke: course.deliveredAt !== null || course.takenBack,
+    endsRevoke: progress.deliveredAt !== null || progress.revoked,
   };
-  return { outcomes, change: changed ? change : null, arrived, tap: course.tap };
+  return { outcomes, change: changed ? change : null, arrived, tap: progress.tap };
 }
 
-function judgeOne(card: LockedCard, course: Course, event: CardEvent, verdictOf: VerdictOf): EventOutcome {
+function judgeEvent(card: LockedCard, progress: CardProgress, event: CardEvent, verdictOf: VerdictOf): EventOutcome {
   if (event.agentId !== card.agentId) return 'other_agent';
   if (event.phone !== card.phone) return 'other_phone';
   switch (event.kind) {
     case 'delivered': {
-      if (course.deliveredAt !== null) return 'repeated';
-      arrive(card, course, event);
+      if (progress.deliveredAt !== null) return 'repeated';
+      markDelivered(card, progress, event);
       return 'delivered';
     }
     case 'read': {
-      if (course.readAt !== null) return 'repeated';
-      arrive(card, course, event);
-      course.readAt = event.occurredAt;
+      if (progress.readAt !== null) return 'repeated';
+      markDelivered(card, progress, event);
+      progress.readAt = event.occurredAt;
       return 'read';
     }
     case 'tap':
-      return judgeTap(card, course, event, verdictOf);
+      return judgeTap(card, progress, event, verdictOf);
     case 'expired':
     case 'expire_failed':
-      return judgeExpiry(course, event);
+      return judgeExpiry(progress, event);
     default:
       return 'ignored';
   }
 }
 
-/** The first tap counts, and a choice that the card did not offer is none. */
-function judgeTap(card: LockedCard, course: Course, event: CardEvent, verdictOf: VerdictOf): EventOutcome {
+/** The first tap counts; a choice that the card did not offer is ignored. */
+function judgeTap(card: LockedCard, progress: CardProgress, event: CardEvent, verdictOf: VerdictOf): EventOutcome {
   const verdict = event.choice === null ? null : verdictOf(card, event.choice);
   if (verdict === null) return 'not_offered';
-  if (card.tappedAt !== null || course.tap !== null) return 'repeated';
-  arrive(card, course, event);
-  course.tap = { cardId: card.id, eventId: event.id, phone: card.phone, verdict };
+  if (card.tappedAt !== null || progress.tap !== null) return 'repeated';
+  markDelivered(card, progress, event);
+  progress.tap = { cardId: card.id, eventId: event.id, phone: card.phone, verdict };
   return 'tapped';
 }
 
-function judgeExpiry(course: Course, { kind }: CardEvent): EventOutcome {
-  if (course.deliveredAt !== null) return 'repeated';
-  course.finalChannel ??= 'sms_fallback';
-  // Where the platform cannot say whether it took the card back, it is still to be revoked if it was.
+function judgeExpiry(progress: CardProgress, { kind }: CardEvent): EventOutcome {
+  if (progress.deliveredAt !== null) return 'repeated';
+  progress.finalChannel ??= 'sms_fallback';
+  // The platform does not know whether it revoked the card: a due revoke stays.
   if (kind === 'expire_failed') return 'inconclusive';
-  course.takenBack = true;
+  progress.revoked = true;
   return 'taken_back';
 }
 
-/** A card that arrives after its session's time settles nothing as RCS any more: what was told of its end stays true. */
-function arrive(card: LockedCard, course: Course, { occurredAt }: CardEvent): void {
-  course.deliveredAt ??= occurredAt;
-  course.finalChannel ??= card.nowMs < card.expiresAtMs ? 'rcs' : 'sms_fallback';
+/** A card that arrives after its session's expiry is not settled as `rcs`: the published end of the session stays true. */
+function markDelivered(card: LockedCard, progress: CardProgress, { occurredAt }: CardEvent): void {
+  progress.deliveredAt ??= occurredAt;
+  progress.finalChannel ??= card.nowMs < card.expiresAtMs ? 'rcs' : 'sms_fallback';
 }

@@ -9,12 +9,12 @@ describe('the id of a message', () => {
     expect(uuidOfName(DNS, 'www.example.com')).toBe('2ed6657d-e927-568b-95e1-2665a8aea6a2');
   });
 
-  it('is always the same of one session, so that a repeated send is one message', () => {
+  it('is constant per session, so that a repeated send is one message', () => {
     expect(messageIdOf(SESSION, 'card')).toBe('e46dff53-04be-5152-931c-d9ccd7e8921b');
     expect(messageIdOf(SESSION, 'closing')).toBe('6109f39c-fc69-5b00-9e74-8f61c0c165c6');
   });
 
-  it('is another one of another session', () => {
+  it('differs between sessions', () => {
     expect(messageIdOf(SESSION.replace('0123', '0124'), 'card')).not.toBe(messageIdOf(SESSION, 'card'));
   });
 });

@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Uuid } from '@countersign/ids';
 
-/** Ours alone, drawn once: names under it are told from those of anybody else. */
+/** A random namespace of this product, so that its names are distinct from those of others. */
 const NAMESPACE: Uuid = '6a1f0e52-7a0d-4b0b-9a35-3c2f8c1f5d64';
 const UUID_OCTETS = 16;
 
-/** The card itself, or the short text that closes it after a tap. */
+/** The card, or the closing text after a tap. */
 export type MessageKind = 'card' | 'closing';
 
-/**
- * The id under which the platform knows a message of a session: always the same, so that one sent again after a crash is
- * no second one.
- */
+/** The platform's id of a message. Deterministic per session, so that a message sent again after a crash is no second one. */
 export function messageIdOf(id: Uuid, kind: MessageKind): Uuid {
   return uuidOfName(NAMESPACE, `${kind}:${id}`);
 }

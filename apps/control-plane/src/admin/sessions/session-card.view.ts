@@ -61,11 +61,11 @@ export class SessionCard {
   readonly tappedAt!: string | null;
 
   @ApiProperty(oneOf(ERRANDS, 'What is still to be told to the platform: take it back, or say how it ended.'))
-  readonly errand!: CardRecord['errand'];
+  readonly errand!: CardRecord['command'];
 }
 
 export function sessionCardView(card: CardRecord): Plain<SessionCard> {
-  const { state, refusal: reason, agentId, numberMatching, finalChannel: settledAs, errand } = card;
+  const { state, refusal: reason, agentId, numberMatching, finalChannel: settledAs, command: errand } = card;
   return {
     state,
     reason,

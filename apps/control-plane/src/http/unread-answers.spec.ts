@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UnreadAnswers } from './unread-answers.js';
+
+const MIB = 1024 * 1024;
+/** What the system takes of an answer before anybody reads it is a few mebibytes. */
+const ANSWER = Buffer.alloc(8 * MIB, 'x');
+const LIMITS = { octets: 64 * MIB, octetsOfKey: 24 * MIB };
+
+let nowMs: number;
+let answers: UnreadAnswers;
+let server: http.Server;
+let clients: net.Socket[];
+/** Names of clients whose connections were closed. */
+let closed: string[];
+
+beforeEach(async () => {
+  [nowMs, clients, closed] = [0, [], []];
+  answers = new UnreadAnswers(LIMITS, () => nowMs);
+  server = http.createServer(({ url = '', socket }, response) => {
+    const body = url.endsWith('small') ? Buffer.from('x') : ANSWER;
+    const caller = url.split('/')[1] ?? '';
+    answers.track(socket, response, caller === 'public' ? null : caller, body.length);
+    response.end(body);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+afterEach(() => {
+  for (const client of clients) client.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** A client that sends these requests and reads nothing before it is resumed; settles when the server has answered. */
+async function client(name: string, paths: readonly string[]): Promise<net.Socket> {
+  const names = closed;
+  const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1');
+  clients.push(socket);
+  socket.on('error', () => undefined).pause();
+  const [[ours]] = (await Promise.all([once(server, 'connection'), once(socket, 'connect')])) as [
+    [net.Socket],
+    unknown,
+  ];
+  ours.once('close', () => names.push(name));
+  const answered = new Promise((resolve) => server.once('request', resolve));
+  socket.write(paths.map((path) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+  await answered;
+  return socket;
+}
+
+describe('answers that are not read', () => {
+  it('of one key are closed beyond its octets, the oldest first', async () => {
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await client(name, ['a']);
+    await expect.poll(() => closed).toEqual(['a1', 'a2']);
+    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+  });
+
+  it('of all keys are closed beyond the octets of the process, the oldest of the key with the most first', async () => {
+    for (const name of ['a', 'b', 'c', 'c', 'd', 'd', 'e']) await client(name, [name]);
+    expect(answers.octets).toBe(56 * MIB);
+    for (const name of ['a', 'a', 'c']) await client(name, [name]);
+    await expect.poll(() => closed).toEqual(['a', 'c']);
+    expect(answers.octets).toBe(LIMITS.octets);
+  });
+
+  it('count no longer once they are read', async () => {
+    const reader = await client('reader', ['a']);
+    expect(answers.octets).toBe(ANSWER.length);
+    reader.resume();
+    await expect.poll(() => answers.octets).toBe(0);
+    expect(closed).toEqual([]);
+  });
+
+  it('are closed after 30 s, also those of clients that read an octet now and then and those without a key', async () => {
+    const slow = await client('slow', ['a']);
+    await client('public', ['public']);
+    const reader = await client('reader', ['b']);
+    reader.resume();
+    await expect.poll(() => answers.octets).toBe(ANSWER.length);
+    for (nowMs = 0; nowMs < 30_000; nowMs += 5_000) {
+      const read = once(slow, 'data');
+      slow.resume();
+      await read;
+      slow.pause();
+      answers.sweep();
+    }
+    expect(closed).toEqual([]);
+    answers.sweep();
+    await expect.poll(() => [...closed].sort()).toEqual(['public', 'slow']);
+    expect(answers.octets).toBe(0);
+  });
+
+  it('of pipelined requests behind an unread one are forgotten with their connection', async () => {
+    const socket = await client('pipelined', ['a', 'a/small', 'a/small']);
+    expect(answers.octets).toBe(ANSWER.length + 2);
+    socket.destroy();
+    await expect.poll(() => closed).toEqual(['pipelined']);
+    answers.sweep();
+    expect(answers.octets).toBe(0);
+  });
+});

@@ -1,0 +1,106 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Octets of answers to calls with a key that wait in the memory of this process for their readers, … */
+const MAX_OCTETS = 64 * 1024 * 1024;
+/** … and those of one key: some fifty of the largest pages. */
+const MAX_OCTETS_OF_KEY = 16 * 1024 * 1024;
+/** From handing an answer to its socket to the system having taken its last octet. */
+const READ_WITHIN_MS = 30_000;
+const SWEEP_INTERVAL_MS = 1_000;
+
+export interface UnreadLimits {
+  readonly octets: number;
+  readonly octetsOfKey: number;
+}
+
+interface UnreadAnswer {
+  readonly socket: Socket;
+  readonly caller: string | null;
+  readonly octets: number;
+  readonly sentMs: number;
+}
+
+/** Unread answers of one caller, the oldest first, and their octets. */
+interface Backlog {
+  readonly answers: Set<UnreadAnswer>;
+  octets: number;
+}
+
+/**
+ * The answers whose clients have not read them yet. Beyond the octets of a key the connection of its oldest one is destroyed,
+ * beyond those of the process that of the key that has the most; and each one whose client takes longer than 30 s. Node's
+ * own timeout of sockets is no bound: a client puts it off by reading an octet now and then.
+ */
+export class UnreadAnswers {
+  readonly #backlogs = new Map<string | null, Backlog>();
+  #octets = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly limits: UnreadLimits = { octets: MAX_OCTETS, octetsOfKey: MAX_OCTETS_OF_KEY },
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /** Octets that are counted. */
+  get octets(): number {
+    return this.#octets;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** An answer is about to be sent. Without a caller only its time is bounded: `PublicAnswers` bounds how many there are. */
+  track(socket: Socket, response: ServerResponse, caller: string | null, octets: number): void {
+    const counted = caller === null ? 0 : octets;
+    const answer = { socket, caller, octets: counted, sentMs: this.nowMs() };
+    const backlog = this.#backlogs.get(caller) ?? { answers: new Set(), octets: 0 };
+    this.#backlogs.set(caller, backlog);
+    backlog.answers.add(answer);
+    backlog.octets += counted;
+    this.#octets += counted;
+    response.once('close', () => this.remove(answer));
+    if (backlog.octets > this.limits.octetsOfKey) this.closeOldest(backlog, answer);
+    if (this.#octets > this.limits.octets) this.closeOldest(this.largest(), answer);
+  }
+
+  /** Closes the connections of answers that are overdue. */
+  sweep(): void {
+    const sentBeforeMs = this.nowMs() - READ_WITHIN_MS;
+    for (const { answers } of this.#backlogs.values()) {
+      for (const answer of answers) {
+        if (answer.sentMs <= sentBeforeMs) answer.socket.destroy();
+        // Of a pipelined answer whose turn on the socket never came, Node emits no close.
+        if (answer.socket.destroyed) this.remove(answer);
+      }
+    }
+  }
+
+  /** Closes the oldest ones until the limits hold; not the newest, which may be read at once. */
+  private closeOldest(backlog: Backlog, newest: UnreadAnswer): void {
+    for (const oldest of backlog.answers) {
+      const isWithin = backlog.octets <= this.limits.octetsOfKey && this.#octets <= this.limits.octets;
+      if (isWithin || oldest === newest) return;
+      oldest.socket.destroy();
+      this.remove(oldest);
+    }
+  }
+
+  private largest(): Backlog {
+    return [...this.#backlogs.values()].reduce((one, other) => (other.octets > one.octets ? other : one));
+  }
+
+  private remove(answer: UnreadAnswer): void {
+    const backlog = this.#backlogs.get(answer.caller);
+    if (backlog?.answers.delete(answer) !== true) return;
+    backlog.octets -= answer.octets;
+    this.#octets -= answer.octets;
+    if (backlog.answers.size === 0) this.#backlogs.delete(answer.caller);
+  }
+}

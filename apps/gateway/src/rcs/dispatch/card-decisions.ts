@@ -1,0 +1,93 @@
+import type { CardArrivalStore, CardEventStore } from '@countersign/rcs/events';
+import type { AddressedCardOutcome } from '@countersign/rcs/offers';
+import type { CardArrival, CardEvent, CardTap, NewCardEvent, Verdict } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import type { Database, Executor } from '@countersign/postgres';
+import type { SessionStore } from '@countersign/session';
+
+/** The results of processed events. */
+export interface Decided {
+  readonly cardOutcomes: readonly AddressedCardOutcome[];
+  /** Event rows of the sessions that ended. */
+  readonly eventIds: readonly Uuid[];
+  readonly arrivals: readonly CardArrival[];
+  readonly taps: readonly DecidedTap[];
+}
+
+/** The results of stored events. */
+export interface StoredEvents {
+  /** New events that remain to be processed. */
+  readonly unprocessed: readonly Uuid[];
+  readonly decided: Decided;
+}
+
+export interface DecidedTap extends CardTap {
+  /** False: the session had ended before, so the tap changed nothing. */
+  readonly ended: boolean;
+}
+
+export interface CardDecisionsOptions {
+  readonly database: Pick<Database, 'transaction' | 'readThenWrite'>;
+  readonly events: Pick<CardEventStore, 'claimEvents' | 'claimOldestEvents' | 'applyEvents' | 'recordTapResults'>;
+  readonly arrivals: Pick<CardArrivalStore, 'prepareArrivals' | 'storeArrivals'>;
+  readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'decide'>;
+}
+
+/**
+ * Processes events in one transaction: cards are updated and settled, then sessions with a delivered card become `rcs`, and
+ * only then taps end sessions, so that the events of a session ended by a tap have the right channel.
+ */
+export class CardDecisions {
+  constructor(private readonly o: CardDecisionsOptions) {}
+
+  /** Stores events, and processes those that only report an arrival. */
+  storeEvents(events: readonly NewCardEvent[]): Promise<StoredEvents> {
+    const { database, arrivals: store, sessions } = this.o;
+    return database.readThenWrite(
+      (tx) => store.prepareArrivals(tx, events),
+      async (tx, prepared) => {
+        const { rcsDelivered, cardOutcomes, arrivals } = prepared;
+        // Sent together and run in this order.
+        const [unprocessed] = await Promise.all([
+          store.storeArrivals(tx, prepared),
+          sessions.markRcsDelivered(tx, rcsDelivered),
+        ]);
+        return { unprocessed, decided: { ...NOTHING, cardOutcomes, arrivals } };
+      },
+    );
+  }
+
+  /** Processes those of these events that are unprocessed and not locked by another transaction. */
+  processEvents(ids: readonly Uuid[]): Promise<Decided> {
+    return this.o.database.transaction(async (tx) => {
+      const events = await this.o.events.claimEvents(tx, ids);
+      return events.length === 0 ? NOTHING : this.apply(tx, events);
+    });
+  }
+
+  /** The oldest unprocessed events. */
+  async findUnprocessed(limit: number): Promise<Uuid[]> {
+    const events = await this.o.database.transaction((tx) => this.o.events.claimOldestEvents(tx, limit));
+    return events.map(({ id }) => id);
+  }
+
+  private async apply(tx: Executor, events: readonly CardEvent[]): Promise<Decided> {
+    const { sessions, events: store } = this.o;
+    const { rcsDelivered, taps, cardOutcomes, arrivals } = await store.applyEvents(tx, events);
+    const idsOf = (verdict: Verdict): Uuid[] =>
+      taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);
+    const [approved, denied] = [idsOf('approve'), idsOf('deny')];
+    await sessions.markRcsDelivered(tx, rcsDelivered, [...approved, ...denied]);
+    const results = [
+      await sessions.decide(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
+      await sessions.decide(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),
+    ];
+    const ended = results.flatMap((result) => result.ended);
+    if (taps.length > 0) await store.recordTapResults(tx, taps, ended);
+    const endedIds = new Set(ended);
+    const decided = taps.map((tap) => ({ ...tap, ended: endedIds.has(tap.cardId) }));
+    return { cardOutcomes, eventIds: results.flatMap(({ eventIds }) => eventIds), arrivals, taps: decided };
+  }
+}
+
+const NOTHING: Decided = { cardOutcomes: [], eventIds: [], arrivals: [], taps: [] };

@@ -1,1 +1,0 @@
-export { CardStore, type CardStoreOptions } from './card.store.js';
