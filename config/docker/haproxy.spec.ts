@@ -55,7 +55,7 @@ describe('haproxy.cfg', () => {
   });
 });
 
-/** Of all sources in this test; 20,000 in the file. */
+/** The limit of all sources in this test; 20,000 in the file. */
 const MAX_CONNECTIONS = 1_200;
 const MAX_OF_SOURCE = 1_000;
 const SIGNATURE = `${'A'.repeat(86)}==`;

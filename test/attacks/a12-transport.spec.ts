@@ -39,7 +39,10 @@ afterAll(async () => {
 const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 
 /** Everything received until the server closes or the given number of milliseconds has passed. */
-function heard(socket: Duplex, withinMs = CUT_WITHIN_MS): Promise<{ readonly text: string; readonly closed: boolean }> {
+function readUntilClose(
+  socket: Duplex,
+  withinMs = CUT_WITHIN_MS,
+): Promise<{ readonly text: string; readonly closed: boolean }> {
   return new Promise((resolve) => {
     let text = '';
     const late = setTimeout(() => {
@@ -57,14 +60,14 @@ function heard(socket: Duplex, withinMs = CUT_WITHIN_MS): Promise<{ readonly tex
 /** Sends raw octets over TLS and returns the whole answer. */
 async function raw(octets: string): Promise<string> {
   const socket = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false }, () => socket.write(octets));
-  return (await heard(socket)).text;
+  return (await readUntilClose(socket)).text;
 }
 
 describe('A12 a key over plain HTTP', () => {
   it('A12 the port of the API answers plain HTTP with nothing, and TLS 1.2 with an alert', async () => {
     const plain = connectTcp(port(), '127.0.0.1');
     plain.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.demo.apiKey}\r\n\r\n`);
-    const answer = await heard(plain);
+    const answer = await readUntilClose(plain);
     expect(answer.text).not.toContain('HTTP/');
     expect(answer.closed).toBe(true);
     const old = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
@@ -91,7 +94,7 @@ describe('A17 holding connections open', () => {
     /** Sends the beginning, then single octets. */
     const slow = (socket: Duplex, beginning: string): void => {
       sockets.push(socket);
-      ends.push(heard(socket));
+      ends.push(readUntilClose(socket));
       socket.write(beginning);
       const timer = setInterval(() => socket.writable && socket.write('x'), 500);
       timers.push(timer);
@@ -112,7 +115,7 @@ describe('A17 holding connections open', () => {
     expect(honest.map(({ status }) => status)).toEqual(honest.map(() => 404));
     const posted = connectTcp(gateway.ports.http, '127.0.0.1');
     posted.write('POST /rcs/webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}');
-    expect((await heard(posted)).text).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect((await readUntilClose(posted)).text).toMatch(/^HTTP\/1\.1 4\d\d /);
     const results = await Promise.all(ends);
     for (const timer of timers) clearInterval(timer);
     expect(results.filter(({ closed }) => !closed)).toEqual([]);
@@ -195,7 +198,7 @@ describe('A31 requests that a proxy and the service read differently', () => {
     const outside = await new Promise<string>((resolve) => {
       const socket = connectTcp({ port: Number(new URL(base).port), host: '127.0.0.1', localAddress: '127.0.0.77' });
       socket.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n`);
-      void heard(socket).then(({ text }) => resolve(text));
+      void readUntilClose(socket).then(({ text }) => resolve(text));
     });
     expect(outside).toMatch(/^HTTP\/1\.1 403 /);
     expect(outside).toContain('HTTPS_REQUIRED');

@@ -63,9 +63,9 @@ interface Gateway {
   readonly id: Uuid;
   readonly recorder: FlightRecorder;
   /** Records a PDU of a connection. */
-  said(slot: number, direction: 'in' | 'out', pdu: Pdu): void;
+  recordPdu(slot: number, direction: 'in' | 'out', pdu: Pdu): void;
   /** Stops answering, and keeps its connections. */
-  deafen(): void;
+  stopAnswering(): void;
   /** Ends without removing its rows. */
   stop(): Promise<void>;
 }
@@ -88,7 +88,7 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
   return {
     id,
     recorder,
-    said: (slot, direction, pdu) => {
+    recordPdu: (slot, direction, pdu) => {
       const tap =
         taps.get(slot) ??
         recorder.tap({
@@ -100,7 +100,7 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
       taps.set(slot, tap);
       tap(direction, encodePdu(pdu));
     },
-    deafen: () => service?.close(),
+    stopAnswering: () => service?.close(),
     stop: async () => {
       service?.close();
       await harness.database.query(`UPDATE bind_connections SET owner = NULL, expires_at = NULL WHERE owner = $1`, [
@@ -136,39 +136,39 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
   it('crosses the bus encrypted; a request without the master key is not answered', async () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'in', deliver(1));
+    gateway.recordPdu(0, 'in', deliver(1));
     const topic = traceTopic(gateway.id);
     expect(await bus.ask(topic, { bindId: bind.uuid, format: 'json' }, 500)).toBeNull();
-    const heard: Buffer[] = [];
-    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => heard.push(octets)).ready;
+    const received: Buffer[] = [];
+    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => received.push(octets)).ready;
     await listen(topic);
     expect((await trace(bind.id)).status).toBe(200);
     // The head of a request names the topic of its answers.
-    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(heard[0])) ?? [];
+    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(received[0])) ?? [];
     await listen(replyTo);
     expect((await trace(bind.id)).text).toContain('deliver_sm');
-    expect(heard.length).toBeGreaterThanOrEqual(3);
-    for (const octets of heard) expect(octets.toString('latin1')).not.toMatch(/deliver_sm|bindId|json/);
+    expect(received.length).toBeGreaterThanOrEqual(3);
+    for (const octets of received) expect(octets.toString('latin1')).not.toMatch(/deliver_sm|bindId|json/);
     await gateway.stop();
   });
 
   it('is 503 when the answer to an earlier question is replayed', async () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'in', deliver(1));
+    gateway.recordPdu(0, 'in', deliver(1));
     const topic = traceTopic(gateway.id);
-    const heard: Buffer[] = [];
-    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => heard.push(octets)).ready;
+    const received: Buffer[] = [];
+    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => received.push(octets)).ready;
     await listen(topic);
     expect((await trace(bind.id)).status).toBe(200);
-    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(heard[0])) ?? [];
+    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(received[0])) ?? [];
     await listen(replyTo);
     expect((await trace(bind.id)).status).toBe(200);
     const isAnswer = (octets: Buffer): boolean => String(octets).includes('"replyTo":""');
-    await until('the answer is heard', 10_000, () => heard.some(isAnswer));
-    const answer = heard.find(isAnswer) ?? Buffer.alloc(0);
+    await until('the answer has arrived', 10_000, () => received.some(isAnswer));
+    const answer = received.find(isAnswer) ?? Buffer.alloc(0);
     const payload = answer.subarray(answer.indexOf('\n') + 1);
-    gateway.deafen();
+    gateway.stopAnswering();
     let replayed = 0;
     const replay = bus.answer(topic, () => ((replayed += 1), payload));
     await replay.ready;
@@ -180,9 +180,9 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
   it('shows the last PDUs of every connection of the bind, whichever gateway holds it, and of no other bind', async () => {
     const [bind, other] = [await newBind(), await newBind()];
     const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];
-    one.said(0, 'out', bindPdu(1));
-    one.said(0, 'out', submit(2));
-    two.said(1, 'in', deliver(3));
+    one.recordPdu(0, 'out', bindPdu(1));
+    one.recordPdu(0, 'out', submit(2));
+    two.recordPdu(1, 'in', deliver(3));
     const answer = await trace(bind.id);
     expect(answer.status).toBe(200);
     const connections = answer.json['connections'] as {
@@ -216,8 +216,8 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
   it('shows neither passwords nor texts', async () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'out', bindPdu(1));
-    gateway.said(0, 'out', submit(2));
+    gateway.recordPdu(0, 'out', bindPdu(1));
+    gateway.recordPdu(0, 'out', submit(2));
     for (const format of ['json', 'pcap']) {
       const { octets, text } = await trace(bind.id, format);
       for (const secret of [PASSWORD, TEXT]) {
@@ -233,8 +233,8 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
   }) => {
     const bind = await newBind();
     const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];
-    one.said(0, 'out', bindPdu(1));
-    for (let n = 2; n < 40; n++) (n % 3 === 0 ? one : two).said(n % 3 === 0 ? 0 : 1, 'out', submit(n));
+    one.recordPdu(0, 'out', bindPdu(1));
+    for (let n = 2; n < 40; n++) (n % 3 === 0 ? one : two).recordPdu(n % 3 === 0 ? 0 : 1, 'out', submit(n));
     const answer = await trace(bind.id, 'pcap');
     expect([answer.status, answer.headers['content-type'], answer.headers['content-disposition']]).toEqual([
       200,
@@ -250,7 +250,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
   it('also includes a gateway that held a connection before, and does not wait for one that does not answer', async () => {
     const bind = await newBind();
     const [before, deaf] = [await newGateway(bind.uuid, []), await newGateway(bind.uuid, [], true)];
-    before.said(0, 'in', deliver(1));
+    before.recordPdu(0, 'in', deliver(1));
     expect((await trace(bind.id)).json['connections']).toMatchObject([{ gateway: renderId('gw', before.id), slot: 0 }]);
     await Promise.all([before.stop(), deaf.stop()]);
   });
@@ -306,8 +306,8 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
     subscription.close();
 
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'out', bindPdu(1));
-    gateway.said(0, 'out', submit(2));
+    gateway.recordPdu(0, 'out', bindPdu(1));
+    gateway.recordPdu(0, 'out', submit(2));
     const shown = await trace(bind.id, 'pcap');
     expect([shown.octets.includes(TEXT), shown.octets.includes(PASSWORD)]).toEqual([true, false]);
     expect((await trace(bind.id)).json['fullTraceUntil']).toBe(answer.json['fullTraceUntil']);
@@ -339,7 +339,7 @@ describe('a trace that is recorded in full', () => {
     await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
     const gateway = await newGateway(bind.uuid, [0]);
     const destinationAddress = { ton: 1, npi: 1, value: PHONE };
-    gateway.said(0, 'out', { ...submitSm({ destinationAddress, shortMessage: Buffer.from(TEXT) }), sequence: 2 });
+    gateway.recordPdu(0, 'out', { ...submitSm({ destinationAddress, shortMessage: Buffer.from(TEXT) }), sequence: 2 });
     const path = `binds/${bind.id}/trace`;
     const hexOf = (text: string): string => Buffer.from(text).toString('hex');
     for (const role of ['viewer', 'support', 'operator', 'owner'] as const) {

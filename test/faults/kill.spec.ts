@@ -216,10 +216,10 @@ const FLOWS_WITHIN_MS = 10_000;
 const FROZEN_MS = 3_000;
 
 /** Sends commands to Redis while it is available. */
-async function tellRedis(url: string, tell: (redis: Redis) => Promise<unknown>): Promise<void> {
+async function sendToRedis(url: string, send: (redis: Redis) => Promise<unknown>): Promise<void> {
   const redis = new Redis(url);
   try {
-    await tell(redis);
+    await send(redis);
   } finally {
     redis.disconnect();
   }
@@ -247,7 +247,7 @@ it('Redis frozen, flushed and stopped, and PostgreSQL restarted, lose no approva
     await then();
   };
   const flushed = async (): Promise<void> => {
-    await tellRedis(redis.url, (client) => client.flushall());
+    await sendToRedis(redis.url, (client) => client.flushall());
     await flowsAgain();
   };
   await verifyThrough(

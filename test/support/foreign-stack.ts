@@ -6,7 +6,7 @@ import { until } from './until.js';
 
 /** Debian installs daemons in folders that are not on every PATH. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
-const HEARD_WITHIN_MS = 15_000;
+const ANSWER_WITHIN_MS = 15_000;
 const STOP_MS = 10_000;
 
 /** The path of a program on this machine, or null. */
@@ -58,7 +58,7 @@ export class LineProcess {
   /** The words of the next unread line with that beginning; earlier lines are skipped. */
   async next(beginning: string): Promise<string[]> {
     let found: string | undefined;
-    await until(`a line that begins with ${beginning}`, HEARD_WITHIN_MS, () => {
+    await until(`a line that begins with ${beginning}`, ANSWER_WITHIN_MS, () => {
       const at = this.lines.findIndex((line, n) => n >= this.#read && line.startsWith(beginning));
       if (at < 0) return false;
       this.#read = at + 1;

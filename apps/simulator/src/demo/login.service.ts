@@ -117,10 +117,10 @@ export class LoginService {
       const matches = session !== null && (await verifySecret(secret, session.clientChallenge));
       const judgement = judge(session, matches);
       if (session !== null) this.#applyToLogin(id, session);
-      if (judgement === 'other_browser') throw new Turned({ code: 'OTHER_BROWSER' });
-      if (judgement === 'pending') throw new Turned({ code: 'NOT_APPROVED' });
+      if (judgement === 'other_browser') throw new SignInRefused({ code: 'OTHER_BROWSER' });
+      if (judgement === 'pending') throw new SignInRefused({ code: 'NOT_APPROVED' });
       // A session signs in only once.
-      if (this.store.find(id)?.phase === 'signed_in') throw new Turned(GONE);
+      if (this.store.find(id)?.phase === 'signed_in') throw new SignInRefused(GONE);
       return this.store.change(id, (login) => decide(login, judgement));
     });
   }
@@ -192,7 +192,7 @@ export class LoginService {
 }
 
 /** The sign-in was refused, as opposed to a failure. */
-class Turned extends Error {
+class SignInRefused extends Error {
   constructor(readonly fault: Fault) {
     super(fault.code);
   }
@@ -200,7 +200,7 @@ class Turned extends Error {
 
 /** Rethrows anything but an error of the service or of the connection to it. */
 function faultOf(error: unknown): Fault {
-  if (error instanceof Turned) return error.fault;
+  if (error instanceof SignInRefused) return error.fault;
   if (error instanceof ApiError) {
     const attemptsRemaining = error instanceof InvalidCodeError ? error.attemptsRemaining : undefined;
     return { code: error.code, retryAfterSeconds: error.retryAfterSeconds, attemptsRemaining };

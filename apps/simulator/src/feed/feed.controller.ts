@@ -39,11 +39,14 @@ export class FeedController {
     const phones = phonesOf(phone);
     if (this.#readers >= MOST_READERS) throw new Refusal(503, 'SERVICE_UNAVAILABLE', 'too many pages are open');
     reply.hijack();
-    const send = openEventStream(reply.raw);
-    const leave = this.feed.join({ phones: new Set(phones), send: ({ event, data }) => send(event, data) });
+    const sendEvent = openEventStream(reply.raw);
+    const unsubscribe = this.feed.subscribe({
+      phones: new Set(phones),
+      send: ({ event, data }) => sendEvent(event, data),
+    });
     this.#readers += 1;
     reply.raw.once('close', () => {
-      leave();
+      unsubscribe();
       this.#readers -= 1;
     });
   }

@@ -24,7 +24,7 @@ export class PhoneFeed {
   ) {}
 
   /** Sends the snapshot at once and all later events; returns the function that unsubscribes. */
-  join(reader: FeedReader): () => void {
+  subscribe(reader: FeedReader): () => void {
     const phones = [...reader.phones];
     const items = phones.flatMap((phone) => [...(this.#items.get(phone)?.values() ?? [])]);
     items.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));

@@ -100,7 +100,7 @@ export class RbmMessageStore {
   }
 
   /** Ends the wait of a message. */
-  settle(kept: StoredMessage): void {
+  endWait(kept: StoredMessage): void {
     const waiting = this.#waiting.get(kept.phone);
     waiting?.delete(kept);
     if (waiting?.size === 0) this.#waiting.delete(kept.phone);
@@ -116,14 +116,14 @@ export class RbmMessageStore {
   }
 
   #forget(kept: StoredMessage): void {
-    this.settle(kept);
-    callOff(kept);
+    this.endWait(kept);
+    cancelTimers(kept);
     this.#byName.delete(`${kept.agentId}/${kept.messageId}`);
   }
 }
 
 /** Cancels all timers of a message. */
-export function callOff(kept: StoredMessage): void {
+export function cancelTimers(kept: StoredMessage): void {
   for (const cancel of kept.timers) cancel();
   kept.timers.clear();
 }

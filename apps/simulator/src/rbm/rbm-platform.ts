@@ -1,7 +1,7 @@
 import type { PhoneItem, PhoneView } from '../phone/phone-item.js';
 import { type AgentMessage, type Fields, readAgentMessage } from './agent-message.js';
 import type { Clock } from './clock.js';
-import { callOff, itemOf, type StoredMessage, RbmMessageStore } from './message.store.js';
+import { cancelTimers, itemOf, type StoredMessage, RbmMessageStore } from './message.store.js';
 import type { PhoneProfiles, PhoneProfile } from '../phone/phone-profile.js';
 import { type About, deliveryEvent, expiryEvent, type RbmEvent, tapEvent } from './rbm-event.js';
 import type { RbmSwitches } from './rbm-switches.js';
@@ -130,7 +130,7 @@ export class RbmPlatform {
 
   /** Schedules the automatic steps of a waiting message: its delivery, if the phone is online, and its expiry. */
   #schedule(kept: StoredMessage): void {
-    callOff(kept);
+    cancelTimers(kept);
     const { reachable, online, deliverAfterMs } = this.parts.phones.profileOf(kept.phone);
     if (reachable && online) this.#later(kept, deliverAfterMs, () => this.#deliver(kept));
     const { expiresAtMs } = kept.message;
@@ -169,8 +169,8 @@ export class RbmPlatform {
 
   /** Ends the wait of a message. */
   #end(kept: StoredMessage, state: 'delivered' | 'revoked' | 'expired'): void {
-    callOff(kept);
-    this.#messages.settle(kept);
+    cancelTimers(kept);
+    this.#messages.endWait(kept);
     kept.state = state;
     if (state === 'delivered') kept.deliveredAtMs = this.parts.clock.nowMs();
     this.parts.screen.show(itemOf(kept));

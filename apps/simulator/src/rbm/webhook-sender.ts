@@ -72,7 +72,7 @@ export class WebhookSender {
   register(): void {
     this.#verified = false;
     this.#registration += 1;
-    void this.#shakeHands(this.#registration, 1);
+    void this.#performHandshake(this.#registration, 1);
   }
 
   send(event: RbmEvent): void {
@@ -159,7 +159,7 @@ export class WebhookSender {
     return answer.status === 200 ? null : `answered ${answer.status}`;
   }
 
-  async #shakeHands(registration: number, tries: number): Promise<void> {
+  async #performHandshake(registration: number, tries: number): Promise<void> {
     const { clock, switches, clientToken } = this.options;
     if (this.#isClosed || registration !== this.#registration || switches.current.webhookUrl === null) return;
     const secret = String(randomInt(SECRET_RANGE.from, SECRET_RANGE.to));
@@ -171,7 +171,7 @@ export class WebhookSender {
       return;
     }
     this.#lastFault = 'fault' in answer ? answer.fault : `the handshake was answered ${answer.status}`;
-    clock.after(this.#waitAfter(tries), () => void this.#shakeHands(registration, tries + 1));
+    clock.after(this.#waitAfter(tries), () => void this.#performHandshake(registration, tries + 1));
   }
 
   #waitAfter(tries: number): number {
