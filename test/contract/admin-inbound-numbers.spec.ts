@@ -91,11 +91,11 @@ describe('an inbound number', () => {
     const number = newNumber();
     const names = (answer: Answer): boolean => String(answer.json['fallbackUri']).startsWith(`sms:${number}?`);
     const id = idOf(await admin.post('inbound-numbers', { number, countries: ['NZ'] }));
-    await until('the number is told', 10_000, async () => names(await create()));
+    await until('the number is used', 10_000, async () => names(await create()));
     const created = await create();
     expect((await admin.delete(`inbound-numbers/${id}`)).status).toBe(204);
     expect((await admin.get(`inbound-numbers/${id}`)).code).toBe('NOT_FOUND');
-    await until('another one is told', 10_000, async () => !names(await create()));
+    await until('another number is used', 10_000, async () => !names(await create()));
     expect(names(await harness.call(`/v1/verify/${String(created.json['id'])}`))).toBe(true);
   });
 });

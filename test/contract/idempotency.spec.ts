@@ -207,7 +207,7 @@ describe('an attempt that was cut short', () => {
       } finally {
         await harness.line.mend();
       }
-      await until('the database is heard again', 10_000, async () => (await create(key)).status === 200);
+      await until('the database is reachable again', 10_000, async () => (await create(key)).status === 200);
       expect(replayed(await create(key))).toBe('true');
     };
     expect(await made(work)).toBe(1);

@@ -101,7 +101,7 @@ describe('a server that listens', () => {
     const { id } = await created();
     await client.cancel(id);
     const ofThis = (): LiveEvent<Session>[] => events.filter(({ data }) => Reflect.get(Object(data), 'id') === id);
-    await until('it heard', PATIENCE_MS, () => ofThis().length > 0);
+    await until('the event has arrived', PATIENCE_MS, () => ofThis().length > 0);
     expect(ofThis()).toMatchObject([{ type: 'verification.cancelled', data: { id, status: 'cancelled' } }]);
   });
 

@@ -276,7 +276,7 @@ describe('a session that ends another way', () => {
     await cancel(arrived);
     await cancel(made);
     await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.command === 'revoke');
-    await until('every event is told', SOON_MS, async () => {
+    await until('every event is dispatched', SOON_MS, async () => {
       const waits = await harness.database.query('SELECT id FROM events WHERE dispatched_at IS NULL');
       return waits.length === 0;
     });

@@ -241,7 +241,7 @@ describe('a receiver that fails', () => {
     for (let count = 0; count < 20; count++) await approved({ webhookUrl: dead });
     const target = await receiver();
     await approved({ webhookUrl: target.url });
-    await until('the healthy one was told', 1_500, () => target.received.length === 1);
+    await until('the healthy receiver has the webhook', 1_500, () => target.received.length === 1);
     const [open] = await new Promise<number[]>((resolve) => {
       silent.getConnections((_error, count) => resolve([count]));
     });
@@ -277,7 +277,7 @@ describe('two control planes over one database', () => {
         const target = await receiver();
         const ids = await Promise.all(Array.from({ length: 60 }, () => harness.create({ webhookUrl: target.url })));
         await Promise.all(ids.map(({ json }) => harness.approve(String(json['id']))));
-        await until('every session was told of before the relay looked', 1_900, () => target.sessionsSeen() === 60);
+        await until('every session has its webhook before the relay polls', 1_900, () => target.sessionsSeen() === 60);
         await until('every delivery is over', 10_000, async () =>
           (await deliveriesTo(target.url)).every(({ status }) => status === 'succeeded'),
         );
@@ -306,7 +306,7 @@ describe('a stop of several days', () => {
       );
     }
     await harness.start();
-    await until('every one was told', 20_000, () => target.sessionsSeen() === 12);
+    await until('every session has its webhook', 20_000, () => target.sessionsSeen() === 12);
   });
 });
 

@@ -99,7 +99,7 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     await shown.getByText('If this was not you, tap Deny.').waitFor();
     // The banner no longer covers the back button.
     expect(await page.locator('.banner').count()).toBe(0);
-    await until('the business hears that it was read', SHOWN_WITHIN_MS, async () =>
+    await until('the read event has arrived', SHOWN_WITHIN_MS, async () =>
       JSON.stringify(await stateOf(phone)).includes('"read"'),
     );
     await answers(page).getByRole('button', { name: 'Approve' }).click();

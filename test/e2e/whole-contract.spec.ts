@@ -138,7 +138,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       secrets.set('authEntropy', String(checked.body['authEntropy']));
       const found = await stack.api('GET', `/v1/verify/${id}`);
       expect(found.body).toMatchObject({ status: 'approved', authEntropy: checked.body['authEntropy'] });
-      await until('both states were told', SOON_MS, () => deliveryStates(id).length >= 2);
+      await until('both state events have arrived', SOON_MS, () => deliveryStates(id).length >= 2);
       expect(deliveryStates(id).sort()).toEqual(['delivered', 'submitted']);
       expect((await stack.api('POST', `/v1/verify/${id}/check`, { code })).status).toBe(409);
     });
@@ -162,7 +162,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       await stack.simulator('PUT', '/_admin/smsc', { receipt: 'UNDELIV' });
       const { id } = await create(PHONES.undelivered);
       await codeTo(PHONES.undelivered, id);
-      await until('both states were told', SOON_MS, () => deliveryStates(id).length >= 2);
+      await until('both state events have arrived', SOON_MS, () => deliveryStates(id).length >= 2);
       expect(deliveryStates(id).sort()).toEqual(['submitted', 'undelivered']);
       await stack.simulator('PUT', '/_admin/smsc', { receipt: 'DELIVRD' });
     });
