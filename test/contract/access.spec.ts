@@ -124,7 +124,7 @@ describe('a key', () => {
     expect((await harness.call('/v1/nothing', { key })).code).toBe('NOT_FOUND');
   });
 
-  it('that was just made works at once, and ends within 5 s of its revocation', async () => {
+  it('that was just created works at once, and ends within 5 s of its revocation', async () => {
     const { id, key } = await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'short' });
     expect((await harness.call(SESSION, { key })).status).toBe(404);
     await accounts.revokeApiKey(harness.database, id);

@@ -160,7 +160,7 @@ describe('an account', () => {
     expect((await admin.get('accounts?limit=100')).text).toBe(before);
   });
 
-  it('that is switched off has no more keys that work, within 5 s, and has them again when it is on', async () => {
+  it('that is disabled has no valid keys within 5 s, and has them again when it is enabled', async () => {
     const id = await created();
     const key = String((await admin.post('keys', { accountId: id, name: 'k' })).json['key']);
     const status = async (): Promise<number> => (await harness.call('/v1/verify', { key })).status;

@@ -70,7 +70,7 @@ describe('a brand', () => {
     });
   });
 
-  it('works for a session at once; switched off it ends within 5 s', async () => {
+  it('works for a session at once; disabled it ends within 5 s', async () => {
     const brandId = idOf(await made({ slug: 'ATONCE' }));
     const create = (): Promise<Answer> => harness.create({ brandId });
     expect((await create()).json['fallbackUri']).toMatch(/body=AUTH-ATONCE-/);
@@ -166,7 +166,7 @@ describe('a brand', () => {
     expect((await made({ senderId })).json['senderId']).toBe(senderId);
   });
 
-  it('is measured as a whole: a change that makes another part too long names the part that does not fit', async () => {
+  it('is measured as a whole: a change that makes another part too long names the part that is too long', async () => {
     const domain = `${'a'.repeat(50)}.${'b'.repeat(40)}.example`;
     const id = idOf(await made({ domain }));
     expect((await admin.patch(`brands/${id}`, { name: 'x'.repeat(30) })).field).toBe('domain');

@@ -135,7 +135,7 @@ describe('the status of a bind', () => {
     expect(shown).toMatchObject([{ bindId: id, state: 'unbound' }]);
   });
 
-  it('shows a connection that is no longer wanted as long as it is held', async () => {
+  it('shows a removed connection as long as it is held', async () => {
     const id = idOf(await newBind({ connections: 2 }));
     await hold(await newGateway(), id, [BOUND, { ...BOUND, state: 'draining' }]);
     const fewer = await admin.patch(`binds/${id}`, { connections: 1 });
@@ -201,7 +201,7 @@ describe('the gateways', () => {
     expect(dataOf(await admin.get(`gateways?limit=1&startingAfter=${stopping}`))).toEqual([shown.json]);
   });
 
-  it('that have died are not among them', async () => {
+  it('that were killed are not among them', async () => {
     const gateway = await newGateway();
     const id = renderId('gw', gateway);
     await kill(gateway);
@@ -209,7 +209,7 @@ describe('the gateways', () => {
     expect((await admin.get('gateways?limit=100')).text).not.toContain(id);
   });
 
-  it('are read and no more, by engineers alone', async () => {
+  it('are read-only, for engineers alone', async () => {
     expect((await harness.call('/v1/admin/gateways')).code).toBe('FORBIDDEN');
     expect((await admin.post('gateways', {})).status).toBe(405);
     expect((await admin.delete(`gateways/${renderId('gw', await newGateway())}`)).status).toBe(405);

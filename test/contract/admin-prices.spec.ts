@@ -98,7 +98,7 @@ describe('a price', () => {
     ]);
   });
 
-  it('that is gone is still a place to go on from in a list', async () => {
+  it('that is deleted can still be the cursor of a list', async () => {
     const gone = idOf(await admin.post('prices', { ...DRAFT, from: '2031-01-01T00:00:00Z' }));
     const [, next] = dataOf(await admin.get('prices?limit=2'));
     await admin.delete(`prices/${gone}`);

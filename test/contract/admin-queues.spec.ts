@@ -123,7 +123,7 @@ describe('webhooks that are paused', () => {
     expect(receiver.eventIdsOf(id)).toHaveLength(1);
   });
 
-  it('stay paused since the first time it was asked for; all of it is written down once', async () => {
+  it('stay paused since the first request; the audit log has one entry', async () => {
     const before = (await admin.notes('webhooks')).length;
     const first = await admin.post('queues/webhooks/pause');
     expect((await admin.post('queues/webhooks/pause')).json).toEqual(first.json);

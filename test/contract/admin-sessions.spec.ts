@@ -77,7 +77,7 @@ describe('sessions', () => {
     expect([answer.status, answer.field]).toEqual([422, field]);
   });
 
-  it('are read with the admin key alone, and no more', async () => {
+  it('are readable with the admin key alone, and cannot be changed', async () => {
     const id = String((await harness.create()).json['id']);
     expect((await harness.call('/v1/admin/sessions')).code).toBe('FORBIDDEN');
     expect((await harness.call(`/v1/admin/sessions/${id}`, { key: null })).code).toBe('UNAUTHORIZED');

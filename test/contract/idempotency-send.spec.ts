@@ -57,7 +57,7 @@ describe('send-sms with an Idempotency-Key', () => {
     for (const answer of answers) if (answer.status !== 200) expect(answer.code).toBe('IDEMPOTENCY_IN_PROGRESS');
   });
 
-  it('is another one for another session', async () => {
+  it('is separate for each session', async () => {
     const [one, other] = [await home.created(), await home.created({ phone: '+447911123456' })];
     const key = randomUUID();
     expect(replayed(await send(one, key))).toBeUndefined();
@@ -65,7 +65,7 @@ describe('send-sms with an Idempotency-Key', () => {
     expect(await home.messagesOf(other)).toHaveLength(1);
   });
 
-  it('that was refused leaves the key free', async () => {
+  it('that was refused does not use up the key', async () => {
     const id = await home.created();
     const key = randomUUID();
     await home.harness.database.query(`UPDATE accounts SET otp_countries = '{}'`);

@@ -99,7 +99,7 @@ describe('a create with an Idempotency-Key', () => {
     expect(await made(work)).toBe(1);
   });
 
-  it('that was refused leaves the key free', async () => {
+  it('that was refused does not use up the key', async () => {
     const key = randomUUID();
     expect((await create(key, { brandId: 'brd_00000000000000000000000000' })).code).toBe('INVALID_BRAND');
     expect((await create(key, { ttl: 1 })).code).toBe('VALIDATION_ERROR');

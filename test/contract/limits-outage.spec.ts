@@ -88,7 +88,7 @@ describe.skipIf(findRedis() === undefined)('with the limits in Redis', () => {
     await expectCountingTogether();
   });
 
-  it('and Redis stopped, it is the same, until there is one again', async () => {
+  it('and Redis stopped, it is the same, until Redis is back', async () => {
     const port = Number(new URL(redis.url).port);
     await redis.stop();
     await expectGoingOn();

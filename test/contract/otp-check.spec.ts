@@ -72,7 +72,7 @@ describe('POST /v1/verify/{id}/check', () => {
     expect((await home.check(id, wrong)).json['error']).toMatchObject({ attemptsRemaining: 4 });
   });
 
-  it('VALIDATION_ERROR: a field that is not known; MALFORMED_REQUEST: no body', async () => {
+  it('VALIDATION_ERROR: an unknown field; MALFORMED_REQUEST: no body', async () => {
     const id = await home.created();
     const answer = await harness.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code: '000000', more: 1 } });
     expect(errorOf(answer)).toEqual([422, 'VALIDATION_ERROR', 'more']);
@@ -142,7 +142,7 @@ describe('POST /v1/verify/{id}/check', () => {
     expect(messageOf(await home.check(late.id, late.code))).toMatch(/^This session expired at /);
   });
 
-  it('200 wrong codes at once: five are evaluated', async () => {
+  it('200 concurrent wrong codes: five are evaluated', async () => {
     const { id, wrong } = await home.withCode();
     const answers = await Promise.all(Array.from({ length: 200 }, () => home.check(id, wrong)));
     const codes = answers.map(({ code }) => code);

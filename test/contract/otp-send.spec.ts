@@ -73,7 +73,7 @@ describe('POST /v1/verify/{id}/send-sms', () => {
     }
   });
 
-  it('refuses a body that says something', async () => {
+  it('refuses a body with fields', async () => {
     const id = await home.created();
     await home.expectRefused(() => home.send(id, { body: { phone: '+1' } }), [422, 'VALIDATION_ERROR', 'phone']);
   });

@@ -42,7 +42,7 @@ describe('behind a TLS proxy', () => {
   );
 });
 
-describe('a request that came past the proxy', () => {
+describe('a request that bypassed the proxy', () => {
   it('is refused, whatever its headers say', async () => {
     await harness.stop();
     const other = { ...harness.environment, TRUSTED_PROXIES: '10.0.0.0/8' };

@@ -130,7 +130,7 @@ describe('a card with both a delivery event and an expiry event', () => {
   });
 });
 
-describe('a card that was given up', () => {
+describe('a withdrawn card', () => {
   it.each(['waits', 'does not wait'] as const)('is revoked where the create %s', async (wait) => {
     const phone = wait === 'waits' ? '+14155570500' : '+14155580500';
     const { id } = await create(phone, wait);

@@ -110,7 +110,7 @@ describe.skipIf(findRedis() === undefined)('with a Redis', () => {
 
   describe('two control planes', () => bothTell(() => redis.url));
 
-  it('a control plane that it was taken from finds the approval when it reads the session again', async () => {
+  it('a control plane that missed it finds the approval when it reads the session again', async () => {
     harness = await ControlPlaneHarness.open({ REDIS_URL: redis.url });
     const line = await lineTo(redis.url);
     const cutOff = await harness.neighbour({ REDIS_URL: line.url });

@@ -80,7 +80,7 @@ function onPage(sessionId: string): Realtime {
   return live;
 }
 
-describe('a server that listens', () => {
+describe('a subscribed server', () => {
   it('has the session as it ends, and at once when it has ended', async () => {
     const { id } = await created();
     const live = onServer();
@@ -124,7 +124,7 @@ describe('a server that listens', () => {
   });
 });
 
-describe('a page that listens', () => {
+describe('a subscribed page', () => {
   it('sees eight fields of its session, and its end', async () => {
     const { id } = await created();
     const views: (SessionView | null)[] = [];

@@ -91,7 +91,7 @@ describe('+15005550001', () => {
     ]);
   });
 
-  it('sends it too when the control plane that made the session has ended', async () => {
+  it('sends it too when the control plane that created the session has ended', async () => {
     const id = await made('+15005550001');
     await harness.stop();
     await harness.start();
@@ -257,7 +257,7 @@ describe('any other number', () => {
     expect((await harness.call(`/v1/verify/${id}`, { method: 'DELETE', key })).status).toBe(204);
   });
 
-  it('is still to be a number that can exist', async () => {
+  it('must still be a possible number', async () => {
     expect(await create('+15555555555')).toMatchObject({ status: 422, code: 'INVALID_PHONE', field: 'phone' });
   });
 });

@@ -140,7 +140,7 @@ describe('a create over RCS', () => {
     }
   });
 
-  it('offers none for a test key, whose magic numbers act one out', async () => {
+  it('offers none for a test key, whose magic numbers simulate one', async () => {
     const test = { key: harness.demo.testApiKey };
     const made = await create({ phone: '+15005550002' }, test);
     const other = await create({}, test);
@@ -225,7 +225,7 @@ describe('a create with an Idempotency-Key', () => {
     expect(row?.count).toBe(1);
   });
 
-  it('that was cut short is taken up with the same session and the same card', async () => {
+  it('that was interrupted continues with the same session and the same card', async () => {
     const { answer, card, changes, call } = await keyed();
     await gateway.receiveEvent(card, 'delivered');
     const made = await answer;
@@ -241,7 +241,7 @@ describe('a create with an Idempotency-Key', () => {
 });
 
 describe('usage', () => {
-  it('counts a session under the channel that was decided', async () => {
+  it('counts a session under its final channel', async () => {
     const channels = async (): Promise<Record<string, number>> =>
       (await harness.call('/v1/usage')).json['channels'] as Record<string, number>;
     const { rcs: before = 0, sms_fallback: fallenBefore = 0 } = await channels();
@@ -255,7 +255,7 @@ describe('usage', () => {
   });
 });
 
-describe('a session that ends another way', () => {
+describe('a session that does not end by its card', () => {
   /** A create that has fallen back; its card may still arrive, but its outcome is not reported any more. */
   async function fallenBack(): Promise<{ made: Answer; card: Card }> {
     const { answer, card } = await waiting();
@@ -268,7 +268,7 @@ describe('a session that ends another way', () => {
   const cancel = (made: Answer): Promise<Answer> =>
     harness.call(`/v1/verify/${String(made.json['id'])}`, { method: 'DELETE' });
 
-  it('has its card taken back, unless that is known to have arrived', async () => {
+  it('has its card revoked, unless the card is known to be delivered', async () => {
     const { made } = await fallenBack();
     const { answer, card } = await waiting();
     await gateway.receiveEvent(card, 'delivered');
@@ -293,7 +293,7 @@ describe('a session that ends another way', () => {
 });
 
 describe('engineers', () => {
-  it('see the card of a session, and none where there was none', async () => {
+  it('see the card of a session, and null without one', async () => {
     const { answer, card } = await waiting();
     await gateway.sent(card);
     await gateway.receiveEvent(card, 'delivered');
@@ -318,7 +318,7 @@ describe('engineers', () => {
     expect(page.json['data']).toMatchObject([{ id: plain.json['id'], card: null }, { card: { settledAs: 'rcs' } }]);
   });
 
-  it('hold cards back: sessions fall back at once and nothing is offered', async () => {
+  it('pause cards: sessions fall back at once and nothing is offered', async () => {
     await admin.post('queues/cards/pause');
     try {
       const made = await create();
@@ -343,7 +343,7 @@ describe('engineers', () => {
 });
 
 describe('while a create waits', () => {
-  it('the database may go away: 503, and never an answer that could be untrue', async () => {
+  it('the database may be lost: 503, and never a wrong answer', async () => {
     const { answer } = await waiting();
     harness.line.freeze();
     try {
@@ -354,7 +354,7 @@ describe('while a create waits', () => {
     }
   });
 
-  it('the control plane may stop: it is answered first', async () => {
+  it('the control plane may stop: it answers first', async () => {
     const other = await harness.neighbour();
     const { answer, card } = await waiting({}, { baseUrl: other.baseUrl });
     await gateway.sent(card);
@@ -369,7 +369,7 @@ describe.skipIf(findRedis() === undefined)('with queue and bus in Redis', () => 
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-cards-'));
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-  it('a create whose card arrives is rcs; with Redis gone it falls back all the same', async () => {
+  it('a create whose card arrives is rcs; without Redis it still falls back', async () => {
     const redis = await startRedis({ dataDir, log: () => undefined });
     const other = await harness.neighbour({ REDIS_URL: redis.url });
     const line = openPubSub({ redisUrl: redis.url, databaseUrl: '' }, () => undefined);

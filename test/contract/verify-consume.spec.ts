@@ -37,7 +37,7 @@ describe('POST /v1/verify/{id}/consume', () => {
     expect((await consume(await approved(), body === undefined ? {} : { body })).status).toBe(200);
   });
 
-  it('succeeds for exactly one of many calls at the same moment, of two control planes', async () => {
+  it('succeeds for exactly one of many concurrent calls, at two control planes', async () => {
     const sibling = await harness.neighbour();
     try {
       for (let round = 0; round < 10; round++) {

@@ -136,7 +136,7 @@ describe('DELETE /v1/verify/{id}', () => {
     }
   });
 
-  it('refuses a body that says something', async () => {
+  it('refuses a body with fields', async () => {
     const id = await created();
     const answer = await del(id, { body: { reason: 'x' } });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', 'reason']);

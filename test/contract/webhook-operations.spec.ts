@@ -173,7 +173,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect(row?.made).toBe(1);
   });
 
-  it('tries one that has ended a single time', async () => {
+  it('attempts an ended delivery once', async () => {
     const target = await receiver(410, 500);
     const { id, status } = await told({ webhookUrl: target.url });
     expect(status).toBe('failed');
@@ -192,7 +192,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await settled(id, hasEnded)).status).toBe('succeeded');
   });
 
-  it('finds one that is older than any schedule at once, though its body was forgotten', async () => {
+  it('finds a delivery that is older than any schedule at once, although its body was removed', async () => {
     const target = await receiver();
     const { id } = await told({ webhookUrl: target.url });
     await harness.database.query('UPDATE deliveries SET body_sealed = NULL WHERE id = $1', [parseId('dlv', id)]);
@@ -221,7 +221,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await settled(id, hasEnded)).attempts).toHaveLength(31);
   });
 
-  it('asked for many times at once is one attempt at a time', async () => {
+  it('requested concurrently is one attempt at a time', async () => {
     const target = await receiver(500, 500, 500);
     const { id } = await told({ webhookUrl: target.url });
     await postpone(id);
@@ -234,7 +234,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
 });
 
 describe('POST /v1/webhooks/test', () => {
-  it('goes the way of every other event, to the URL that is named', async () => {
+  it('is delivered as every other event, to the named URL', async () => {
     const target = await receiver();
     const answer = await test({ url: target.url });
     expect(answer.status).toBe(202);
@@ -253,7 +253,7 @@ describe('POST /v1/webhooks/test', () => {
     expect((await harness.documented()).eventFaults(posted)).toEqual([]);
   });
 
-  it('goes to the default URL when none is named, with no body and with an empty one', async () => {
+  it('goes to the default URL without a named one, with no body and with an empty one', async () => {
     const target = await receiver();
     await harness.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
     await until('the account is read anew', 10_000, async () => (await test()).status === 202);
@@ -277,7 +277,7 @@ describe('POST /v1/webhooks/test', () => {
     ]);
   });
 
-  it('of a name that leads to nowhere public ends as blocked, like a delivery', async () => {
+  it('to a name without a public address ends as blocked, like a delivery', async () => {
     const strict = await ControlPlaneHarness.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
     try {
       const answer = await strict.call('/v1/webhooks/test', {

@@ -109,7 +109,7 @@ describe('verification.completed', () => {
     await until('the relay found it', 5_000, () => target.received.length === 1);
   });
 
-  it('goes to the account’s default URL where the session names none, and nowhere where there is none', async () => {
+  it('goes to the account’s default URL where the session has none, and nowhere without a default', async () => {
     const target = await receiver();
     await approved({});
     await harness.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
