@@ -150,7 +150,7 @@ describe('A18 a webhook to where the attacker may not go', () => {
     const { port } = inside.address() as AddressInfo;
     const calls = new WebhookCalls(strict);
     const { json } = await calls.test({ url: `https://localhost:${port}/` });
-    const ended = await calls.settled(String(json['id']));
+    const ended = await calls.waitForDelivery(String(json['id']));
     expect(ended.status).toBe('blocked');
     expect(hits).toEqual([]);
     inside.close();
@@ -250,9 +250,9 @@ describe('A20 webhooks that are forged or sent again', () => {
     const calls = new WebhookCalls(open);
     const { json, status } = await calls.test({ url: `http://127.0.0.1:${port}/hook` });
     expect(status).toBe(202);
-    const told = await calls.settled(String(json['id']), ({ attempts }) => attempts.length > 0);
-    expect(told.attempts[0]).toMatchObject({ status: 302 });
-    expect(JSON.stringify(told)).not.toContain(secret);
+    const attemptedDelivery = await calls.waitForDelivery(String(json['id']), ({ attempts }) => attempts.length > 0);
+    expect(attemptedDelivery.attempts[0]).toMatchObject({ status: 302 });
+    expect(JSON.stringify(attemptedDelivery)).not.toContain(secret);
     expect(hits).toEqual(['/hook']);
     redirecting.close();
     redirecting.closeAllConnections();

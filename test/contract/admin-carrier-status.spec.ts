@@ -33,7 +33,7 @@ let made = 0;
 /** A gateway with a fresh heartbeat. */
 async function newGateway(stopping = false): Promise<Uuid> {
   const id = harness.clock.newId();
-  await gateways.beat(harness.database, { id, host: 'gateway-1', version: '1.2.3' }, stopping);
+  await gateways.recordHeartbeat(harness.database, { id, host: 'gateway-1', version: '1.2.3' }, stopping);
   return id;
 }
 
@@ -72,9 +72,9 @@ async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionSt
   const bindId = parseId('bind', bind) ?? '';
   await leases.survey(harness.database);
   const slots = statuses.map((_, slot) => ({ bindId, slot }));
-  const claimed = await leases.claim(harness.database, gateway, slots);
+  const claimed = await leases.claimSlots(harness.database, gateway, slots);
   const held = claimed.map((lease) => ({ lease, status: statuses[lease.slot] ?? BOUND }));
-  expect((await leases.renew(harness.database, gateway, held)).size).toBe(statuses.length);
+  expect((await leases.renewLeases(harness.database, gateway, held)).size).toBe(statuses.length);
 }
 
 describe('the status of a bind', () => {
@@ -164,7 +164,7 @@ describe('the connections of a system', () => {
     };
     for (const gateway of [living, dead]) {
       const connections = [{ ...connection, id: harness.clock.newId() }];
-      await new SystemConnectionStore(gateway).keep(harness.database, connections);
+      await new SystemConnectionStore(gateway).replaceConnections(harness.database, connections);
     }
     await kill(dead);
     const { json } = await admin.get(`smpp-systems/${idOf(system)}`);

@@ -22,7 +22,7 @@ const send = async (phone: string): Promise<Answer> => {
   return harness.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
 };
 const block = (prefix: string) =>
-  guard.block(harness.database, { accountId, prefix, reason: 'converts too little', blockSeconds: 3_600 });
+  guard.blockPrefix(harness.database, { accountId, prefix, reason: 'converts too little', blockSeconds: 3_600 });
 
 describe('a destination rule', () => {
   it('needs a prefix and an action; it applies to all accounts and does not expire by default', async () => {

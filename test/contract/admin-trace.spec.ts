@@ -76,10 +76,10 @@ interface Gateway {
 async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false): Promise<Gateway> {
   const id = harness.clock.newId();
   const recorder = new FlightRecorder(() => harness.clock.nowMs());
-  await gateways.beat(harness.database, { id, host: 'gateway-1', version: '1' }, false);
+  await gateways.recordHeartbeat(harness.database, { id, host: 'gateway-1', version: '1' }, false);
   await leases.survey(harness.database);
   const claimed = slots.map((slot) => ({ bindId, slot }));
-  expect(await leases.claim(harness.database, id, claimed)).toHaveLength(slots.length);
+  expect(await leases.claimSlots(harness.database, id, claimed)).toHaveLength(slots.length);
   const service = deaf ? null : new TraceResponder({ gatewayId: id, recorder, bus, keys: harness.keys });
   await service?.ready;
   const directory = new CarrierDirectory(harness.database);
@@ -106,7 +106,7 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
       await harness.database.query(`UPDATE bind_connections SET owner = NULL, expires_at = NULL WHERE owner = $1`, [
         id,
       ]);
-      await gateways.leave(harness.database, id);
+      await gateways.deleteGateway(harness.database, id);
     },
   };
 }

@@ -6,17 +6,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { type Dial, RealtimeClient } from '../support/realtime-client.js';
 import { startReceiver } from '../support/receiver.js';
-import { Told } from '../support/received-events.js';
+import { DocumentedMessages } from '../support/received-events.js';
 import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
 let text: string;
-let told: Told;
+let told: DocumentedMessages;
 
 beforeAll(async () => {
   harness = await ControlPlaneHarness.open();
   ({ text } = await harness.call('/v1/asyncapi.json', { key: null }));
-  told = Told.by(text);
+  told = DocumentedMessages.by(text);
 });
 afterEach(() => {
   for (const client of clients.splice(0)) client.close();

@@ -344,8 +344,18 @@ describe('a test session', () => {
     const evidence = { ref: 0, tokens: [token], senders: [PHONE], trusted: true };
     const { verdicts } = await harness.database.transaction(async (tx) => {
       await harness.sessions.markRcsDelivered(tx, [sessionId]);
-      await harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [sessionId] });
-      await harness.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [sessionId] });
+      await harness.sessions.applyCardDecision(tx, {
+        mode: 'live',
+        trigger: 'approve',
+        approvedBy: 'rcs',
+        ids: [sessionId],
+      });
+      await harness.sessions.applyCardDecision(tx, {
+        mode: 'live',
+        trigger: 'deny',
+        approvedBy: null,
+        ids: [sessionId],
+      });
       return harness.sessions.matchInbound(tx, 'live', [evidence]);
     });
     expect(verdicts).toEqual([{ fate: 'unknown_token', sessionId: null, accountId: null }]);

@@ -48,8 +48,10 @@ async function receiver(...statuses: number[]): Promise<Receiver> {
 const find = (id: string): Promise<Delivery> => calls.find(id);
 const retry = (id: string): Promise<Answer> => calls.retry(id);
 const test = (body?: unknown): Promise<Answer> => calls.test(body);
-const settled = (id: string, holds?: (delivery: Delivery) => boolean): Promise<Delivery> => calls.settled(id, holds);
-const told = (changes: Readonly<Record<string, unknown>>): ReturnType<WebhookCalls['told']> => calls.told(changes);
+const waitForDelivery = (id: string, holds?: (delivery: Delivery) => boolean): Promise<Delivery> =>
+  calls.waitForDelivery(id, holds);
+const attemptedDelivery = (changes: Readonly<Record<string, unknown>>): ReturnType<WebhookCalls['attemptedDelivery']> =>
+  calls.attemptedDelivery(changes);
 
 /** Postpones the next attempt of the delivery beyond the test. */
 const postpone = (id: string, status = 'pending'): Promise<unknown> =>
@@ -72,7 +74,7 @@ describe('GET /v1/webhooks/deliveries', () => {
   it('shows the result of every webhook, newest first, without secrets', async () => {
     const target = await receiver();
     const metadata = { authEntropy: 'mine', '9': '"fallbackUri":"x"', fallbackUri: 'mine too' };
-    const delivery = await told({ webhookUrl: target.url, metadata });
+    const delivery = await attemptedDelivery({ webhookUrl: target.url, metadata });
     const { id, sessionId } = delivery;
     expect(delivery).toEqual({
       id: expect.stringMatching(/^dlv_[0-9A-HJKMNP-TV-Z]{26}$/) as string,
@@ -95,8 +97,11 @@ describe('GET /v1/webhooks/deliveries', () => {
 
   it('pages, and filters by status', async () => {
     const target = await receiver(410);
-    const gone = await told({ webhookUrl: target.url });
-    const others = [await told({ webhookUrl: target.url }), await told({ webhookUrl: target.url })];
+    const gone = await attemptedDelivery({ webhookUrl: target.url });
+    const others = [
+      await attemptedDelivery({ webhookUrl: target.url }),
+      await attemptedDelivery({ webhookUrl: target.url }),
+    ];
     const failed = deliveriesOf(await harness.call(`${LIST}?status=failed&limit=100`));
     expect(failed.map(({ id }) => id)).toContain(gone.id);
     expect(failed.every(({ status }) => status === 'failed')).toBe(true);
@@ -120,7 +125,7 @@ describe('GET /v1/webhooks/deliveries', () => {
 
   it('shows an account its own deliveries and no other’s', async () => {
     const target = await receiver();
-    const { id } = await told({ webhookUrl: target.url });
+    const { id } = await attemptedDelivery({ webhookUrl: target.url });
     const call = { key: foreignKey };
     expect(deliveriesOf(await harness.call(LIST, call))).toEqual([]);
     const [foreign, unknown, none] = await Promise.all(
@@ -148,11 +153,11 @@ describe('GET /v1/webhooks/deliveries', () => {
 describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
   it('posts the same bytes under the same id once more', async () => {
     const target = await receiver();
-    const { id, eventId } = await told({ webhookUrl: target.url });
+    const { id, eventId } = await attemptedDelivery({ webhookUrl: target.url });
     const answer = await retry(id);
     expect(answer.status).toBe(202);
     expect(deliveryOf(answer)).toMatchObject({ id, eventId, status: 'pending' });
-    await settled(id, ({ status, attempts }) => status === 'succeeded' && attempts.length === 2);
+    await waitForDelivery(id, ({ status, attempts }) => status === 'succeeded' && attempts.length === 2);
     const [first, second] = target.received;
     expect(second?.body).toBe(first?.body);
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
@@ -160,11 +165,11 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
 
   it('leaves the schedule of a pending one where it was', async () => {
     const target = await receiver(500, 500, 500);
-    const { id } = await told({ webhookUrl: target.url });
+    const { id } = await attemptedDelivery({ webhookUrl: target.url });
     await postpone(id);
     const before = await find(id);
     await retry(id);
-    const after = await settled(id, ({ attempts }) => attempts.length === 2);
+    const after = await waitForDelivery(id, ({ attempts }) => attempts.length === 2);
     expect([after.status, after.nextAttemptAt]).toEqual(['pending', before.nextAttemptAt]);
     const [row] = await harness.database.query<{ made: number }>(
       'SELECT jsonb_array_length(attempts) - attempts_before AS made FROM deliveries WHERE id = $1',
@@ -175,36 +180,36 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
 
   it('attempts an ended delivery once', async () => {
     const target = await receiver(410, 500);
-    const { id, status } = await told({ webhookUrl: target.url });
+    const { id, status } = await attemptedDelivery({ webhookUrl: target.url });
     expect(status).toBe('failed');
     await retry(id);
-    const after = await settled(id, ({ attempts }) => attempts.length === 2);
+    const after = await waitForDelivery(id, ({ attempts }) => attempts.length === 2);
     expect([after.status, after.nextAttemptAt, after.attempts[1]?.status]).toEqual(['failed', null, 500]);
     await retry(id);
-    expect((await settled(id, ({ attempts }) => attempts.length === 3)).status).toBe('succeeded');
+    expect((await waitForDelivery(id, ({ attempts }) => attempts.length === 3)).status).toBe('succeeded');
   });
 
   it('judges a blocked one anew', async () => {
     const target = await receiver();
-    const { id } = await told({ webhookUrl: target.url });
+    const { id } = await attemptedDelivery({ webhookUrl: target.url });
     await postpone(id, 'blocked');
     await retry(id);
-    expect((await settled(id, hasEnded)).status).toBe('succeeded');
+    expect((await waitForDelivery(id, hasEnded)).status).toBe('succeeded');
   });
 
   it('finds a delivery that is older than any schedule at once, although its body was removed', async () => {
     const target = await receiver();
-    const { id } = await told({ webhookUrl: target.url });
+    const { id } = await attemptedDelivery({ webhookUrl: target.url });
     await harness.database.query('UPDATE deliveries SET body_sealed = NULL WHERE id = $1', [parseId('dlv', id)]);
     expect((await find(id)).body).toBeNull();
     await retry(id);
-    await settled(id, ({ status, attempts }) => status === 'succeeded' && attempts.length === 2);
+    await waitForDelivery(id, ({ status, attempts }) => status === 'succeeded' && attempts.length === 2);
     expect(target.received[1]?.body).toBe(target.received[0]?.body);
   });
 
   it('has to wait after thirty attempts within an hour', async () => {
     const target = await receiver();
-    const { id } = await told({ webhookUrl: target.url });
+    const { id } = await attemptedDelivery({ webhookUrl: target.url });
     const attemptedAgo = (seconds: number): Promise<unknown> =>
       harness.database.query(
         `UPDATE deliveries SET attempts = (SELECT jsonb_agg(jsonb_build_object('latencyMs', 1, 'status', 500, 'at',
@@ -218,17 +223,17 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect(Math.abs(Number(headers['retry-after']) - 600)).toBeLessThan(30);
     await attemptedAgo(3_601);
     expect((await retry(id)).status).toBe(202);
-    expect((await settled(id, hasEnded)).attempts).toHaveLength(31);
+    expect((await waitForDelivery(id, hasEnded)).attempts).toHaveLength(31);
   });
 
   it('requested concurrently is one attempt at a time', async () => {
     const target = await receiver(500, 500, 500);
-    const { id } = await told({ webhookUrl: target.url });
+    const { id } = await attemptedDelivery({ webhookUrl: target.url });
     await postpone(id);
     await harness.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'webhooks'`);
     await Promise.all(Array.from({ length: 8 }, () => retry(id)));
     await harness.database.query(`UPDATE queue_switches SET paused_at = NULL WHERE name = 'webhooks'`);
-    expect((await settled(id, ({ attempts }) => attempts.length === 2)).status).toBe('pending');
+    expect((await waitForDelivery(id, ({ attempts }) => attempts.length === 2)).status).toBe('pending');
     expect(target.received).toHaveLength(2);
   });
 });
@@ -240,7 +245,7 @@ describe('POST /v1/webhooks/test', () => {
     expect(answer.status).toBe(202);
     const made = deliveryOf(answer);
     expect(made).toMatchObject({ type: 'webhook.test', sessionId: null, url: target.url, status: 'pending' });
-    await settled(made.id, ({ status }) => status === 'succeeded');
+    await waitForDelivery(made.id, ({ status }) => status === 'succeeded');
     const [posted] = target.received;
     if (posted === undefined) throw new Error('unreachable');
     expect(signedBy(harness.demo.webhookSecret, posted)).toBe(true);
@@ -328,11 +333,11 @@ describe('the SDK', () => {
         fetch: (url, request) => undiciFetch(url, { ...request, dispatcher }),
       });
       const target = await receiver(410);
-      const { id } = await told({ webhookUrl: target.url });
+      const { id } = await attemptedDelivery({ webhookUrl: target.url });
       const page = await client.listDeliveries({ status: 'failed', limit: 1 });
       expect([await client.findDelivery(id)]).toEqual(page.data);
       await client.retryDelivery(id);
-      expect((await settled(id, hasEnded)).status).toBe('succeeded');
+      expect((await waitForDelivery(id, hasEnded)).status).toBe('succeeded');
       expect((await client.listDeliveries({ startingAfter: id })).data.every((other) => other.id < id)).toBe(true);
     } finally {
       await dispatcher.close();

@@ -47,7 +47,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
       let posted: Received | undefined;
       await until('the secrets are read anew', 10_000, async () => {
         const { id } = deliveryOf(await calls.test({ url: target.url }));
-        await calls.settled(id);
+        await calls.waitForDelivery(id);
         posted = target.received.at(-1);
         return posted !== undefined && holds(posted);
       });
@@ -75,7 +75,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
       secrets.push(String(json['secret']));
       ends.push(Date.parse(String(json['previousValidUntil'])));
       const { id } = deliveryOf(await calls.test({ url: target.url }));
-      await calls.settled(id);
+      await calls.waitForDelivery(id);
       const posted = target.received.at(-1);
       if (posted === undefined) throw new Error('unreachable');
       expect(secrets.every((secret) => signedBy(secret, posted))).toBe(true);
@@ -99,7 +99,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
       expect(Number(headers['retry-after'])).toBeLessThanOrEqual(24 * 3_600);
     }
     const target = await receiver();
-    await calls.settled(deliveryOf(await calls.test({ url: target.url })).id);
+    await calls.waitForDelivery(deliveryOf(await calls.test({ url: target.url })).id);
     const [posted] = target.received;
     for (const secret of [first, ...secrets]) {
       expect(await verifyWebhook(posted?.body ?? '', posted?.headers ?? {}, secret)).toMatchObject({
@@ -121,7 +121,7 @@ describe('a default URL', () => {
       `UPDATE accounts SET default_webhook_failing_since = now() - interval '5 days 1 hour' WHERE id = $1`,
       [parseId('acct', harness.demo.accountId)],
     );
-    await calls.told({});
+    await calls.attemptedDelivery({});
     await until('it was given up', 10_000, async () => 'defaultWebhookDisabledAt' in (await admin.get(path)).json);
     const { json } = await admin.get(path);
     const reason = json['defaultWebhookDisabledReason'];

@@ -117,7 +117,7 @@ describe('accounts and brands', () => {
     const directory = new AccountDirectory(harness.database, harness.keys);
     expect(await directory.webhookSecrets(liveTenant(harness.account.id))).toEqual([harness.webhookSecret]);
     expect(harness.webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    await expect(directory.webhookSecrets(liveTenant(harness.brand.id))).rejects.toThrow('no such account');
+    await expect(directory.webhookSecrets(liveTenant(harness.brand.id))).rejects.toThrow('unknown account');
   });
 
   it('have a separate test webhook secret, which cannot be unsealed as the live one', async () => {

@@ -97,7 +97,7 @@ describe('an admin key', () => {
       throw new Error('nothing should fail', { cause: error });
     };
     const use = new KeyUse({ database: harness.database, onError, table: 'admin_keys', flushEveryMs: 3_600_000 });
-    use.note(id);
+    use.recordUse(id);
     await use.stop();
     expect((await found(id)).lastUsedAt).toBeInstanceOf(Date);
   });

@@ -47,7 +47,7 @@ async function bind(connections: number, enabled = true): Promise<Uuid> {
 }
 const slots = async () => (await store.survey(harness.database)).slots;
 const gateway = (): Uuid => harness.clock.newId();
-const claimAll = async (owner: Uuid) => store.claim(harness.database, owner, await slots());
+const claimAll = async (owner: Uuid) => store.claimSlots(harness.database, owner, await slots());
 const expireLeases = (): Promise<unknown> =>
   harness.database.query(`UPDATE bind_connections SET expires_at = clock_timestamp() - interval '1 ms'`);
 const statusOf = async (bindId: Uuid): Promise<unknown> =>
@@ -77,9 +77,11 @@ describe('a lease', () => {
   it('has one owner, however many gateways claim at once', async () => {
     await bind(20);
     const wanted = await slots();
-    const claims = await Promise.all(Array.from({ length: 8 }, () => store.claim(harness.database, gateway(), wanted)));
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, () => store.claimSlots(harness.database, gateway(), wanted)),
+    );
     // Concurrent claims skip locked rows; a later claim obtains the rest.
-    const rest = await store.claim(harness.database, gateway(), wanted);
+    const rest = await store.claimSlots(harness.database, gateway(), wanted);
     const keys = [...claims.flat(), ...rest].map(slotKey);
     expect(keys).toHaveLength(20);
     expect(new Set(keys).size).toBe(20);
@@ -107,7 +109,7 @@ describe('a lease', () => {
     const [second] = await claimAll(one);
     if (first === undefined || second === undefined) throw new Error('not claimed');
     expect([first.epoch, second.epoch]).toEqual(['1', '2']);
-    expect((await store.holding(harness.database, [first, second])).size).toBe(1);
+    expect((await store.findHeldLeases(harness.database, [first, second])).size).toBe(1);
   });
 
   it('is renewed with the connection status, only by its owner at its epoch', async () => {
@@ -116,9 +118,9 @@ describe('a lease', () => {
     const leases = await claimAll(one);
     await harness.database.query(`UPDATE bind_connections SET epoch = epoch + 1 WHERE slot = 1`);
     const held = leases.map((lease) => ({ lease, status: STATUS }));
-    expect([...(await store.renew(harness.database, one, held))]).toEqual([`${id}/0`]);
+    expect([...(await store.renewLeases(harness.database, one, held))]).toEqual([`${id}/0`]);
     expect(await statusOf(id)).toEqual(STATUS);
-    expect(await store.renew(harness.database, gateway(), held)).toEqual(new Set());
+    expect(await store.renewLeases(harness.database, gateway(), held)).toEqual(new Set());
   });
 
   it('of a deleted bind is renewed until its release, and is no longer surveyed', async () => {
@@ -126,7 +128,7 @@ describe('a lease', () => {
     const one = gateway();
     const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
     await harness.database.query('DELETE FROM binds');
-    expect((await store.renew(harness.database, one, held)).size).toBe(1);
+    expect((await store.renewLeases(harness.database, one, held)).size).toBe(1);
     expect(await slots()).toEqual([]);
   });
 
@@ -134,9 +136,9 @@ describe('a lease', () => {
     await bind(1);
     const [one, other] = [gateway(), gateway()];
     const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
-    await store.release(harness.database, other, held);
+    await store.releaseLeases(harness.database, other, held);
     expect((await slots())[0]?.owner).toBe(one);
-    await store.release(harness.database, one, held);
+    await store.releaseLeases(harness.database, one, held);
     expect((await slots())[0]?.owner).toBe(null);
     expect(await claimAll(other)).toMatchObject([{ epoch: '2' }]);
   });
@@ -144,12 +146,12 @@ describe('a lease', () => {
   it('is held in a statement until its expiry; an expired one only for records of earlier operations', async () => {
     await bind(1);
     const leases = await claimAll(gateway());
-    expect((await store.holding(harness.database, leases)).size).toBe(1);
+    expect((await store.findHeldLeases(harness.database, leases)).size).toBe(1);
     await expireLeases();
-    expect((await store.holding(harness.database, leases)).size).toBe(0);
-    expect((await store.holding(harness.database, leases, true)).size).toBe(1);
+    expect((await store.findHeldLeases(harness.database, leases)).size).toBe(0);
+    expect((await store.findHeldLeases(harness.database, leases, true)).size).toBe(1);
     await claimAll(gateway());
-    expect((await store.holding(harness.database, leases, true)).size).toBe(0);
+    expect((await store.findHeldLeases(harness.database, leases, true)).size).toBe(0);
   });
 });
 
@@ -160,11 +162,11 @@ describe('a gateway', () => {
   it('is active while its row is current, until it announces its stop', async () => {
     const [one, other] = [gateway(), gateway()].sort();
     if (one === undefined || other === undefined) throw new Error('expected two ids');
-    for (const id of [one, other]) await gateways.beat(harness.database, identity(id), false);
+    for (const id of [one, other]) await gateways.recordHeartbeat(harness.database, identity(id), false);
     expect(await activeGateways()).toEqual([one, other]);
-    await gateways.beat(harness.database, identity(one), true);
+    await gateways.recordHeartbeat(harness.database, identity(one), true);
     // A later beat does not revert the stop.
-    await gateways.beat(harness.database, identity(one), false);
+    await gateways.recordHeartbeat(harness.database, identity(one), false);
     expect(await activeGateways()).toEqual([other]);
     await harness.database.query(`UPDATE gateways SET seen_at = seen_at - interval '15 seconds'`);
     expect(await activeGateways()).toEqual([]);
@@ -172,12 +174,12 @@ describe('a gateway', () => {
 
   it('has its row deleted an hour after its last beat, or on removal', async () => {
     const [one, other] = [gateway(), gateway()];
-    await gateways.beat(harness.database, identity(one), false);
+    await gateways.recordHeartbeat(harness.database, identity(one), false);
     await harness.database.query(`UPDATE gateways SET seen_at = seen_at - interval '61 minutes'`);
-    await gateways.beat(harness.database, identity(other), false);
+    await gateways.recordHeartbeat(harness.database, identity(other), false);
     expect(await activeGateways()).toEqual([other]);
     expect(await harness.database.query('SELECT id FROM gateways')).toEqual([{ id: other }]);
-    await gateways.leave(harness.database, other);
+    await gateways.deleteGateway(harness.database, other);
     expect(await harness.database.query('SELECT id FROM gateways')).toEqual([]);
   });
 });

@@ -147,13 +147,13 @@ describe('what engineers look after', () => {
     const gateway = harness.clock.newId();
     const bind = await store.createBind(harness.database, { ...draft, name: 'drained', connections: 2 });
     await leases.survey(harness.database);
-    const claimed = await leases.claim(harness.database, gateway, [{ bindId: bind.id, slot: 0 }]);
+    const claimed = await leases.claimSlots(harness.database, gateway, [{ bindId: bind.id, slot: 0 }]);
     await store.deleteBind(harness.database, bind.id);
     expect(await slotsOf(bind)).toEqual([0]);
-    expect((await leases.holding(harness.database, claimed)).size).toBe(1);
+    expect((await leases.findHeldLeases(harness.database, claimed)).size).toBe(1);
     const held = claimed.map((lease) => ({ lease, status: { ...NO_STATUS, state: 'draining' as const } }));
-    expect((await leases.renew(harness.database, gateway, held)).size).toBe(1);
-    await leases.release(harness.database, gateway, held);
+    expect((await leases.renewLeases(harness.database, gateway, held)).size).toBe(1);
+    await leases.releaseLeases(harness.database, gateway, held);
     expect((await leases.survey(harness.database)).slots.some(({ bindId }) => bindId === bind.id)).toBe(false);
     await store.deleteBind(harness.database, (await store.createBind(harness.database, { ...draft, name: 'next' })).id);
     expect(await slotsOf(bind)).toEqual([]);

@@ -99,7 +99,7 @@ describe('the demo account', () => {
       otpUnconvertedFloor: 100_000,
     });
     const [bind] = await new CarrierDirectory(database).listBinds();
-    const [route] = routesInOrder(await new RouteDirectory(database).open(), '+14155552671', () => 0);
+    const [route] = routesInOrder(await new RouteDirectory(database).usableRoutes(), '+14155552671', () => 0);
     expect(route).toMatchObject({ prefix: '+', bindId: bind?.id, sourceAddress: null });
   });
 

@@ -76,7 +76,7 @@ describe('an admin’s rule', () => {
 
 describe('a block of the guard', () => {
   const block = (prefix: string) =>
-    store.block(harness.database, {
+    store.blockPrefix(harness.database, {
       accountId: harness.account.id,
       prefix,
       reason: 'converts too little',
@@ -117,7 +117,7 @@ describe('a block of the guard', () => {
   it('is not changed by an admin, who overrules it or takes it away', async () => {
     const blocked = await block('+1415558');
     if (blocked === null) throw new Error('nothing was blocked');
-    await expect(store.update(harness.database, { ...blocked, until: null })).rejects.toThrow('is not there');
+    await expect(store.update(harness.database, { ...blocked, until: null })).rejects.toThrow('returned no row');
     expect(await store.find(harness.database, blocked.id)).toEqual(blocked);
   });
 
@@ -134,7 +134,7 @@ describe('refusals', () => {
   it('are counted per account, hour, rule and prefix', async () => {
     const accountId = harness.account.id;
     const tally = (rule: string, prefix: string, times: number): Promise<void> =>
-      store.tally(harness.database, accountId, rule, prefix, times);
+      store.countRefusals(harness.database, accountId, rule, prefix, times);
     await Promise.all(Array.from({ length: 5 }, () => tally('country', '+4479111', 1)));
     await tally('breaker', '+1415555', 3);
     const { data, hasMore } = await store.listRefusals(harness.database, { limit: 10, accountId });

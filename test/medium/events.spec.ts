@@ -7,9 +7,9 @@ import { asOwner, freshDatabase, type TestDatabase } from '../support/database.j
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
-const plain = newId(NOW);
-const curious = newId(NOW);
-const silent = newId(NOW);
+const basicAccount = newId(NOW);
+const subscribedAccount = newId(NOW);
+const accountWithoutUrl = newId(NOW);
 const DEFAULT_URL = 'https://account.example/hook';
 
 const store = new EventStore();
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await database.query(
     `INSERT INTO accounts (id, name, default_webhook_url, webhook_events, webhook_secret_sealed)
      VALUES ($1, 'plain', $4, '{}', ''), ($2, 'curious', $4, '{verification.expired}', ''), ($3, 'silent', NULL, '{}', '')`,
-    [plain, curious, silent, DEFAULT_URL],
+    [basicAccount, subscribedAccount, accountWithoutUrl, DEFAULT_URL],
   );
 });
 afterAll(async () => {
@@ -41,7 +41,7 @@ beforeEach(() => asOwner(home, 'TRUNCATE events'));
 const event = (over: Partial<NewEvent> = {}): NewEvent => ({
   id: newId(NOW),
   type: 'verification.completed',
-  accountId: plain,
+  accountId: basicAccount,
   test: false,
   sessionId: newId(NOW),
   occurredAt: new Date(NOW),
@@ -51,61 +51,63 @@ const event = (over: Partial<NewEvent> = {}): NewEvent => ({
 });
 
 const append = (...events: NewEvent[]): Promise<void> => database.transaction((tx) => store.append(tx, events));
-const take = (limit: number) => database.transaction((tx) => store.takeUndispatched(tx, limit));
+const claim = (limit: number) => database.transaction((tx) => store.markUndispatched(tx, limit));
 
 describe('an event', () => {
-  it('comes back as it was written, its text untouched', async () => {
+  it('is read as it was written, its text unchanged', async () => {
     const written = event({ sessionWebhookUrl: 'https://session.example/x?y=,"{}' });
     await append(written);
     const { sessionWebhookUrl, ...rest } = written;
-    expect(await take(10)).toEqual([{ ...rest, webhookUrl: sessionWebhookUrl }]);
+    expect(await claim(10)).toEqual([{ ...rest, webhookUrl: sessionWebhookUrl }]);
   });
 
   it.each<[string, string, EventType, string | null, string | null]>([
     [
-      "is told at the session's own URL",
-      plain,
+      "has the session's own URL",
+      basicAccount,
       'verification.completed',
       'https://own.example/',
       'https://own.example/',
     ],
-    ["is told at the account's default without one", plain, 'verification.completed', null, DEFAULT_URL],
-    ['is told to nobody when there is no URL at all', silent, 'verification.completed', null, null],
-    ['is not told unasked when it is opt-in', plain, 'verification.expired', 'https://own.example/', null],
-    ['is told when the account asked for its type', curious, 'verification.expired', null, DEFAULT_URL],
-    ['is not told when the account asked for another type', curious, 'verification.denied', null, null],
-    ['is kept even when its account is unknown', newId(NOW), 'verification.completed', null, null],
+    ["has the account's default URL without one", basicAccount, 'verification.completed', null, DEFAULT_URL],
+    ['has no URL without any', accountWithoutUrl, 'verification.completed', null, null],
+    ['has no URL when its type is opt-in', basicAccount, 'verification.expired', 'https://own.example/', null],
+    ['has a URL when the account subscribed to its type', subscribedAccount, 'verification.expired', null, DEFAULT_URL],
+    ['has no URL when the account subscribed to another type', subscribedAccount, 'verification.denied', null, null],
+    ['is stored even when its account is unknown', newId(NOW), 'verification.completed', null, null],
   ])('%s', async (_what, accountId, type, sessionWebhookUrl, webhookUrl) => {
     await append(event({ accountId, type, sessionWebhookUrl }));
-    expect(await take(10)).toMatchObject([{ type, webhookUrl }]);
+    expect(await claim(10)).toMatchObject([{ type, webhookUrl }]);
   });
 
-  it('keeps the URL it had when it happened', async () => {
+  it('keeps the URL of its time', async () => {
     await append(event());
-    await database.query(`UPDATE accounts SET default_webhook_url = 'https://new.example/' WHERE id = $1`, [plain]);
-    expect(await take(10)).toMatchObject([{ webhookUrl: DEFAULT_URL }]);
-    await database.query(`UPDATE accounts SET default_webhook_url = $2 WHERE id = $1`, [plain, DEFAULT_URL]);
+    await database.query(`UPDATE accounts SET default_webhook_url = 'https://new.example/' WHERE id = $1`, [
+      basicAccount,
+    ]);
+    expect(await claim(10)).toMatchObject([{ webhookUrl: DEFAULT_URL }]);
+    await database.query(`UPDATE accounts SET default_webhook_url = $2 WHERE id = $1`, [basicAccount, DEFAULT_URL]);
   });
 
-  it('is one event, though its statement ran twice', async () => {
+  it('is one event even when its statement runs twice', async () => {
     const written = event();
     await append(written, event());
     await append(written);
-    expect(await take(10)).toHaveLength(2);
+    expect(await claim(10)).toHaveLength(2);
   });
 
-  it('is not there when its transaction was rolled back', async () => {
+  it('is not stored when its transaction is rolled back', async () => {
     const failing = database.transaction(async (tx) => {
       await store.append(tx, [event()]);
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    expect(await take(10)).toEqual([]);
+    expect(await claim(10)).toEqual([]);
   });
 });
 
 describe('events by id', () => {
-  it('come as their rows have them, with data only where the session is not the data', async () => {
+  it('are read from their rows, with data only where the data is not the session', async () => {
     const [ending, mismatch, other] = [event(), event({ type: 'verification.sender_mismatch', test: true }), event()];
     const ofAccount = event({ type: 'webhook.disabled', sessionId: null });
     await append(ending, mismatch, other, ofAccount);
@@ -119,55 +121,55 @@ describe('events by id', () => {
   });
 });
 
-describe('taking events', () => {
-  it('goes oldest first, up to the limit, each once', async () => {
+describe('a claim of events', () => {
+  it('claims each event once, oldest first, up to the limit', async () => {
     const events = [3, 1, 2].map((days) => event({ id: newId(NOW + days * DAY_MS) }));
     await append(...events);
     const sorted = events.map((each) => each.id).sort();
-    expect((await take(2)).map((each) => each.id)).toEqual(sorted.slice(0, 2));
-    expect((await take(2)).map((each) => each.id)).toEqual(sorted.slice(2));
-    expect(await take(2)).toEqual([]);
+    expect((await claim(2)).map((each) => each.id)).toEqual(sorted.slice(0, 2));
+    expect((await claim(2)).map((each) => each.id)).toEqual(sorted.slice(2));
+    expect(await claim(2)).toEqual([]);
   });
 
-  it('is shared by many at once: every event to one of them, nobody waits', async () => {
+  it('is safe with many at once: each event is claimed by one of them, and none waits', async () => {
     const events = Array.from({ length: 200 }, () => event());
     await append(...events);
-    const taken = await Promise.all(Array.from({ length: 6 }, () => take(40)));
-    for (let rest = await take(40); rest.length > 0; rest = await take(40)) taken.push(rest);
+    const claimed = await Promise.all(Array.from({ length: 6 }, () => claim(40)));
+    for (let rest = await claim(40); rest.length > 0; rest = await claim(40)) claimed.push(rest);
     expect(
-      taken
+      claimed
         .flat()
         .map((each) => each.id)
         .sort(),
     ).toEqual(events.map((each) => each.id).sort());
   });
 
-  it('is undone with its transaction, for another to take', async () => {
+  it('is undone with its transaction, so that another can claim the events', async () => {
     await append(event());
     const failing = database.transaction(async (tx) => {
-      expect(await store.takeUndispatched(tx, 10)).toHaveLength(1);
-      expect(await take(10)).toEqual([]);
+      expect(await store.markUndispatched(tx, 10)).toHaveLength(1);
+      expect(await claim(10)).toEqual([]);
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    expect(await take(10)).toHaveLength(1);
+    expect(await claim(10)).toHaveLength(1);
   });
 
-  it('by name gives those that nobody has taken, and does nothing the second time', async () => {
+  it('by id claims undispatched events, and nothing the second time', async () => {
     const [one, other, third] = [event(), event({ id: newId(NOW + DAY_MS) }), event()];
     await append(one, other, third);
-    const named = (...ids: string[]) => database.transaction((tx) => store.takeNamed(tx, ids));
-    expect((await named(other.id, one.id, newId(NOW))).map((each) => each.id)).toEqual([one.id, other.id].sort());
-    expect(await named(one.id, other.id)).toEqual([]);
-    expect(await named()).toEqual([]);
-    expect((await take(10)).map((each) => each.id)).toEqual([third.id]);
+    const claimNamed = (...ids: string[]) => database.transaction((tx) => store.markNamed(tx, ids));
+    expect((await claimNamed(other.id, one.id, newId(NOW))).map((each) => each.id)).toEqual([one.id, other.id].sort());
+    expect(await claimNamed(one.id, other.id)).toEqual([]);
+    expect(await claimNamed()).toEqual([]);
+    expect((await claim(10)).map((each) => each.id)).toEqual([third.id]);
   });
 
-  it('by name touches the partitions of those events and no other', async () => {
+  it('by id reads only the partitions of those events', async () => {
     const written = event();
     await append(written);
     const locked = await database.transaction(async (tx) => {
-      await store.takeNamed(tx, [written.id]);
+      await store.markNamed(tx, [written.id]);
       return tx.query<{ name: string }>(
         `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = relation
          WHERE pid = pg_backend_pid() AND relkind IN ('r', 'p') AND relname ~ '^events'`,
@@ -177,13 +179,13 @@ describe('taking events', () => {
   });
 });
 
-describe('the oldest event that nobody has taken', () => {
-  it('is so many seconds old, and none is 0', async () => {
+describe('the age of the oldest undispatched event', () => {
+  it('is in seconds, and 0 without such an event', async () => {
     expect(await store.oldestUndispatchedSeconds(database)).toBe(0);
     await append(event({ occurredAt: new Date(Date.now() - 90_000) }), event({ id: newId(NOW + 1_000) }));
     expect(await store.oldestUndispatchedSeconds(database)).toBeGreaterThan(89);
     expect(await store.oldestUndispatchedSeconds(database)).toBeLessThan(120);
-    await take(10);
+    await claim(10);
     expect(await store.oldestUndispatchedSeconds(database)).toBe(0);
   });
 });

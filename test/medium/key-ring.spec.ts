@@ -157,8 +157,8 @@ describe.each(PAIRS)('processes with the rings %j and %j', (first: readonly numb
       if (ready.kind !== 'ready') throw new Error(ready.kind);
       await one.sessions.addCode(tx, ready, '042137');
     });
-    expect(await other.sessions.check(tenant, id, '042138')).toMatchObject({ kind: 'wrong' });
-    expect(await other.sessions.check(tenant, id, '042137')).toMatchObject({ kind: 'approved' });
+    expect(await other.sessions.checkCode(tenant, id, '042138')).toMatchObject({ kind: 'wrong' });
+    expect(await other.sessions.checkCode(tenant, id, '042137')).toMatchObject({ kind: 'approved' });
   });
 
   it('redeem a ticket of the other once', async () => {
@@ -268,7 +268,7 @@ describe.each(PAIRS)('processes with the rings %j and %j', (first: readonly numb
     if (left === undefined || right === undefined) throw new Error('no sessions');
     expect(await fateOfSms(one, textOf(one, left), phone)).toBe('matched');
     expect(await fateOfSms(other, textOf(other, right), phone)).toBe('matched');
-    const due = await database.transaction((tx) => new EventStore().takeUndispatched(tx, 1_000));
+    const due = await database.transaction((tx) => new EventStore().markUndispatched(tx, 1_000));
     const approvalOf = (id: Uuid) => due.filter(({ sessionId }) => sessionId === id);
     await Promise.all([
       database.transaction((tx) => one.approvals.count(tx, approvalOf(left.id))),
@@ -315,7 +315,7 @@ describe.each(PAIRS)('processes with the rings %j and %j', (first: readonly numb
     expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
     const onError = (error: unknown): void => expect(error).toBeNull();
     const use = new KeyUse({ database: harness.database, onError, table: 'admin_keys' });
-    for (const each of other.outdated) use.noteOutdated(each);
+    for (const each of other.outdated) use.requestRenewal(each);
     await use.stop();
     for (const process of [processOf(first), processOf(second)]) {
       expect(await process.adminKeys.authenticate(created.key)).toMatchObject({ keyId: created.id });
@@ -338,7 +338,7 @@ describe.each(PAIRS)('processes with the rings %j and %j', (first: readonly numb
     const isOutdated = one.keys.currentVersion !== other.keys.currentVersion;
     expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
     const use = new KeyUse({ database: harness.database, onError: (error) => expect(error).toBeNull() });
-    for (const each of other.outdated) use.noteOutdated(each);
+    for (const each of other.outdated) use.requestRenewal(each);
     await use.stop();
     for (const process of [processOf(first), processOf(second)]) {
       expect(await process.directory.authenticate(created.key)).toMatchObject({ keyId: created.id });

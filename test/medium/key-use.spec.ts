@@ -43,8 +43,8 @@ describe('the time of the last use of a key', () => {
     };
     const use = new KeyUse({ database, onError: fail, flushEveryMs: 20 });
     for (let n = 0; n < 100; n++) {
-      use.note(one);
-      use.note(other);
+      use.recordUse(one);
+      use.recordUse(other);
     }
     await expect.poll(() => lastUse(other)).not.toBeNull();
     await use.stop();
@@ -55,8 +55,8 @@ describe('the time of the last use of a key', () => {
   it('is written on stop, without waiting for a key that another transaction has locked', async () => {
     const [free, changing] = await Promise.all([newKey(), newKey()]);
     const use = new KeyUse({ database: harness.database, onError: fail, flushEveryMs: HOUR_MS });
-    use.note(free);
-    use.note(changing);
+    use.recordUse(free);
+    use.recordUse(changing);
     await harness.database.transaction(async (tx) => {
       await tx.query('SELECT id FROM api_keys WHERE id = $1 FOR UPDATE', [changing]);
       await use.stop();
@@ -74,7 +74,7 @@ describe('the time of the last use of a key', () => {
         broken ? Promise.reject(new Error('away')) : harness.database.query<Row>(text, values),
     };
     const use = new KeyUse({ database, onError: (error) => errors.push(error), flushEveryMs: 20 });
-    use.note(key);
+    use.recordUse(key);
     await expect.poll(() => errors.length).toBeGreaterThan(0);
     broken = false;
     await expect.poll(() => lastUse(key)).not.toBeNull();

@@ -6,7 +6,7 @@ import {
   receiptIdOf,
   type ClaimedMessage,
   type DeliveryPlan,
-  type DueLook,
+  type DueQuery,
   type PlannedAttempt,
 } from '@countersign/carriers/outbound';
 import { EventStore } from '@countersign/events';
@@ -52,7 +52,7 @@ async function claimLease(): Promise<BindLease> {
   const store = new BindLeaseStore();
   const { slots } = await store.survey(harness.database);
   await harness.database.query('UPDATE bind_connections SET expires_at = clock_timestamp()');
-  const [claimed] = await store.claim(harness.database, harness.clock.newId(), slots);
+  const [claimed] = await store.claimSlots(harness.database, harness.clock.newId(), slots);
   if (claimed === undefined) throw new Error('the lease could not be claimed');
   return claimed;
 }
@@ -80,7 +80,7 @@ async function queue(count: number, test = false): Promise<Uuid[]> {
   return ids;
 }
 
-const duePoll = (limit = 100): DueLook => ({
+const duePoll = (limit = 100): DueQuery => ({
   limit,
   fromId: firstIdAt(0),
   beforeId: firstIdAt(harness.clock.nowMs() + 60_000),
@@ -96,14 +96,14 @@ const north = (): PlannedAttempt => ({
   leaseSeconds: 30,
 });
 const claim = (plan: () => DeliveryPlan = north, limit?: number) =>
-  harness.database.transaction((tx) => mtMessages.claim(tx, duePoll(limit), plan));
+  harness.database.transaction((tx) => mtMessages.claimDueMessages(tx, duePoll(limit), plan));
 const submitted = (
   claimed: readonly ClaimedMessage[],
   idOf = (index: number): string | null => `id-${index}`,
   base: MessageIdBase = 'as-is',
 ) =>
   harness.database.transaction((tx) =>
-    mtMessages.record(
+    mtMessages.recordAttempts(
       tx,
       claimed.map(({ message: { id }, attempt, plan: { carrier, lease } }, index) => {
         const smscMessageId = idOf(index);
@@ -114,7 +114,7 @@ const submitted = (
   );
 const receipt = (smscMessageId: string, state: 'delivered' | 'undelivered' = 'delivered') =>
   harness.database.transaction((tx) =>
-    mtMessages.receive(tx, [
+    mtMessages.applyReceipts(tx, [
       { carrier: 'north', smscMessageId, state, networkError: state === 'delivered' ? null : '027' },
     ]),
   );
@@ -181,7 +181,7 @@ describe('a response and its receipt', () => {
     await queue(COUNT);
     const { claimed } = await claim();
     const early = claimed.slice(0, 10).map((_, index) => receipt(`id-${index}`));
-    expect((await Promise.all(early)).map(({ fates }) => fates)).toEqual(early.map(() => ['parked']));
+    expect((await Promise.all(early)).map(({ results }) => results)).toEqual(early.map(() => ['parked']));
     // The others run concurrently, each with several copies of one receipt.
     const late = claimed.flatMap((_, index) => [receipt(`id-${index}`), receipt(`ID-${index}`)]);
     await Promise.all([submitted(claimed), ...late]);
@@ -199,16 +199,16 @@ describe('a response and its receipt', () => {
     expect(await submitted(claimed)).toHaveLength(4);
     expect(await submitted(claimed)).toEqual([]);
     expect(await states()).toEqual({ submitted: 2, undelivered: 1 });
-    expect((await receipt('id-0')).fates).toEqual(['late']);
-    expect((await receipt('id-1')).fates).toEqual(['settled']);
-    expect((await receipt('id-1')).fates).toEqual(['late']);
+    expect((await receipt('id-0')).results).toEqual(['late']);
+    expect((await receipt('id-1')).results).toEqual(['settled']);
+    expect((await receipt('id-1')).results).toEqual(['late']);
   });
 
   it('of a carrier that restarts its ids belong to the newer message', async () => {
     for (const state of ['delivered', 'undelivered'] as const) {
       await queue(1);
       await submitted((await claim()).claimed, () => '00000001');
-      expect((await receipt('1', state)).fates).toEqual(['settled']);
+      expect((await receipt('1', state)).results).toEqual(['settled']);
     }
     expect(await states()).toEqual({ delivered: 1, undelivered: 1 });
   });
@@ -226,15 +226,15 @@ describe('a response and its receipt', () => {
     await submitted((await claim()).claimed);
     await harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '95 hours'`);
     expect(await mtMessages.purgeOld(harness.database)).toBe(0);
-    expect((await receipt('id-0')).fates).toEqual(['settled']);
+    expect((await receipt('id-0')).results).toEqual(['settled']);
   });
 
   it('are joined when the receipt has the id in another base, in either order', async () => {
     await queue(2);
     const { claimed } = await claim();
-    expect((await receipt('255')).fates).toEqual(['parked']);
+    expect((await receipt('255')).results).toEqual(['parked']);
     await submitted(claimed, (index) => ['FF', '0100'][index] ?? null, 'hex-to-dec');
-    expect((await receipt('00256')).fates).toEqual(['settled']);
+    expect((await receipt('00256')).results).toEqual(['settled']);
     expect(await states()).toEqual({ delivered: 2 });
   });
 
@@ -242,7 +242,7 @@ describe('a response and its receipt', () => {
     await queue(1);
     await submitted((await claim()).claimed);
     await receipt('nobody');
-    expect(await mtMessages.parked(harness.database)).toBe(1);
+    expect(await mtMessages.countParkedReceipts(harness.database)).toBe(1);
     const age = (by: string): Promise<unknown> =>
       harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '${by}'`);
     await age('11 minutes');
@@ -260,7 +260,7 @@ describe('a message of a test key', () => {
   it('takes each requested step once', async () => {
     const [id = ''] = await queue(1, true);
     const act = (to: 'submitted' | 'delivered' | 'undelivered') =>
-      harness.database.transaction((tx) => mtMessages.actOut(tx, [{ id, to, networkError: null }]));
+      harness.database.transaction((tx) => mtMessages.applyTestSteps(tx, [{ id, to, networkError: null }]));
     expect(await act('delivered')).toEqual([]);
     expect(await act('submitted')).toHaveLength(1);
     expect(await act('submitted')).toEqual([]);
@@ -294,7 +294,7 @@ describe('a gateway whose lease was lost unnoticed', () => {
     await harness.database.query(TAKEN);
     expect(await submitted(claimed)).toEqual([]);
     expect(await states()).toEqual({ sending: 1 });
-    expect((await receipt('id-0')).fates).toEqual(['parked']);
+    expect((await receipt('id-0')).results).toEqual(['parked']);
   });
 
   it('records outcomes while no other gateway has claimed the lease', async () => {
@@ -310,7 +310,7 @@ describe('a gateway whose lease was lost unnoticed', () => {
     const { claimed } = await claim();
     await harness.database.query(TAKEN);
     await harness.database.transaction((tx) =>
-      mtMessages.record(
+      mtMessages.recordAttempts(
         tx,
         claimed.map(({ message: { id }, attempt, plan: { carrier } }) => {
           return { id, attempt, carrier, lease, outcome: { kind: 'busy', error: 'NOT_SENT' } };

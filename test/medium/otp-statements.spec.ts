@@ -93,7 +93,7 @@ describe('the statements of an approval', () => {
     await harness.database.query('UPDATE sessions SET otp_sends = 1 WHERE id = $1', [id]);
     const evidence = { ref: 0, tokens: [harness.tokenOf(id)], senders: [PHONE], trusted: true };
     await harness.database.transaction((tx) => harness.sessions.matchInbound(tx, 'live', [evidence]));
-    const taken = await harness.database.transaction((tx) => new EventStore().takeUndispatched(tx, 10));
+    const taken = await harness.database.transaction((tx) => new EventStore().markUndispatched(tx, 10));
     const partitions = await harness.database.transaction(async (tx) => {
       await new ApprovalStore(harness.keys).count(tx, taken);
       return lockedBy(tx);

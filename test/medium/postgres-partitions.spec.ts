@@ -84,7 +84,7 @@ describe('partitions', () => {
 
   it('are waited for while another holds the lease, and made when its lease has run out', async () => {
     const dead = new RowLease(database, 'partitions', newId(NOW), 300);
-    expect(await dead.take()).toBe(true);
+    expect(await dead.acquire()).toBe(true);
     await ensurePartitions(database, NOW);
     expect(await partitions('events')).toHaveLength(9);
   });
@@ -117,7 +117,7 @@ describe('partitions', () => {
 
   it('are left alone while another process is at it', async () => {
     await ensurePartitions(database, NOW);
-    await new RowLease(database, 'partitions', newId(NOW), 60_000).take();
+    await new RowLease(database, 'partitions', newId(NOW), 60_000).acquire();
     expect(await dropOldPartitions(database, NOW + 31 * DAY_MS, 30)).toEqual([]);
   });
 });
@@ -135,15 +135,15 @@ describe('a lease', () => {
   it('belongs to one owner, who may renew it, until it is given back', async () => {
     const one = new RowLease(database, 'work', newId(NOW), 60_000);
     const other = new RowLease(database, 'work', newId(NOW), 60_000);
-    expect([await one.take(), await other.take(), await one.take()]).toEqual([true, false, true]);
-    await other.giveBack();
-    expect(await other.take()).toBe(false);
-    await one.giveBack();
-    expect(await other.take()).toBe(true);
+    expect([await one.acquire(), await other.acquire(), await one.acquire()]).toEqual([true, false, true]);
+    await other.release();
+    expect(await other.acquire()).toBe(false);
+    await one.release();
+    expect(await other.acquire()).toBe(true);
   });
 
   it('is won by one of many who ask at once', async () => {
-    const asked = Array.from({ length: 20 }, () => new RowLease(database, 'race', newId(NOW), 60_000).take());
+    const asked = Array.from({ length: 20 }, () => new RowLease(database, 'race', newId(NOW), 60_000).acquire());
     expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(1);
   });
 });

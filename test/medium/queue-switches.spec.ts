@@ -26,7 +26,7 @@ afterEach(async () => {
   await turn(false);
 });
 
-const turn = (paused: boolean) => switches.turn(harness.gateway.harness.database, 'outbound', paused);
+const turn = (paused: boolean) => switches.setPaused(harness.gateway.harness.database, 'outbound', paused);
 const create = () => harness.gateway.create({ ttlSeconds: 300 });
 
 describe('codes whose queue is paused', () => {

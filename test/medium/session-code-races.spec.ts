@@ -41,7 +41,7 @@ async function createWithCode(count: number): Promise<Session[]> {
 }
 
 const check = (store: SessionStore, { accountId, id }: Session, code: string): Promise<CheckResult> =>
-  store.check(liveTenant(accountId), id, code);
+  store.checkCode(liveTenant(accountId), id, code);
 
 /** Distinct wrong codes. */
 const wrongCode = (at: number): string => String((Number(CODE) + 1 + at) % 1_000_000).padStart(6, '0');
@@ -154,7 +154,7 @@ async function receive(session: Session): Promise<string> {
 
 async function deny({ id }: Session): Promise<boolean> {
   const { ended, eventIds } = await harness.database.transaction((tx) =>
-    harness.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }),
+    harness.sessions.applyCardDecision(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }),
   );
   expect(eventIds).toHaveLength(ended.length);
   return ended.includes(id);
@@ -176,7 +176,7 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
     turn(1).then(() => receive(session)),
     turn(2).then(() => deny(session)),
     turn(3).then(() => harness.sessions.cancel(liveTenant(session.accountId), session.id)),
-    turn(4).then(() => harness.sessions.expireDue(100)),
+    turn(4).then(() => harness.sessions.expireDueSessions(100)),
   ]);
   return { session, checks: [one, other], fate, denied };
 }
@@ -186,7 +186,7 @@ describe('150 races of the right code, an SMS, a tap, a DELETE and the expiry', 
     const sessions = await createWithCode(150);
     const outcomes: RaceOutcome[] = [];
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
-    while ((await harness.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDueSessions(500)).live > 0);
 
     const endings = await endingsOf(sessions);
     const outcomesSeen = new Set<string>();

@@ -36,7 +36,7 @@ const send = (session: Session, code = CODE): Promise<void> =>
   harness.database.transaction(async (tx) => harness.sessions.addCode(tx, await readyForCode(tx, session), code));
 
 const check = ({ accountId, id }: Session, code: string): Promise<CheckResult> =>
-  harness.sessions.check(liveTenant(accountId), id, code);
+  harness.sessions.checkCode(liveTenant(accountId), id, code);
 
 /** Sets the expiry of a session to `leftMs` from now by the database clock. */
 const setTimeLeft = (id: Uuid, leftMs: number): Promise<object[]> =>
@@ -88,7 +88,7 @@ describe('prepareCode', () => {
     const session = await createSession({ allowSmsOtp: false });
     await setTimeLeft(session.id, 0);
     const unswept = await prepareCode(session);
-    while ((await harness.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDueSessions(500)).live > 0);
     const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(unswept).toEqual({ kind: 'expired', at: found?.expiresAt });
     expect(await prepareCode(session)).toEqual(unswept);
@@ -226,7 +226,9 @@ describe('check', () => {
   it('counts no attempt on a foreign, unknown or ended session, or on one with disabled codes', async () => {
     const session = await createSession();
     await send(session);
-    expect(await harness.sessions.check(liveTenant(harness.brand.id), session.id, CODE)).toEqual({ kind: 'not_found' });
+    expect(await harness.sessions.checkCode(liveTenant(harness.brand.id), session.id, CODE)).toEqual({
+      kind: 'not_found',
+    });
     expect(await check({ ...session, id: harness.clock.newId() }, CODE)).toEqual({ kind: 'not_found' });
     expect(await check(await createSession({ allowSmsOtp: false }), CODE)).toEqual({ kind: 'otp_disabled' });
     await setTimeLeft(session.id, 0);

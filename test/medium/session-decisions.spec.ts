@@ -20,7 +20,7 @@ afterAll(() => harness.close());
 const createRcsSession = (): Promise<Session> => harness.sessions.create(harness.draft({ channel: 'rcs' }));
 
 const decide = (decision: Decision): Promise<Ended> =>
-  harness.database.transaction((tx) => harness.sessions.decide(tx, decision));
+  harness.database.transaction((tx) => harness.sessions.applyCardDecision(tx, decision));
 
 const statusOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
   (await harness.sessions.find(liveTenant(accountId), id))?.status;
@@ -82,7 +82,12 @@ describe('a tap on the card', () => {
   it('writes nothing when the transaction is rolled back', async () => {
     const session = await createRcsSession();
     const failed = harness.database.transaction(async (tx) => {
-      await harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+      await harness.sessions.applyCardDecision(tx, {
+        mode: 'live',
+        trigger: 'approve',
+        approvedBy: 'rcs',
+        ids: [session.id],
+      });
       throw new Error('the tap could not be stored');
     });
     await expect(failed).rejects.toThrow('could not be stored');
@@ -113,7 +118,12 @@ describe('markRcsDelivered', () => {
     const session = await harness.sessions.create(harness.draft());
     await harness.database.transaction(async (tx) => {
       await harness.sessions.markRcsDelivered(tx, [session.id]);
-      await harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+      await harness.sessions.applyCardDecision(tx, {
+        mode: 'live',
+        trigger: 'approve',
+        approvedBy: 'rcs',
+        ids: [session.id],
+      });
     });
     expect((await eventsOf(session.id))[0]?.data).toContain('"channel":"rcs"');
     expect(await channelOf(session)).toBe('rcs');

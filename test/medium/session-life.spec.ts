@@ -76,7 +76,7 @@ const check = (code: string): Step => ({
     return 'approved';
   },
   run: async ({ accountId, id }) => {
-    const result = await harness.sessions.check(liveTenant(accountId), id, code);
+    const result = await harness.sessions.checkCode(liveTenant(accountId), id, code);
     return result.kind === 'wrong' ? `wrong, ${result.attemptsRemaining} left` : result.kind;
   },
 });
@@ -111,8 +111,8 @@ const tap = (status: 'approved' | 'denied'): Step => ({
   run: ({ id }) =>
     harness.database.transaction(async (tx) => {
       const { ended } = await (status === 'approved'
-        ? harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [id] })
-        : harness.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }));
+        ? harness.sessions.applyCardDecision(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [id] })
+        : harness.sessions.applyCardDecision(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }));
       return ended.length === 1 ? 'ended' : 'nothing';
     }),
 });
@@ -132,7 +132,7 @@ const expire: Step = {
   },
   run: async ({ id }) => {
     await harness.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [id]);
-    while ((await harness.sessions.expireDue(100)).live > 0);
+    while ((await harness.sessions.expireDueSessions(100)).live > 0);
     return 'swept';
   },
 };

@@ -43,15 +43,15 @@ beforeAll(async () => {
   for (const session of created.slice(0, 4)) await sessions.cancel(liveTenant(account.id), session.id);
   await database.transaction(async (tx) => {
     const ids = created.map(({ id }) => id);
-    await sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
-    await sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
+    await sessions.applyCardDecision(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
+    await sessions.applyCardDecision(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
   });
   const expire = (from: number, to: number): Promise<object[]> =>
     database.query('UPDATE sessions SET expires_at = created_at WHERE id = ANY ($1)', [
       created.slice(from, to).map(({ id }) => id),
     ]);
   await expire(12, 15);
-  while ((await sessions.expireDue(500)).live > 0);
+  while ((await sessions.expireDueSessions(500)).live > 0);
   // These have expired too, but no sweeper has marked them.
   await expire(15, 18);
   for (const [at, session] of created.slice(0, 18).entries()) await copyAged(session, (AGES[at % 9] ?? 0) * DAY_MS);

@@ -122,7 +122,7 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
       fates.push(...(await receive([evidenceOf(session)])));
     },
     async () => void (cancelled = await harness.sessions.cancel(liveTenant(session.accountId), session.id)),
-    () => harness.sessions.expireDue(100),
+    () => harness.sessions.expireDueSessions(100),
     async () => {
       await yieldTurns(round % 6);
       fates.push(...(await receive([evidenceOf(session)])));
@@ -139,7 +139,7 @@ describe('200 races of an SMS, a DELETE and the expiry', () => {
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
     // The sweeper ends the sessions that are still pending.
     await harness.database.query(`UPDATE sessions SET expires_at = created_at WHERE status = 'pending'`);
-    while ((await harness.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDueSessions(500)).live > 0);
 
     const ids = sessions.map(({ id }) => id);
     const states = new Map(

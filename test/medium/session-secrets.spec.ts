@@ -101,7 +101,7 @@ async function createSecrets(): Promise<Record<string, string>> {
   });
   await sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
   await database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [expired.id]);
-  await sessions.expireDue(10);
+  await sessions.expireDueSessions(10);
   return {
     'the token of an approved session': found.token,
     'the token of a cancelled session': harness.tokenOf(cancelled.id).token,

@@ -74,7 +74,7 @@ describe('the frequent statements', () => {
     });
     expect(sending).toHaveLength(1);
     const { sessions, locked } = watchedSessions();
-    expect((await sessions.check(liveTenant(accountId), id, '042137')).kind).toBe('approved');
+    expect((await sessions.checkCode(liveTenant(accountId), id, '042137')).kind).toBe('approved');
     // The row of the session, and the event of today.
     expect(locked.map((name) => name.split('_')[0])).toEqual(['events', 'sessions']);
   });
@@ -85,7 +85,9 @@ describe('the frequent statements', () => {
     const { sessions, locked } = watchedSessions();
     const results = await Promise.all([
       ...[id, ...others].map((each) => sessions.find(liveTenant(accountId), each).then((found) => found?.id)),
-      ...[id, ...others].map((each) => sessions.check(liveTenant(accountId), each, '042137').then(({ kind }) => kind)),
+      ...[id, ...others].map((each) =>
+        sessions.checkCode(liveTenant(accountId), each, '042137').then(({ kind }) => kind),
+      ),
       ...[id, ...others].map((each) => sessions.cancel(liveTenant(accountId), each)),
     ]);
     const unknown = <Answer>(answer: Answer): Answer[] => others.map(() => answer);

@@ -247,7 +247,7 @@ describe('matchInbound', () => {
       harness.sessions.create(harness.draft()),
     ]);
     await setTimeLeft(swept.id, 0);
-    while ((await harness.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDueSessions(500)).live > 0);
     await setTimeLeft(unswept.id, 0);
     expect(await fatesOf(evidenceOf(unswept), evidenceOf(swept))).toEqual(['expired', 'expired']);
     expect((await rowOf(unswept.id)).status).toBe('pending');
@@ -342,7 +342,7 @@ describe('cancel', () => {
     await setTimeLeft(session.id, 0);
     expect(await harness.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
     expect((await rowOf(session.id)).status).toBe('pending');
-    while ((await harness.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDueSessions(500)).live > 0);
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.expired']);
   });
 
@@ -359,14 +359,14 @@ describe('cancel', () => {
   });
 });
 
-describe('expireDue', () => {
+describe('expireDueSessions', () => {
   it('marks expired sessions by the database clock, at expiresAt, with their event', async () => {
     const [due, live] = await Promise.all([
       harness.sessions.create(harness.draft()),
       harness.sessions.create(harness.draft()),
     ]);
     await setTimeLeft(due.id, -5);
-    while ((await harness.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDueSessions(500)).live > 0);
     const found = await harness.sessions.find(liveTenant(due.accountId), due.id);
     expect(await rowOf(due.id)).toEqual({ status: 'expired', approvedBy: null, endedAt: found?.expiresAt });
     const [event] = await eventsOf(due.id);
@@ -383,12 +383,12 @@ describe('expireDue', () => {
     const held = made[0]?.id ?? '';
     await harness.database.transaction(async (tx) => {
       await tx.query('SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE', [held]);
-      const first = await harness.sessions.expireDue(10);
-      const rest = await Promise.all([1, 2, 3].map(() => harness.sessions.expireDue(100)));
+      const first = await harness.sessions.expireDueSessions(10);
+      const rest = await Promise.all([1, 2, 3].map(() => harness.sessions.expireDueSessions(100)));
       expect(first.live).toBe(10);
       expect(rest.reduce((sum, counts) => sum + counts.live, 0)).toBe(49);
     });
-    expect(await harness.sessions.expireDue(100)).toEqual({ live: 1, test: 0 });
+    expect(await harness.sessions.expireDueSessions(100)).toEqual({ live: 1, test: 0 });
     const counts = await Promise.all(made.map(async ({ id }) => (await eventsOf(id)).length));
     expect(new Set(counts)).toEqual(new Set([1]));
   });

@@ -5,17 +5,17 @@ import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
-import type { ClaimedDelivery, DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import type { ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
-import { deliveryStoreOf } from '../support/delivery-store.js';
+import { type DeliveryWorker, deliveryWorkerOf } from '../support/delivery-store.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const SECRET = createWebhookSecret();
-const ROOM_FOR_ALL = { fullHosts: [], roomFor: () => 100 };
+const CAPACITY_FOR_ALL = { fullHosts: [], capacityFor: () => 100 };
 const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 
 let harness: SessionHarness;
@@ -30,14 +30,18 @@ afterEach(async () => {
   for (const table of ['deliveries', 'events']) await harness.database.query(`DELETE FROM ${table}`);
 });
 
-/** What moves webhooks in one process; two of them share nothing but the database. */
-function worker(): { readonly store: DeliveryStore; readonly poster: WebhookPoster } {
-  const store = deliveryStoreOf(harness, (_id, error) => {
+/** The sending of webhooks in one process; two of these share nothing but the database. */
+interface Worker extends DeliveryWorker {
+  readonly poster: WebhookPoster;
+}
+
+function worker(): Worker {
+  const deliveries = deliveryWorkerOf(harness, (_id, error) => {
     throw error;
   });
   const poster = new WebhookPoster(rules, guardedAgent(rules, null));
   closers.push(() => poster.close());
-  return { store, poster };
+  return { ...deliveries, poster };
 }
 
 async function receiver(): Promise<Receiver> {
@@ -59,8 +63,8 @@ async function listen(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-/** An event that is to be told there, as a delivery that is due. */
-async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uuid> {
+/** Creates a due delivery to this URL. */
+async function createDue({ store }: Pick<Worker, 'store'>, url: string): Promise<Uuid> {
   const id = harness.clock.newId();
   await store.dispatchNew({
     ...{
@@ -76,11 +80,11 @@ async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uu
   return id;
 }
 
-const post = ({ poster }: { poster: WebhookPoster }, { id, url, body }: ClaimedDelivery): Promise<AttemptResult> =>
+const post = ({ poster }: Pick<Worker, 'poster'>, { id, url, body }: ClaimedDelivery): Promise<AttemptResult> =>
   poster.post({ eventId: id, url, body, secrets: [SECRET], nowMs: harness.clock.nowMs() });
 
-async function claimOne({ store }: { store: DeliveryStore }): Promise<ClaimedDelivery> {
-  const [claimed] = (await store.claim(ROOM_FOR_ALL)).claimed;
+async function claimOne({ store }: Pick<Worker, 'store'>): Promise<ClaimedDelivery> {
+  const [claimed] = (await store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed;
   if (claimed === undefined) throw new Error('nothing is due');
   return claimed;
 }
@@ -90,27 +94,27 @@ function verdictOf({ attemptsMade, beside }: ClaimedDelivery, result: AttemptRes
   return judgeAttempt({ result, number: attemptsMade + 1, startedMs: nowMs, endedMs: nowMs, beside }, 0.5);
 }
 
-/** As if the lease had been taken so much earlier. */
-const leaseIsOver = (): Promise<unknown> =>
+/** Ends the lease by moving it into the past. */
+const endLease = (): Promise<unknown> =>
   harness.database.query(
     `UPDATE deliveries SET claimed_until = claimed_until - interval '1 minute',
        next_attempt_at = next_attempt_at - interval '1 minute'`,
   );
 
-describe('a worker that is killed', () => {
-  it('between the POST and its record costs one more delivery, under the same id', async () => {
+describe('a process that is killed', () => {
+  it('between a POST and its record causes one more POST with the same id', async () => {
     const target = await receiver();
     const [doomed, other] = [worker(), worker()];
-    await due(doomed, target.url);
+    await createDue(doomed, target.url);
     const first = await claimOne(doomed);
     const result = await post(doomed, first);
-    expect((await other.store.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
-    await leaseIsOver();
+    expect((await other.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
+    await endLease();
     const second = await claimOne(other);
-    expect(await other.store.record(second, verdictOf(second, await post(other, second)))).toBe(true);
-    // It was only slow: what it records now is no longer its to record.
-    expect(await doomed.store.record(first, verdictOf(first, result))).toBe(false);
-    expect((await other.store.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
+    expect(await other.store.recordAttempt(second, verdictOf(second, await post(other, second)))).toBe(true);
+    // The first process was only slow: it lost its lease, so it may not record.
+    expect(await doomed.store.recordAttempt(first, verdictOf(first, result))).toBe(false);
+    expect((await other.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
     const [one, more] = target.received;
     expect([target.received.length, more?.body]).toEqual([2, one?.body]);
     expect(more?.headers['webhook-id']).toBe(one?.headers['webhook-id']);
@@ -120,18 +124,18 @@ describe('a worker that is killed', () => {
     expect(rows).toEqual([{ status: 'succeeded', attempts: 1 }]);
   });
 
-  it('with an attempt that somebody asked for leaves it asked for', async () => {
+  it('during a requested retry leaves the retry requested', async () => {
     const target = await receiver();
     const [doomed, other] = [worker(), worker()];
-    await due(doomed, target.url);
+    await createDue(doomed, target.url);
     await harness.database.query(
       `UPDATE deliveries SET retry_asked = true, schedule_resumes_at = now() + interval '1 hour'`,
     );
     expect((await claimOne(doomed)).beside?.resumesAt).toBeInstanceOf(Date);
-    await leaseIsOver();
+    await endLease();
     const second = await claimOne(other);
     expect(second.beside?.resumesAt).toBeInstanceOf(Date);
-    await other.store.record(second, verdictOf(second, { kind: 'failed', error: 'ECONNREFUSED' }));
+    await other.store.recordAttempt(second, verdictOf(second, { kind: 'failed', error: 'ECONNREFUSED' }));
     const [row] = await harness.database.query(
       `SELECT status, retry_asked AS asked, attempts_before AS beside, next_attempt_at > now() + interval '59 minutes' AS later
        FROM deliveries`,
@@ -141,45 +145,45 @@ describe('a worker that is killed', () => {
 });
 
 describe('a receiver', () => {
-  it('that hangs is given 15 seconds', async () => {
+  it('that does not respond has 15 seconds', async () => {
     const url = await listen(() => undefined);
     const startedMs = performance.now();
     const one = worker();
-    await due(one, url);
+    await createDue(one, url);
     expect(await post(one, await claimOne(one))).toEqual({ kind: 'failed', error: 'timeout' });
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(14_900);
   });
 
-  it('that pours 100 MB is read no further than it matters', async () => {
+  it('that sends 100 MB is not read to the end', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const url = await listen((request, response) => {
       request.resume();
       response.writeHead(200);
-      const pour = (): void => {
+      const write = (): void => {
         if (sent >= 100 * 1024 * 1024) return void response.end();
         sent += chunk.length;
-        if (response.write(chunk)) setImmediate(pour);
-        else response.once('drain', pour);
+        if (response.write(chunk)) setImmediate(write);
+        else response.once('drain', write);
       };
-      pour();
+      write();
     });
     const one = worker();
-    await due(one, url);
+    await createDue(one, url);
     expect(await post(one, await claimOne(one))).toEqual({ kind: 'answered', status: 200, retryAfter: null });
-    // The rest fills what the kernel buffers, and no more.
+    // The kernel buffers more than was read.
     expect(sent).toBeLessThan(20 * 1024 * 1024);
   });
 
   it.each(['999999999', '99999999999999999999', 'Wed, 21 Oct 9999 07:28:00 GMT', '-5', '1e9', 'soon'])(
-    'that asks for an absurd time gets at most twice the step: Retry-After: %s',
+    'that sends an absurd Retry-After is retried after two steps at most: %s',
     async (retryAfter) => {
       const url = await listen((request, response) => {
         request.resume();
         response.writeHead(429, { 'retry-after': retryAfter }).end();
       });
       const one = worker();
-      await due(one, url);
+      await createDue(one, url);
       const claimed = await claimOne(one);
       const verdict = verdictOf(claimed, await post(one, claimed));
       const waitMs = (verdict.nextAttemptAt?.getTime() ?? 0) - Date.parse(verdict.attempt.at);
@@ -189,13 +193,13 @@ describe('a receiver', () => {
     },
   );
 
-  it('that never ends its answer has answered all the same, and holds its place no longer', async () => {
+  it('that never ends its response has responded, and its request is not kept in flight', async () => {
     const url = await listen((request, response) => {
       request.resume();
       response.writeHead(200).write('and ');
     });
     const one = worker();
-    await due(one, url);
+    await createDue(one, url);
     const startedMs = performance.now();
     expect(await post(one, await claimOne(one))).toEqual({ kind: 'answered', status: 200, retryAfter: null });
     expect(performance.now() - startedMs).toBeLessThan(14_000);
@@ -204,14 +208,14 @@ describe('a receiver', () => {
   it.each([
     [10, { kind: 'answered', status: 200, retryAfter: null }],
     [11, { kind: 'failed', error: 'TooManyInterimAnswers' }],
-  ])('that says %d times that it will answer', async (times, expected) => {
+  ])('that sends %d interim responses', async (times, expected) => {
     const url = await listen((request, response) => {
       request.resume();
       for (let time = 0; time < times; time++) response.writeEarlyHints({ link: '</x>; rel=preload' });
       response.writeHead(200).end();
     });
     const one = worker();
-    await due(one, url);
+    await createDue(one, url);
     expect(await post(one, await claimOne(one))).toEqual(expected);
   });
 
@@ -222,7 +226,7 @@ describe('a receiver', () => {
       response.writeHead(status, { location: elsewhere.url }).end();
     });
     const one = worker();
-    await due(one, url);
+    await createDue(one, url);
     expect(await post(one, await claimOne(one))).toEqual({ kind: 'answered', status, retryAfter: null });
     expect(elsewhere.received).toHaveLength(0);
   });
@@ -231,35 +235,38 @@ describe('a receiver', () => {
 describe('a delivery', () => {
   it.each([
     ['of its schedule', false, 2],
-    ['that was asked for', true, 1],
-  ])('keeps its last hundred attempts before one %s, and its place in the schedule', async (_what, asked, made) => {
-    const target = await receiver();
-    const one = worker();
-    await due(one, target.url);
-    await harness.database.query(
-      `UPDATE deliveries SET retry_asked = $1, attempts_before = 99,
+    ['that was requested', true, 1],
+  ])(
+    'keeps its last hundred attempts when one %s is added, and its position in the schedule',
+    async (_kind, requested, made) => {
+      const target = await receiver();
+      const one = worker();
+      await createDue(one, target.url);
+      await harness.database.query(
+        `UPDATE deliveries SET retry_asked = $1, attempts_before = 99,
          attempts = (SELECT jsonb_agg(jsonb_build_object('number', n)) FROM generate_series(1, 100) AS n)`,
-      [asked],
-    );
-    const claimed = await claimOne(one);
-    expect(claimed.attemptsMade).toBe(1);
-    await one.store.record(claimed, verdictOf(claimed, { kind: 'failed', error: 'ECONNREFUSED' }));
-    const [row] = await harness.database.query(
-      `SELECT jsonb_array_length(attempts) AS kept, attempts -> 0 ->> 'number' AS first, attempts -> 99 ->> 'error' AS last,
+        [requested],
+      );
+      const claimed = await claimOne(one);
+      expect(claimed.attemptsMade).toBe(1);
+      await one.store.recordAttempt(claimed, verdictOf(claimed, { kind: 'failed', error: 'ECONNREFUSED' }));
+      const [row] = await harness.database.query(
+        `SELECT jsonb_array_length(attempts) AS kept, attempts -> 0 ->> 'number' AS first, attempts -> 99 ->> 'error' AS last,
          jsonb_array_length(attempts) - attempts_before AS made FROM deliveries`,
-    );
-    expect(row).toEqual({ kept: 100, first: '2', last: 'ECONNREFUSED', made });
-  });
+      );
+      expect(row).toEqual({ kept: 100, first: '2', last: 'ECONNREFUSED', made });
+    },
+  );
 });
 
-describe('deliveries to a host that does not answer', () => {
-  it('are put off for its pause, and others are not', async () => {
-    const [dead, well] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
+describe('deliveries to a host that does not respond', () => {
+  it('are postponed for its pause, and others are not', async () => {
+    const [dead, healthy] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
     const one = worker();
-    for (const url of [dead, dead, well]) await due(one, url);
-    expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(2);
-    expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(0);
-    expect((await one.store.claim(ROOM_FOR_ALL)).claimed.map(({ url }) => url)).toEqual([well]);
+    for (const url of [dead, dead, healthy]) await createDue(one, url);
+    expect(await one.store.postponeDeliveries([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(2);
+    expect(await one.store.postponeDeliveries([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(0);
+    expect((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed.map(({ url }) => url)).toEqual([healthy]);
     const rows = await harness.database.query(
       `SELECT next_attempt_at BETWEEN now() + interval '15 seconds' AND now() + interval '31 seconds' AS soon
        FROM deliveries WHERE url = $1`,
@@ -269,9 +276,9 @@ describe('deliveries to a host that does not answer', () => {
   });
 });
 
-describe('deliveries to a host for which far more waits than it takes', () => {
-  it('are put off until they are in nobody’s way', async () => {
-    const [overloaded, well] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
+describe('deliveries to an overloaded host', () => {
+  it('are postponed until few enough are due', async () => {
+    const [overloaded, healthy] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
     const one = worker();
     await harness.database.query(
       `INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at)
@@ -279,20 +286,20 @@ describe('deliveries to a host for which far more waits than it takes', () => {
          now() - interval '1 minute' FROM generate_series(1, 28000) AS n`,
       [harness.clock.newId(), harness.account.id, overloaded],
     );
-    const id = await due(one, well);
+    const id = await createDue(one, healthy);
     const backlog = new Backlog(one.store);
-    const put: number[] = [];
-    do put.push(await backlog.putOff([], ['127.0.0.1:1']));
-    while (put.at(-1) !== 0);
-    expect(put).toEqual([1_000, 1_000, 0]);
-    expect(await one.store.dueTo(['127.0.0.1:1'], 100_000)).toBe(18_000);
-    const { claimed } = await one.store.claim({ fullHosts: ['127.0.0.1:1'], roomFor: () => 100 });
+    const postponed: number[] = [];
+    do postponed.push(await backlog.postpone([], ['127.0.0.1:1']));
+    while (postponed.at(-1) !== 0);
+    expect(postponed).toEqual([1_000, 1_000, 0]);
+    expect(await one.store.countDueTo(['127.0.0.1:1'], 100_000)).toBe(18_000);
+    const { claimed } = await one.store.claimDueDeliveries({ fullHosts: ['127.0.0.1:1'], capacityFor: () => 100 });
     expect(claimed.map((each) => each.id)).toEqual([id]);
   });
 });
 
 describe('one event', () => {
-  it('that many workers take at once makes one delivery, which one of them claims', async () => {
+  it('that many processes dispatch at once has one delivery, which one of them claims', async () => {
     const target = await receiver();
     await harness.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
     const { id, accountId } = await harness.sessions.create(harness.draft({ webhookUrl: target.url }));
@@ -300,8 +307,8 @@ describe('one event', () => {
     await Promise.all(Array.from({ length: 8 }, () => harness.sessions.cancel(liveTenant(accountId), id)));
     expect(harness.notifiedEventIds).toHaveLength(1);
     const workers = Array.from({ length: 4 }, () => worker());
-    await Promise.all(workers.map(({ store }) => store.dispatchNamed(harness.notifiedEventIds)));
-    const claims = await Promise.all(workers.map(({ store }) => store.claim(ROOM_FOR_ALL)));
+    await Promise.all(workers.map(({ dispatchNamed }) => dispatchNamed(harness.notifiedEventIds)));
+    const claims = await Promise.all(workers.map(({ store }) => store.claimDueDeliveries(CAPACITY_FOR_ALL)));
     expect(claims.flatMap(({ claimed }) => claimed.map((each) => each.id))).toEqual(harness.notifiedEventIds);
   });
 });

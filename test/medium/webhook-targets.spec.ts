@@ -19,7 +19,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 const OK = { kind: 'answered', status: 200, retryAfter: null };
 const PRIVATE = '10.0.0.1';
 const PUBLIC = '93.184.215.14';
-/** Only loopback may be called, so that a test sees whether it was. */
+/** Only loopback is allowed, so that a test can count the requests. */
 const rules = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
 
 const closers: (() => Promise<void>)[] = [];
@@ -57,7 +57,7 @@ const postTo = (poster: WebhookPoster, url: string): Promise<AttemptResult> =>
 const portOf = (url: string): string => new URL(url).port;
 
 describe('a name that changes its address', () => {
-  it('is judged by every address it has when the connection is made', async () => {
+  it('is checked with all its addresses at every connect', async () => {
     const target = await receiver();
     const names = await namesOf({ 'rebind.test': [['127.0.0.1'], [PRIVATE]] });
     const url = `http://rebind.test:${portOf(target.url)}/hook`;
@@ -68,7 +68,7 @@ describe('a name that changes its address', () => {
     expect([names.asked.length, target.received.length]).toEqual([2, 1]);
   });
 
-  it('is looked up once for each connection: what was judged is what is called', async () => {
+  it('is looked up once per connection, which uses the checked address', async () => {
     const target = await receiver();
     const names = await namesOf({ 'turn.test': [['127.0.0.1'], [PUBLIC], ['127.0.0.1']] });
     const url = `http://turn.test:${portOf(target.url)}/hook`;
@@ -77,11 +77,11 @@ describe('a name that changes its address', () => {
       const poster = posterOver(guardedAgent(rules, null, names.lookUp));
       kinds.push((await postTo(poster, url)).kind);
     }
-    // The second answer is public, but not over plain http: it is refused and not called.
+    // The second address is public, which is refused over plain http.
     expect([kinds, names.asked.length]).toEqual([['answered', 'blocked', 'answered'], 3]);
   });
 
-  it('is refused for one address among many, wherever it stands', async () => {
+  it('is refused for one refused address among many, in any position', async () => {
     const target = await receiver();
     const names = await namesOf({
       'many.test': [
@@ -96,7 +96,7 @@ describe('a name that changes its address', () => {
     expect(target.received).toHaveLength(0);
   });
 
-  it('that has no address may have one later: it is tried again', async () => {
+  it('without an address fails, so that it is retried', async () => {
     const names = await namesOf({});
     const poster = posterOver(guardedAgent(rules, null, names.lookUp));
     expect(await postTo(poster, 'http://nowhere.test/')).toEqual({ kind: 'failed', error: 'ENODATA' });
@@ -110,22 +110,22 @@ const found = (lookUp: LookupAll, name: string): Promise<string[] | string> =>
     });
   });
 
-describe('the look-up of names', () => {
-  it('finds every address, while servers of many other names keep silent', async () => {
+describe('the name look-up', () => {
+  it('finds all addresses while the servers of many other names do not respond', async () => {
     const silent = Array.from({ length: 32 }, (_, at) => `silent${at}.test`);
     const names = await namesOf({
       ...Object.fromEntries(silent.map((name) => [name, 'silence'] as const)),
-      'well.test': [['127.0.0.1', PUBLIC]],
+      'healthy.test': [['127.0.0.1', PUBLIC]],
     });
     const lookUp = nameLookup({ servers: [names.address] });
-    let over = 0;
-    const waiting = silent.map((name) => found(lookUp, name).then((came) => ((over += 1), came)));
-    expect(await found(lookUp, 'well.test')).toEqual(['127.0.0.1', PUBLIC]);
-    expect(over).toBe(0);
+    let ended = 0;
+    const waiting = silent.map((name) => found(lookUp, name).then((result) => ((ended += 1), result)));
+    expect(await found(lookUp, 'healthy.test')).toEqual(['127.0.0.1', PUBLIC]);
+    expect(ended).toBe(0);
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['ETIMEOUT']));
   });
 
-  it('asks the system for what DNS does not know and for names of the own network, two at a time', async () => {
+  it('asks the system for names unknown to DNS and for local names, two at a time', async () => {
     const asked: string[] = [];
     const answers: (() => void)[] = [];
     const system: LookupAll = (hostname, done) => {
@@ -147,28 +147,28 @@ describe('the look-up of names', () => {
     expect(await unknown).toEqual(['10.0.0.7']);
   });
 
-  it('takes a name that is pinned on this computer from its hosts file, whatever DNS says', async () => {
+  it('prefers the hosts file to DNS', async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-hosts-'));
     closers.push(() => rm(folder, { recursive: true }));
     const file = path.join(folder, 'hosts');
     writeFileSync(file, '127.0.0.1 localhost\n10.0.0.7\tPinned.test silent.test # ours\n::1 pinned.test\n');
-    const names = await namesOf({ 'pinned.test': [[PUBLIC]], 'silent.test': 'silence', 'well.test': [[PUBLIC]] });
+    const names = await namesOf({ 'pinned.test': [[PUBLIC]], 'silent.test': 'silence', 'healthy.test': [[PUBLIC]] });
     const lookUp = nameLookup({ servers: [names.address], hosts: new HostsFile(file) });
     expect(await found(lookUp, 'pinned.test')).toEqual(['10.0.0.7', '::1']);
     expect(await found(lookUp, 'silent.test.')).toEqual(['10.0.0.7']);
-    expect(await found(lookUp, 'well.test')).toEqual([PUBLIC]);
-    expect(names.asked).toEqual(['well.test']);
+    expect(await found(lookUp, 'healthy.test')).toEqual([PUBLIC]);
+    expect(names.asked).toEqual(['healthy.test']);
   });
 
-  it('turns away what waits for the system beyond a hundred', () => {
+  it('rejects look-ups by the system beyond a hundred that wait', () => {
     const lookUp = nameLookup({ system: () => undefined });
-    const turned: unknown[] = [];
-    for (let at = 0; at < 103; at++) lookUp(`host${at}`, (error) => turned.push(error?.code));
-    expect(turned).toEqual(['EAGAIN']);
+    const rejected: unknown[] = [];
+    for (let at = 0; at < 103; at++) lookUp(`host${at}`, (error) => rejected.push(error?.code));
+    expect(rejected).toEqual(['EAGAIN']);
   });
 });
 
-/** A proxy as `WEBHOOK_EGRESS_PROXY` names one: it opens tunnels, wherever they lead, and says which. */
+/** A proxy as in `WEBHOOK_EGRESS_PROXY`: it opens all tunnels to loopback, and lists their targets. */
 async function startProxy(
   answer: 'opens' | 'refuses' | 'hangs' = 'opens',
 ): Promise<{ url: string; tunnels: string[] }> {
@@ -204,7 +204,7 @@ async function startProxy(
 }
 
 describe('an egress proxy', () => {
-  it('is the only way out, and looks names up itself', async () => {
+  it('is used for every connection, and looks names up itself', async () => {
     const target = await receiver();
     const proxy = await startProxy();
     const poster = posterOver(guardedAgent(rules, proxy.url));
@@ -212,7 +212,7 @@ describe('an egress proxy', () => {
     expect([proxy.tunnels, target.received.length]).toEqual([[`hooks.test:${portOf(target.url)}`], 1]);
   });
 
-  it('changes nothing about what a URL says by itself', async () => {
+  it('does not change the check of a URL text', async () => {
     const proxy = await startProxy();
     const poster = posterOver(guardedAgent(rules, proxy.url));
     for (const url of [`http://${PRIVATE}/`, 'http://[::1]/', 'https://u:p@acme.example/', 'http://169.254.169.254/']) {
@@ -221,19 +221,19 @@ describe('an egress proxy', () => {
     expect(proxy.tunnels).toEqual([]);
   });
 
-  it('that opens no tunnel, or is away, is a failure that is tried again', async () => {
+  it('that refuses the tunnel fails the attempt, which is retried', async () => {
     const proxy = await startProxy('refuses');
     expect((await postTo(posterOver(guardedAgent(rules, proxy.url)), 'https://hooks.test/')).kind).toBe('failed');
     expect(proxy.tunnels).toEqual(['hooks.test:443']);
   });
 
-  it('that is away is told apart from a target that is', async () => {
+  it('that cannot be reached is not an error of the target', async () => {
     const away = posterOver(guardedAgent(rules, 'http://127.0.0.1:1'));
     const result = await postTo(away, 'https://hooks.test/');
     expect(result).toEqual({ kind: 'failed', error: 'proxy: ECONNREFUSED', notSent: true });
   });
 
-  it('has as long to open a tunnel as a target has to connect', async () => {
+  it('has the connect timeout to open a tunnel', async () => {
     const proxy = await startProxy('hangs');
     const result = await postTo(posterOver(guardedAgent(rules, proxy.url)), 'https://hooks.test/');
     expect(result).toEqual({ kind: 'failed', error: 'UND_ERR_HEADERS_TIMEOUT' });

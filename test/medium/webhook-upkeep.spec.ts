@@ -17,7 +17,7 @@ const DAY_MS = 24 * HOUR_MS;
 const URL_IN_USE = 'https://acme.example/hook';
 
 let harness: SessionHarness;
-let keeper: FailingEndpointMonitor;
+let monitor: FailingEndpointMonitor;
 let disabled: Uuid[];
 let errors: unknown[];
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 beforeEach(async () => {
   [disabled, errors] = [[], []];
-  keeper = keeperOf();
+  monitor = monitorOf();
   for (const table of ['deliveries', 'events', 'audit_entries']) await asOwner(harness, `DELETE FROM ${table}`);
   await harness.database.query(
     `UPDATE accounts SET default_webhook_url = $1, default_webhook_failing_since = NULL, default_webhook_disabled_at = NULL,
@@ -37,11 +37,11 @@ beforeEach(async () => {
   );
 });
 afterEach(async () => {
-  await keeper.stop();
+  await monitor.stop();
   expect(errors).toEqual([]);
 });
 
-function keeperOf(): FailingEndpointMonitor {
+function monitorOf(): FailingEndpointMonitor {
   const { database, clock, accounts } = harness;
   return new FailingEndpointMonitor({
     ...{ database, clock, accounts },
@@ -55,16 +55,16 @@ function keeperOf(): FailingEndpointMonitor {
 
 const ago = (ms: number): Date => new Date(harness.clock.nowMs() - ms);
 
-/** An attempt that came out so, at a URL of the account. */
-async function came(status: DeliveryStatus, at = ago(0), url = URL_IN_USE): Promise<void> {
+/** Notes an attempt with this outcome at a URL of the account, and writes it. */
+async function noteAttempt(status: DeliveryStatus, at = ago(0), url = URL_IN_USE): Promise<void> {
   const attempt = { at: at.toISOString(), status: null, latencyMs: 1, error: 'ECONNREFUSED' };
   const verdict: Verdict = { status, nextAttemptAt: null, attempt };
-  keeper.note({ accountId: harness.account.id, test: false, url }, verdict);
-  await keeper.flush();
+  monitor.noteAttempt({ accountId: harness.account.id, test: false, url }, verdict);
+  await monitor.flush();
 }
 
-/** A delivery that has ended, as its row tells. */
-async function ended(status: DeliveryStatus, endedAt: Date, url = URL_IN_USE): Promise<Uuid> {
+/** Inserts an ended delivery. */
+async function insertEnded(status: DeliveryStatus, endedAt: Date, url = URL_IN_USE): Promise<Uuid> {
   const id = newId(endedAt.getTime());
   await harness.database.query(
     `INSERT INTO deliveries (id, account_id, type, url, status, occurred_at, ended_at, body_sealed)
@@ -89,11 +89,11 @@ async function failingSince(): Promise<Date | null> {
 }
 
 describe('a default URL', () => {
-  it('with five days of nothing but failure is disabled, told of once and written down', async () => {
-    await came('pending', ago(5 * DAY_MS + HOUR_MS));
+  it('that only failed for five days is disabled once, with an event and an audit entry', async () => {
+    await noteAttempt('pending', ago(5 * DAY_MS + HOUR_MS));
     expect((await account()).defaultWebhookDisabledAt).toBeNull();
-    keeper = keeperOf();
-    await came('failed');
+    monitor = monitorOf();
+    await noteAttempt('failed');
     const { defaultWebhookUrl, defaultWebhookDisabledAt, defaultWebhookDisabledReason: reason } = await account();
     expect([defaultWebhookUrl, defaultWebhookDisabledAt]).toEqual([URL_IN_USE, expect.any(Date)]);
     expect(reason).toMatch(/^Nothing but failure in 5 days, since 2/);
@@ -107,15 +107,15 @@ describe('a default URL', () => {
       'SELECT actor, action, resource_id AS id, request_id AS request FROM audit_entries',
     );
     expect(entry).toEqual({ actor: 'system', action: 'disable-webhook', id: accountId, request: null });
-    keeper = keeperOf();
-    await came('failed');
+    monitor = monitorOf();
+    await noteAttempt('failed');
     expect(disabled).toHaveLength(1);
   });
 
-  it('is told of no more, and is used again once it is set again', async () => {
-    await came('pending', ago(6 * DAY_MS));
-    keeper = keeperOf();
-    await came('pending');
+  it('receives no events while it is disabled, and receives them again once it is set again', async () => {
+    await noteAttempt('pending', ago(6 * DAY_MS));
+    monitor = monitorOf();
+    await noteAttempt('pending');
     const event = async (): Promise<string | null> => {
       const id = harness.clock.newId();
       await new EventStore().append(harness.database, [
@@ -136,29 +136,29 @@ describe('a default URL', () => {
     expect([await event(), await failingSince()]).toEqual([URL_IN_USE, null]);
   });
 
-  it('that took anything in between stays, though nobody noted that', async () => {
-    await came('pending', ago(6 * DAY_MS));
-    await ended('succeeded', ago(2 * DAY_MS));
-    keeper = keeperOf();
-    await came('pending');
+  it('with a success in between stays enabled, even if the success was not noted', async () => {
+    await noteAttempt('pending', ago(6 * DAY_MS));
+    await insertEnded('succeeded', ago(2 * DAY_MS));
+    monitor = monitorOf();
+    await noteAttempt('pending');
     expect([(await account()).defaultWebhookDisabledAt, await failingSince(), disabled]).toEqual([null, null, []]);
   });
 
-  it('is not saved by what another URL takes, nor by what it took before', async () => {
-    await came('pending', ago(5 * DAY_MS + HOUR_MS));
-    await ended('succeeded', ago(DAY_MS), 'https://acme.example/other');
-    await ended('succeeded', ago(5 * DAY_MS + 2 * HOUR_MS));
-    keeper = keeperOf();
-    await came('blocked');
+  it('is disabled despite successes of another URL, or before it began to fail', async () => {
+    await noteAttempt('pending', ago(5 * DAY_MS + HOUR_MS));
+    await insertEnded('succeeded', ago(DAY_MS), 'https://acme.example/other');
+    await insertEnded('succeeded', ago(5 * DAY_MS + 2 * HOUR_MS));
+    monitor = monitorOf();
+    await noteAttempt('blocked');
     expect(disabled).toHaveLength(1);
   });
 
-  it('begins anew with every success, and with every other URL', async () => {
-    await came('pending', ago(4 * DAY_MS));
+  it('starts to count again with every success, and with another URL', async () => {
+    await noteAttempt('pending', ago(4 * DAY_MS));
     expect(await failingSince()).not.toBeNull();
-    await came('succeeded');
+    await noteAttempt('succeeded');
     expect(await failingSince()).toBeNull();
-    await came('pending', ago(4 * DAY_MS));
+    await noteAttempt('pending', ago(4 * DAY_MS));
     await harness.accounts.updateAccount(harness.database, {
       ...(await account()),
       defaultWebhookUrl: 'https://acme.example/new',
@@ -166,29 +166,29 @@ describe('a default URL', () => {
     expect(await failingSince()).toBeNull();
   });
 
-  it('does not fail by what never reached it', async () => {
+  it('does not fail by attempts that never reached it', async () => {
     const attempt = { at: ago(6 * DAY_MS).toISOString(), status: null, latencyMs: 1, error: 'proxy: ECONNREFUSED' };
     const verdict: Verdict = { status: 'pending', nextAttemptAt: null, attempt, notSent: true };
-    keeper.note({ accountId: harness.account.id, test: false, url: URL_IN_USE }, verdict);
-    await keeper.flush();
+    monitor.noteAttempt({ accountId: harness.account.id, test: false, url: URL_IN_USE }, verdict);
+    await monitor.flush();
     expect(await failingSince()).toBeNull();
   });
 
-  it('of a session is not the account’s to lose', async () => {
-    await came('failed', ago(6 * DAY_MS), 'https://acme.example/other');
-    keeper = keeperOf();
-    await came('failed', ago(0), 'https://acme.example/other');
+  it('does not count attempts at URLs of sessions', async () => {
+    await noteAttempt('failed', ago(6 * DAY_MS), 'https://acme.example/other');
+    monitor = monitorOf();
+    await noteAttempt('failed', ago(0), 'https://acme.example/other');
     expect([await failingSince(), disabled]).toEqual([null, []]);
   });
 
-  it('is looked at without holding on to the account', async () => {
-    await came('pending', ago(6 * DAY_MS));
-    keeper = keeperOf();
+  it('is checked without a lock on the account', async () => {
+    await noteAttempt('pending', ago(6 * DAY_MS));
+    monitor = monitorOf();
     const { database } = harness;
     const disabling = await database.transaction(async (tx) => {
       await tx.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
-      const flushed = came('pending');
-      await until('somebody looks at the deliveries', 5_000, async () => {
+      const flushed = noteAttempt('pending');
+      await until('the search waits for the table of deliveries', 5_000, async () => {
         const [row] = await database.query<{ waits: boolean }>(
           `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database
              WHERE datname = current_database()) AND locktype = 'relation') AS waits`,
@@ -202,37 +202,37 @@ describe('a default URL', () => {
     expect(disabled).toHaveLength(1);
   });
 
-  it('that takes something while it is looked at stays', async () => {
-    await came('pending', ago(6 * DAY_MS));
-    keeper = keeperOf();
+  it('that succeeds during the search stays enabled', async () => {
+    await noteAttempt('pending', ago(6 * DAY_MS));
+    monitor = monitorOf();
     const { database } = harness;
-    // Whoever looks through the deliveries is done before it can have the account.
+    // The monitor has searched the deliveries before it waits for the lock on the account.
     const disabling = await database.transaction(async (tx) => {
       await tx.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [harness.account.id]);
-      const flushed = came('pending');
-      await until('it waits for the account', 5_000, async () => {
+      const flushed = noteAttempt('pending');
+      await until('the monitor waits for the account', 5_000, async () => {
         const [row] = await database.query<{ waits: boolean }>(
           `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`,
         );
         return row?.waits === true;
       });
-      await ended('succeeded', ago(0));
+      await insertEnded('succeeded', ago(0));
       return { flushed };
     });
     await disabling.flushed;
     expect([(await account()).defaultWebhookDisabledAt, disabled]).toEqual([null, []]);
   });
 
-  it('is disabled once by many processes that see it fail', async () => {
-    await came('pending', ago(6 * DAY_MS));
+  it('is disabled once by many processes', async () => {
+    await noteAttempt('pending', ago(6 * DAY_MS));
     const verdict: Verdict = {
       ...{ status: 'failed', nextAttemptAt: null },
       attempt: { at: ago(0).toISOString(), status: 500, latencyMs: 1 },
     };
     await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const other = keeperOf();
-        other.note({ accountId: harness.account.id, test: false, url: URL_IN_USE }, verdict);
+        const other = monitorOf();
+        other.noteAttempt({ accountId: harness.account.id, test: false, url: URL_IN_USE }, verdict);
         await other.flush();
         await other.stop();
       }),
@@ -241,7 +241,7 @@ describe('a default URL', () => {
   });
 });
 
-/** One step of a plan, as PostgreSQL tells of it. */
+/** A node of an execution plan. */
 interface Step {
   readonly 'Relation Name'?: string;
   readonly 'Actual Rows': number;
@@ -250,7 +250,7 @@ interface Step {
   readonly Plans?: readonly Step[];
 }
 
-/** Rows of tables that were read for the plan. */
+/** The rows of tables that the plan has read. */
 const rowsRead = (step: Step): number =>
   (step.Plans ?? []).map(rowsRead).reduce((sum, each) => sum + each, 0) +
   (step['Relation Name'] === undefined
@@ -259,12 +259,12 @@ const rowsRead = (step: Step): number =>
 
 describe('the list of an account’s deliveries', () => {
   it.each<[string, DeliveryStatus[]]>([
-    ['of a status that none has', ['blocked']],
-    ['of a status that few have', ['failed']],
-    ['of a status that nearly all have', ['succeeded']],
-    ['of all', ['pending', 'succeeded', 'failed', 'blocked']],
-  ])('%s reads hardly more than it shows', async (_which, statuses) => {
-    // Of days that are over: one that has just begun is small enough to be read as it is.
+    ['of a status without deliveries', ['blocked']],
+    ['of a rare status', ['failed']],
+    ['of a frequent status', ['succeeded']],
+    ['of all statuses', ['pending', 'succeeded', 'failed', 'blocked']],
+  ])('%s reads few more rows than it shows', async (_which, statuses) => {
+    // In partitions of past days: a partition of today may be so small that it is read as a whole.
     const lastMs = new Date(harness.clock.nowMs()).setUTCHours(0, 0, 0, 0) - 1;
     const ids = Array.from({ length: 5_000 }, (_, at) => newId(lastMs - at * 60_000));
     await harness.database.query(
@@ -284,9 +284,9 @@ describe('the list of an account’s deliveries', () => {
 });
 
 describe('the body of a delivery', () => {
-  it('is forgotten 72 hours after its end, and no sooner', async () => {
-    const old = await Promise.all([73, 100, 140].map((hours) => ended('failed', ago(hours * HOUR_MS))));
-    const young = await ended('succeeded', ago(71 * HOUR_MS));
+  it('is deleted 72 hours after its end, and no sooner', async () => {
+    const old = await Promise.all([73, 100, 140].map((hours) => insertEnded('failed', ago(hours * HOUR_MS))));
+    const young = await insertEnded('succeeded', ago(71 * HOUR_MS));
     const sweeper = new BodySweeper({ database: harness.database, onError: (error) => errors.push(error) });
     await sweeper.stop();
     await sweeper.sweep();

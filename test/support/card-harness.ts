@@ -160,7 +160,7 @@ async function processIn(
       verdict === 'approve'
         ? ({ trigger: 'approve', approvedBy: 'rcs' } as const)
         : ({ trigger: 'deny', approvedBy: null } as const);
-    ended.push(...(await harness.sessions.decide(tx, { mode: 'live', ids: ofVerdict, ...cause })).ended);
+    ended.push(...(await harness.sessions.applyCardDecision(tx, { mode: 'live', ids: ofVerdict, ...cause })).ended);
   }
   await cards.events.recordTapResults(tx, applied.taps, ended);
   return { ...applied, ended };

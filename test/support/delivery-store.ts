@@ -1,25 +1,67 @@
-import { CardOfferStore } from '@countersign/rcs/offers';
 import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
+import { CardOfferStore } from '@countersign/rcs/offers';
+import { CardRevocationSubscriber } from '../../apps/control-plane/src/cards/card-revocation.subscriber.js';
+import { Outbox } from '../../apps/control-plane/src/events/outbox.js';
 import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
-import { DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import { ApprovalSubscriber } from '../../apps/control-plane/src/guard/approval.subscriber.js';
+import {
+  type CapacityFor,
+  DeliveryStore,
+  type NewDeliveries,
+} from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import { DeliverySubscriber } from '../../apps/control-plane/src/webhooks/delivery.subscriber.js';
 import type { SessionHarness } from './session-harness.js';
 
-/** The rows of webhooks as one process sees them; two of them share nothing but the database. */
-export function deliveryStoreOf(
+/** The outbox and the delivery rows as one process sees them; two of these share nothing but the database. */
+export interface DeliveryWorker {
+  readonly store: DeliveryStore;
+  /** Dispatches events; their deliveries are claimed within this capacity, by default none. */
+  readonly dispatchNamed: (
+    ids: readonly Uuid[],
+    capacityFor?: CapacityFor,
+  ) => Promise<NewDeliveries & { readonly dispatched: number }>;
+}
+
+export function deliveryWorkerOf(
   harness: SessionHarness,
   onUnreadable: (id: Uuid, error: unknown) => void,
-): DeliveryStore {
+): DeliveryWorker {
   const { database, clock, keys, sessions, renderer } = harness;
-  return new DeliveryStore({
-    ...{ database, clock, keys, sessions, renderer },
-    events: new EventStore(),
-    approvals: new ApprovalStore(keys),
-    cards: new CardOfferStore({ database, unreachableSeconds: 60 }),
-    onRevoked: () => undefined,
-    onDispatched: () => undefined,
+  const cards = new CardOfferStore({ database, unreachableSeconds: 60 });
+  const events = new EventStore();
+  const outboxWith = (deliveries: DeliverySubscriber): Outbox => {
+    const outbox = new Outbox({ database, events });
+    outbox.subscribe([
+      new CardRevocationSubscriber(cards, { notify: () => undefined }),
+      new ApprovalSubscriber(new ApprovalStore(keys)),
+      deliveries,
+    ]);
+    return outbox;
+  };
+  const store: DeliveryStore = new DeliveryStore({
+    ...{ database, clock, keys, sessions, renderer, events },
+    outbox: {
+      dispatchNew: (event) =>
+        outboxWith(new DeliverySubscriber(store, { capacityForNew: () => 0, addClaimed: () => undefined })).dispatchNew(
+          event,
+        ),
+    },
     maxBatch: 100,
     onBatch: () => undefined,
     onUnreadable,
   });
+  return {
+    store,
+    dispatchNamed: async (ids, capacityFor = () => 0) => {
+      let created: NewDeliveries = { claimed: [], leftOver: [] };
+      const addClaimed = (deliveries: NewDeliveries): void => {
+        created = deliveries;
+      };
+      const dispatched = await outboxWith(
+        new DeliverySubscriber(store, { capacityForNew: capacityFor, addClaimed }),
+      ).dispatchNamed(ids);
+      return { dispatched, ...created };
+    },
+  };
 }

@@ -116,7 +116,7 @@ export class GuardHarness {
   async countApprovals(): Promise<void> {
     const events = new EventStore();
     await this.harness.database.transaction(async (tx) => {
-      await new ApprovalStore(this.harness.keys).count(tx, await events.takeUndispatched(tx, 1_000));
+      await new ApprovalStore(this.harness.keys).count(tx, await events.markUndispatched(tx, 1_000));
     });
   }
 

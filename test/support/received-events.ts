@@ -6,24 +6,24 @@ import type { Received } from './receiver.js';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Holds what the service tells by itself against its AsyncAPI document: a frame or a webhook is one of the messages, and
- * is what the schema of that message says, with no field more.
+ * The messages of the AsyncAPI document. Validates frames and webhooks: each is one of the messages and matches its schema
+ * without additional fields.
  */
-export class Told {
+export class DocumentedMessages {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
   private readonly validators = new Map<string, ValidateFunction>();
 
   private constructor(private readonly messages: Readonly<Record<string, Json>>) {}
 
-  static by(text: string): Told {
+  static by(text: string): DocumentedMessages {
     const document = closed(JSON.parse(text), true) as { components: { messages: Record<string, Json> } };
-    const told = new Told(document.components.messages);
-    formats.default(told.ajv);
-    told.ajv.addSchema(document, 'asyncapi');
-    return told;
+    const messages = new DocumentedMessages(document.components.messages);
+    formats.default(messages.ajv);
+    messages.ajv.addSchema(document, 'asyncapi');
+    return messages;
   }
 
-  /** What the document shows of a message, by its name there. */
+  /** The example of each message, by its name in the document. */
   examples(): readonly (readonly [name: string, payload: unknown])[] {
     return Object.entries(this.messages).map(([name, message]) => {
       const [example] = message['examples'] as readonly [{ payload: unknown }];
@@ -31,12 +31,12 @@ export class Told {
     });
   }
 
-  /** What is not as documented of a frame, in words. */
+  /** The differences of a frame from its schema. */
   frameFaults(frame: Json): string[] {
     return this.faults(String(frame['type']), 'payload', frame);
   }
 
-  /** The same of a webhook. */
+  /** The differences of a webhook from its schema. */
   webhookFaults({ headers, body }: Pick<Received, 'headers' | 'body'>): string[] {
     const event = JSON.parse(body) as Json;
     const [name = ''] =

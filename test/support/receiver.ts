@@ -1,21 +1,22 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One webhook as it came in: the headers that matter and the exact bytes. */
+/** A received webhook: its headers and its exact text. */
 export interface Received {
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
   readonly atMs: number;
 }
 
-/** A caller's webhook endpoint on loopback. It answers 200 unless it is told otherwise. */
+/** A caller's webhook endpoint on loopback. It responds with 200 by default. */
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** What the next requests are answered; 200 again when the list is used up. */
+  /** Sets the statuses of the next responses; after those, 200 again. */
   answerWith(...statuses: number[]): void;
+  /** The number of sessions whose events were received. */
   sessionsSeen(): number;
-  /** The distinct `webhook-id`s under which a session's events came. */
+  /** The distinct `webhook-id`s of a session's events. */
   eventIdsOf(sessionId: string): string[];
   close(): Promise<void>;
 }

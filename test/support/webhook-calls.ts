@@ -21,7 +21,7 @@ export const deliveryOf = ({ text }: Answer): Delivery => JSON.parse(text) as De
 export const deliveriesOf = ({ text }: Answer): Delivery[] => (JSON.parse(text) as { data: Delivery[] }).data;
 export const hasEnded = ({ status }: Delivery): boolean => status !== 'pending';
 
-/** What an account can do with its webhooks, and what tests wait for. */
+/** The webhook requests of an account, and waits for their results. */
 export class WebhookCalls {
   constructor(private readonly harness: ControlPlaneHarness) {}
 
@@ -45,8 +45,8 @@ export class WebhookCalls {
     return this.harness.call('/v1/webhooks/secret/rotate', { method: 'POST' });
   }
 
-  /** The delivery once it is as wanted. */
-  async settled(id: string, holds = hasEnded): Promise<Delivery> {
+  /** Waits until the condition holds for the delivery, by default until it has ended. */
+  async waitForDelivery(id: string, holds = hasEnded): Promise<Delivery> {
     let found = await this.find(id);
     await until(`delivery ${id} is as expected`, 20_000, async () => {
       found = await this.find(id);
@@ -55,8 +55,8 @@ export class WebhookCalls {
     return found;
   }
 
-  /** The delivery of a session that was approved, after its first attempt. */
-  async told(changes: Readonly<Record<string, unknown>>): Promise<Delivery & { sessionId: string }> {
+  /** Creates and approves a session; resolves with its delivery after the first attempt. */
+  async attemptedDelivery(changes: Readonly<Record<string, unknown>>): Promise<Delivery & { sessionId: string }> {
     const sessionId = String((await this.harness.create(changes)).json['id']);
     await this.harness.approve(sessionId);
     let found: Delivery | undefined;
@@ -69,7 +69,7 @@ export class WebhookCalls {
   }
 }
 
-/** Whether the webhook holds a signature of this secret, as the library of Standard Webhooks sees it. */
+/** Whether the webhook has a signature of this secret, verified by the Standard Webhooks library. */
 export function signedBy(secret: string, { headers, body }: Received): boolean {
   try {
     new Webhook(secret).verify(body, {

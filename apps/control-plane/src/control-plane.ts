@@ -23,6 +23,8 @@ import { AppModule } from './app.module.js';
 import { RcsOfferService } from './cards/rcs-offer.service.js';
 import { describeApi } from './docs/openapi/api-document.js';
 import { ApiDescription } from './docs/openapi/openapi.controller.js';
+import { EventsConsumer } from './events/events.consumer.js';
+import { OutboxDispatcher } from './events/outbox.dispatcher.js';
 import { ExpirySweeper } from './expiry/expiry.sweeper.js';
 import { RequestAuthorizer } from './http/request.authorizer.js';
 import { AllowedMethods } from './http/allowed-methods.js';
@@ -46,17 +48,16 @@ import { UsageAggregator } from './usage/usage.aggregator.js';
 import { BodySweeper } from './webhooks/body.sweeper.js';
 import { FailingEndpointMonitor } from './webhooks/failing-endpoint.monitor.js';
 import { DeliveryStore } from './webhooks/delivery.store.js';
-import { WakeUpConsumer } from './webhooks/wake-up.consumer.js';
 import { WebhookDispatcher } from './webhooks/webhook.dispatcher.js';
 
-/** What a request that has been read may still take to be answered. */
+/** Time for the responses of requests that have been read. */
 const REQUESTS_MS = 5_000;
-/** By then they are; who has sent half a request, or half a handshake, is not waited for. */
+/** Connections with an incomplete request or handshake are closed after this time. */
 const HALF_REQUESTS_MS = 4_000;
-/** POSTs under way have 5 s of these; the rest is for the steps around them. */
+/** POSTs under way have 5 s of this; the rest is for the other steps. */
 const WORKERS_MS = 7_000;
 const STEP_MS = 3_000;
-/** BullMQ waits without end for a Redis that is away; there is nothing in it that would be lost. */
+/** BullMQ waits without end for an unreachable Redis; the queue holds nothing that would be lost. */
 const QUEUE_CLOSE_MS = 1_000;
 
 /** The parts of a running control plane that its stop needs. */
@@ -65,7 +66,7 @@ interface Parts {
   readonly stores: Stores;
   readonly deadline: RequestDeadline;
   readonly sweeper: ExpirySweeper;
-  readonly keeper: PartitionMaintainer;
+  readonly partitions: PartitionMaintainer;
   readonly keyRotation: KeyRotationWorker;
   readonly queue: Queue;
   readonly ops: OpsServer;
@@ -74,9 +75,8 @@ interface Parts {
 }
 
 /**
- * Starts a control plane: tables, stores and partitions first, then the workers, and only then the ports. The shutdown
- * that it answers is not listening to signals yet; `exit` ends the process, unless told otherwise. Rejects when a port is
- * taken or a store cannot be reached.
+ * Starts a control plane: tables, stores and partitions, then the workers, then the ports. The returned shutdown does not listen
+ * for signals yet; it ends the process by default, or calls `exit`. Rejects when a port is in use or a store cannot be reached.
  */
 export async function startControlPlane(
   settings: Readonly<ControlPlaneSettings>,
@@ -87,9 +87,9 @@ export async function startControlPlane(
   const registry = new Metrics({ app: 'control-plane' });
   const metrics = new ControlPlaneMetrics(registry);
   const stores = await openStores(settings, KEY_DEPENDANTS, {
-    onError: failures.about('the database'),
-    onLimiterAway: failures.about('the limiter'),
-    onBusError: failures.about('the bus'),
+    onError: failures.about('database: an idle connection or a background read'),
+    onLimiterAway: failures.about('limiter: the shared store'),
+    onBusError: failures.about('bus: a message to other processes'),
     onBatch: (name, size) => metrics.countBatch(name, size),
     onChecks: (checks) => metrics.countChecks(checks),
     onKeyLog: (facts, message) => logger.info(facts, message),
@@ -131,10 +131,9 @@ export async function startControlPlane(
   await app.listen(settings.port, settings.host);
   await ops.listen();
   const sweeper = sweeperOf(stores, metrics, failures);
-  const { retentionDays } = settings;
-  const keeper = new PartitionMaintainer({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
+  const partitions = partitionsOf(settings, stores, failures);
   const keyRotation = keyRotationOf(stores, metrics, failures);
-  const parts = { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime };
+  const parts = { app, stores, deadline, sweeper, partitions, keyRotation, queue, ops, failures, realtime };
   return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
@@ -144,15 +143,24 @@ function authorizerOf(
   methods: AllowedMethods,
   limits: Limits,
 ): RequestAuthorizer {
-  const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
-  const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.note(keyId);
+  const onKeyUsed = (keyId: Uuid): void => keyUse.recordUse(keyId);
+  const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.recordUse(keyId);
   const listeners = { onKeyUsed, onAdminKeyUsed };
   return new RequestAuthorizer({ directory, adminKeys, adminAllowedCidrs, keys, tls, methods, limits, ...listeners });
 }
 
 function sweeperOf({ sessions }: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): ExpirySweeper {
   const onSwept = (counts: ExpiredCounts): void => metrics.countExpired(counts);
-  return new ExpirySweeper({ sessions, onSwept, onError: failures.about('the expiry sweep') });
+  return new ExpirySweeper({ sessions, onSwept, onError: failures.about('expiry sweeper: expiring sessions') });
+}
+
+function partitionsOf(
+  { retentionDays }: Readonly<ControlPlaneSettings>,
+  stores: Stores,
+  failures: FailureLog,
+): PartitionMaintainer {
+  const onError = failures.about('partition maintainer: creating or detaching partitions');
+  return new PartitionMaintainer({ ...stores, retentionDays, onError });
 }
 
 function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): KeyRotationWorker {
@@ -160,7 +168,7 @@ function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: F
     ...stores,
     owner: stores.clock.newId(),
     onRenewed: (count) => metrics.sealedValuesRenewed.inc(count),
-    onError: failures.about('the rotation of the master key'),
+    onError: failures.about('key rotation worker: resealing values'),
   });
 }
 
@@ -189,11 +197,11 @@ function serverOf({ settings: { tls, publicBaseUrl }, metrics, failures, ...part
   });
 }
 
-/** Only asked whether it is there: what this process commits, its own pump is told directly. */
+/** Used by the readiness check only: this process notifies its own outbox dispatcher directly. */
 function queueOf(settings: Readonly<ControlPlaneSettings>, failures: FailureLog): Queue {
   const connection = queueConnection(settings, 'producer');
   const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
-  queue.on('error', failures.about('the queue of webhooks'));
+  queue.on('error', failures.about('event queue: the connection of the readiness check'));
   return queue;
 }
 
@@ -208,11 +216,15 @@ interface OpsParts {
 
 function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: OpsParts): OpsServer {
   const { database, clock, events, limiter } = stores;
-  metrics.watch('requests_open', 'Requests that wait for their answer.', () => deadline.size);
-  metrics.watch('database_connections', 'Connections of this process.', () => database.poolUse.total);
-  metrics.watch('limiter_away', 'Whether this process counts quotas alone.', () => Number(limiter.away));
+  metrics.watch('requests_open', 'Requests without a response yet.', () => deadline.size);
+  metrics.watch('database_connections', 'Database connections of this process.', () => database.poolUse.total);
+  metrics.watch(
+    'limiter_away',
+    '1 while this process counts quotas alone, because the shared limiter is unreachable.',
+    () => Number(limiter.away),
+  );
   metrics.watch('clock_drift_seconds', 'Wall clock minus database clock.', () => clock.driftMs / 1000);
-  metrics.watch('events_oldest_undispatched_seconds', 'Age of the oldest event that nobody has taken.', () =>
+  metrics.watch('events_oldest_undispatched_seconds', 'Age of the oldest undispatched event.', () =>
     events.oldestUndispatchedSeconds(database),
   );
   const checks = readinessChecks({ database, clock, pingQueue: () => queue.getJobCounts('waiting') });
@@ -220,28 +232,30 @@ function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: O
 }
 
 async function closeServer(app: NestFastifyApplication): Promise<void> {
-  const patience = sleep(HALF_REQUESTS_MS, undefined, { ref: false });
-  await Promise.race([app.getHttpAdapter().getInstance().close(), patience]);
+  const timeout = sleep(HALF_REQUESTS_MS, undefined, { ref: false });
+  await Promise.race([app.getHttpAdapter().getInstance().close(), timeout]);
   app.getHttpServer().closeAllConnections();
 }
 
-/** The order matters: requests and POSTs that are under way still find the stores they need. */
+/** Stops in this order: requests and POSTs under way still need their stores. */
 function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
-  const { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime } = parts;
+  const { app, stores, deadline, sweeper, partitions, keyRotation, queue, ops, failures, realtime } = parts;
   const closing = (close: () => Promise<void>): Promise<void> =>
-    withinDeadline(QUEUE_CLOSE_MS, close).catch(failures.about('closing the queue'));
+    withinDeadline(QUEUE_CLOSE_MS, close).catch(failures.about('shutdown: closing the event queue'));
   return shutdown
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
       app.get(RcsOfferService).stop();
-      // The server waits for its connections, WebSockets too.
+      // The server waits for its connections, WebSockets included.
       await Promise.all([realtime.close(), closeServer(app)]);
       deadline.stop();
     })
     .step('stop the workers', WORKERS_MS, async () => {
-      const { worker } = app.get(WakeUpConsumer);
-      await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestPhones).stop()]);
+      const { worker } = app.get(EventsConsumer);
+      await Promise.all([closing(() => worker.close()), sweeper.stop(), partitions.stop(), app.get(TestPhones).stop()]);
       await Promise.all([app.get(IdempotencyKeySweeper).stop(), app.get(UsageAggregator).stop(), keyRotation.stop()]);
+      // The last dispatch may still claim deliveries.
+      await app.get(OutboxDispatcher).stop();
       await app.get(WebhookDispatcher).stop();
       await Promise.all([app.get(FailingEndpointMonitor).stop(), app.get(BodySweeper).stop()]);
       await realtime.stop();

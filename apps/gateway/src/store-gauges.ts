@@ -9,7 +9,7 @@ const SAME_SCRAPE_MS = 500;
 export interface StoreGaugesOptions {
   readonly database: Database;
   readonly queue: Pick<OutboundQueue, 'depth'>;
-  readonly concatenations: Pick<ConcatenationStore, 'waiting'>;
+  readonly concatenations: Pick<ConcatenationStore, 'countWaitingParts'>;
   /** Number of connection leases that this gateway holds. */
   readonly leasesHeld: () => number;
 }
@@ -41,7 +41,7 @@ export function registerStoreGauges(metrics: Metrics, o: StoreGaugesOptions): vo
   metrics.gauge({
     name: 'mo_parts_parked',
     help: 'Parts of incomplete long MOs, over all gateways.',
-    read: () => o.concatenations.waiting(o.database),
+    read: () => o.concatenations.countWaitingParts(o.database),
   });
 }
 

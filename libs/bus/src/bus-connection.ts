@@ -1,16 +1,21 @@
-/** What a line tells its owner. */
+/** Callbacks of a connection. */
 export interface LineEvents {
-  /** A message of a topic that was joined. */
+  /** Called with a message of a joined topic. */
   onMessage(topic: string, octets: Buffer): void;
-  /** A message was lost, or the line is away: one call for each failure. */
+  /** Called once per failure: a message was lost, or the connection is unavailable. */
   onError(error: unknown): void;
 }
 
-/** Carries octets between processes by topic. One conformance suite runs on every adapter. */
+/** Transports octets between processes by topic. One conformance suite runs on every adapter. */
 export interface BusConnection {
-  /** Returns at once and never throws. What cannot be sent now is dropped. Messages of one sender keep their order. */
+  /**
+   * Returns at once and never throws. Messages that cannot be sent now are dropped. Messages of one sender keep their
+   * order.
+   */
   send(topic: string, octets: Buffer): void;
-  /** Settles when messages that are sent from now on will be heard, or when the line was found to be away; never rejects. */
+  /**
+   * Resolves when messages sent from now on will be received, or when the connection is unavailable; never rejects.
+   */
   join(topic: string): Promise<void>;
   leave(topic: string): void;
   close(): Promise<void>;

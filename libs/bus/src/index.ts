@@ -1,28 +1,17 @@
-export { JobNotifier, type JobQueue, JOB_NAME, type JobIds } from './job-notifier.js';
+export { JobNotifier, type JobIds } from './job-notifier.js';
 export {
   queueConnection,
-  type QueueMigration,
   type QueueStoreOptions,
-  type QueueUse,
   queueWorkerOptions,
   migrateQueues,
   prepareQueues,
   WORKER_RETRY_MS,
 } from './queue-connection.js';
-export {
-  type Count,
-  Limiter,
-  LIMITER_PATIENCE_MS,
-  type LimiterOptions,
-  type LimiterStore,
-  type Quota,
-  type Standing,
-} from './limiter.js';
+export { Limiter, LIMITER_TIMEOUT_MS, type LimiterStore, type Quota, type QuotaResult } from './limiter.js';
 export { memoryLimiterStore, openLimiter, openLimiterStore } from './limiter-store.js';
 export { receivesNotifications } from './notification-check.js';
 export { openPubSub } from './open-pub-sub.js';
 export {
-  type Answerer,
   type BusMessage,
   MAX_MESSAGE_OCTETS,
   type MessageHandler,

@@ -4,8 +4,8 @@ import { openLetter, sealLetter } from './inquiry.js';
 
 const octets = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 
-describe('a letter', () => {
-  it('is opened to what was sealed', () => {
+describe('an encoded request', () => {
+  it('is decoded to the original', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), octets, (id, replyTo, payload) => {
         expect(openLetter(sealLetter({ id, replyTo, payload }))).toEqual({ id, replyTo, payload });
@@ -14,13 +14,13 @@ describe('a letter', () => {
   });
 
   it.each(['', '\n', 'null\n', '7\n', '{}\n', '{"id":"1"}\n', '{"id":1,"replyTo":"x"}\n', '{"id":"1","replyTo":"x"}'])(
-    'is none: %j',
+    'is null: %j',
     (text) => {
       expect(openLetter(Buffer.from(text))).toBeNull();
     },
   );
 
-  it('is none, or one, whatever the octets, and never an error', () => {
+  it('is a request or null for any octets, never an exception', () => {
     fc.assert(
       fc.property(octets, (given) => {
         openLetter(given);

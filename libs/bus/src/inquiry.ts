@@ -1,8 +1,8 @@
-/** A question, or an answer, as it travels: a line of JSON, then the octets of the payload. */
+/** A request or a response in its encoded form: a line of JSON, then the payload's octets. */
 export interface Letter {
-  /** Which question of the asker this is, or answers. */
+  /** Request id, unique per requester; repeated in the response. */
   readonly id: string;
-  /** The topic that the asker hears answers on; empty in an answer. */
+  /** The requester's response topic; empty in a response. */
   readonly replyTo: string;
   readonly payload: Buffer;
 }
@@ -13,7 +13,7 @@ export function sealLetter({ id, replyTo, payload }: Letter): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify({ id, replyTo })}\n`), payload]);
 }
 
-/** Null for octets that are no letter. */
+/** Null for octets that are not in this form. */
 export function openLetter(octets: Buffer): Letter | null {
   const end = octets.indexOf(END_OF_HEAD);
   if (end < 0) return null;

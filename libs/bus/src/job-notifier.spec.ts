@@ -3,7 +3,7 @@ import { JobNotifier, type JobIds } from './job-notifier.js';
 
 type Answer = (error?: Error) => void;
 
-/** A queue that answers when the test says so. */
+/** A queue whose adds the test completes. */
 class FakeQueue {
   readonly added: string[][] = [];
   readonly open: Answer[] = [];
@@ -25,7 +25,7 @@ const turn = async (): Promise<void> => {
   for (let count = 0; count < 3; count++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe('a bell', () => {
+describe('the job notifier', () => {
   let queue: FakeQueue;
   let errors: unknown[];
   let notifier: JobNotifier;
@@ -40,7 +40,7 @@ describe('a bell', () => {
     vi.useRealTimers();
   });
 
-  it('puts the rings of one moment into one job', async () => {
+  it('puts the notifications of one turn into one job', async () => {
     notifier.notify(['a']);
     notifier.notify(['b', 'c']);
     notifier.notify([]);
@@ -49,7 +49,7 @@ describe('a bell', () => {
     expect(queue.added).toEqual([['a', 'b', 'c']]);
   });
 
-  it('gathers the rings that come while a job is on its way', async () => {
+  it('collects notifications made while an add is pending', async () => {
     notifier.notify(['a']);
     await turn();
     notifier.notify(['b']);
@@ -61,14 +61,14 @@ describe('a bell', () => {
     expect(queue.added).toEqual([['a'], ['b', 'c']]);
   });
 
-  it('divides many ids among jobs', async () => {
+  it('splits many ids into several jobs', async () => {
     notifier.notify(Array.from({ length: 1_200 }, (_, n) => `${n}`));
     await turn();
     while (queue.open.length > 0) await queue.answer();
     expect(queue.added.map((ids) => ids.length)).toEqual([500, 500, 200]);
   });
 
-  it('forgets a ring that failed, says so once a second, and rings on', async () => {
+  it('drops a notification that failed, reports once a second, and continues', async () => {
     for (const id of ['a', 'b', 'c']) {
       notifier.notify([id]);
       await turn();
@@ -83,7 +83,7 @@ describe('a bell', () => {
     expect(queue.added).toEqual([['a'], ['b'], ['c'], ['d']]);
   });
 
-  it('gives a job up after a second, and is silent when four do not settle', async () => {
+  it('abandons an add after a second, and adds nothing while four are unsettled', async () => {
     notifier.notify(['0']);
     for (let n = 1; n <= 6; n++) {
       await turn();
@@ -96,7 +96,7 @@ describe('a bell', () => {
     expect(queue.added.at(-1)).toEqual(['4', '5', '6']);
   });
 
-  it('remembers a bounded number of ids, the latest', async () => {
+  it('keeps a bounded number of ids, the latest', async () => {
     notifier.notify(['first']);
     await turn();
     for (let n = 0; n < 70; n++) notifier.notify(Array.from({ length: 100 }, (_, m) => `${n * 100 + m}`));
@@ -105,7 +105,7 @@ describe('a bell', () => {
     expect([ids.length, ids[0], ids[1], ids.at(-1)]).toEqual([5_001, 'first', '2000', '6999']);
   });
 
-  it('rings for the last time when it closes, and not after', async () => {
+  it('adds a last job when it closes, and none afterwards', async () => {
     notifier.notify(['a']);
     const closing = notifier.close();
     notifier.notify(['b']);
@@ -115,7 +115,7 @@ describe('a bell', () => {
     await notifier.close();
   });
 
-  it('closes within half a second, though its last job never settles', async () => {
+  it('closes within half a second even if its last add never settles', async () => {
     notifier.notify(['a']);
     await turn();
     let closed = false;

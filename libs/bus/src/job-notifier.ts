@@ -1,57 +1,61 @@
 import type { JobsOptions } from 'bullmq';
 
-/** What a ring carries: ids of committed rows, never state. */
+/** Payload of a job: ids of committed rows, never state. */
 export interface JobIds {
   ids: string[];
 }
 
-/** The one call of a BullMQ Queue that a bell makes. */
+/** The method of a BullMQ Queue that JobNotifier uses. */
 export interface JobQueue {
   add(name: string, data: JobIds, options: JobsOptions): Promise<unknown>;
 }
 
-/** The name of every job that a bell adds. */
+/** Name of every job that JobNotifier adds. */
 export const JOB_NAME = 'ring';
 
-/** Ids in one job at most; more go into the next. */
+/** Maximum number of ids per job; further ids go into the next job. */
 const IDS_PER_JOB = 500;
-/** Ids that wait for the job before them at most. The oldest are forgotten first: the relay finds those soonest. */
+/**
+ * Maximum number of ids queued behind the pending job. The oldest are dropped first: the relay finds those soonest.
+ */
 const IDS_WAITING = 5_000;
-/** A job whose adding takes longer is given up; it may still be added, which does no harm. */
+/** Timeout of an add; the job may still be added later, which is harmless. */
 const GIVE_UP_MS = 1_000;
-/** Given-up jobs that have not settled at most; with this many the bell is silent until one does. */
+/** Maximum number of timed-out adds that have not settled; then no job is added until one does. */
 const UNSETTLED_LIMIT = 4;
-/** How long closing waits for the last job. */
+/** How long closing waits for the last add. */
 const CLOSE_TIMEOUT_MS = 500;
-/** A store that is away fails every ring: one report in this time says it all. */
+/** Minimum interval between error reports while the store is unavailable. */
 const REPORT_EVERY_MS = 1_000;
 
-/** Nothing of a ring is kept but the last failures, to look at. */
+/** Only the last failed jobs are kept, for diagnosis. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } };
 
 /**
- * Tells a worker, maybe in another process, that rows are due. It is a hint and no more: a ring never throws, never
- * makes its caller wait, and may be lost; whoever relies on it also looks at the rows every few seconds. Rings of one
- * moment, and those that come while a job is on its way, share a job.
+ * Notifies workers, possibly in other processes, that rows are due. Only a hint: `notify` never throws, never blocks,
+ * and a notification may be lost, so consumers also poll the rows every few seconds. Notifications of one event loop
+ * turn, and those made while an add is pending, share a job.
  */
 export class JobNotifier {
   readonly #queue: JobQueue;
   readonly #onError: (error: unknown) => void;
   #waiting: string[] = [];
-  #onItsWay: object | undefined;
+  #pendingAdd: object | undefined;
   #unsettled = 0;
   #flushing = false;
   #closed = false;
   #reportedMs = Number.NEGATIVE_INFINITY;
   #settled: (() => void) | undefined;
 
-  /** `onError` hears of lost rings, at most once a second. The queue stays its owner's to close, after the bell. */
+  /**
+   * `onError` is called for lost notifications, at most once a second. The owner of the queue closes it, after this.
+   */
   constructor(queue: JobQueue, onError: (error: unknown) => void) {
     this.#queue = queue;
     this.#onError = onError;
   }
 
-  /** After the commit of the rows. */
+  /** Call after the commit of the rows. */
   notify(ids: readonly string[]): void {
     if (this.#closed || ids.length === 0) return;
     this.#waiting.push(...ids);
@@ -59,7 +63,7 @@ export class JobNotifier {
     this.#flushSoon();
   }
 
-  /** Rings for what is waiting, once, and then no more; returns within half a second. */
+  /** Sends queued notifications once, then no more; returns within half a second. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -84,18 +88,18 @@ export class JobNotifier {
   }
 
   #flush(): void {
-    if (this.#onItsWay !== undefined || this.#unsettled >= UNSETTLED_LIMIT || this.#waiting.length === 0) return;
+    if (this.#pendingAdd !== undefined || this.#unsettled >= UNSETTLED_LIMIT || this.#waiting.length === 0) return;
     void this.#add({ ids: this.#waiting.splice(0, IDS_PER_JOB) });
   }
 
-  /** Settles always, and never rejects. */
+  /** Always resolves. */
   async #add(notify: JobIds): Promise<void> {
     const mine = {};
-    this.#onItsWay = mine;
+    this.#pendingAdd = mine;
     this.#unsettled++;
     const timer = setTimeout(() => {
-      this.#report(new Error(`a ring took more than ${GIVE_UP_MS} ms`));
-      this.#letNextGo(mine);
+      this.#report(new Error(`adding a job took more than ${GIVE_UP_MS} ms`));
+      this.#releasePendingAdd(mine);
     }, GIVE_UP_MS);
     timer.unref();
     try {
@@ -105,13 +109,13 @@ export class JobNotifier {
     } finally {
       clearTimeout(timer);
       this.#unsettled--;
-      this.#letNextGo(mine);
+      this.#releasePendingAdd(mine);
       if (this.#unsettled === 0) this.#settled?.();
     }
   }
 
-  #letNextGo(mine: object): void {
-    if (this.#onItsWay === mine) this.#onItsWay = undefined;
+  #releasePendingAdd(mine: object): void {
+    if (this.#pendingAdd === mine) this.#pendingAdd = undefined;
     if (!this.#closed) this.#flushSoon();
   }
 

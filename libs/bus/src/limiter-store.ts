@@ -10,15 +10,17 @@ import {
 import { type QueueStoreOptions, redisAddress, retryDelayMs } from './queue-connection.js';
 import { type Count, Limiter, type LimiterStore } from './limiter.js';
 
-/** What is asked and not answered is given up by then, so that nothing piles up behind a store that is frozen. */
+/** Timeout of a command, so that commands do not accumulate behind a store that hangs. */
 const COMMAND_TIMEOUT_MS = 500;
 const KEEP_ALIVE_MS = 10_000;
 const KEY_PREFIX = 'countersign:limit';
 const TABLE = 'rate_limits';
-/** Calls of one turn run beside each other; a key is one row, which takes them one by one anyway. */
+/** Calls of one turn run in parallel; calls for one key serialize on its row anyway. */
 const POSTGRES_CONNECTIONS = 4;
 
-/** The library refuses by itself at `points`; here it only counts, since one key may be asked about with several limits. */
+/**
+ * The library limits to `points` itself; here it only counts, since one key may be checked against several limits.
+ */
 const COUNTING = { keyPrefix: KEY_PREFIX, points: Number.MAX_SAFE_INTEGER, duration: 60 };
 
 async function add(limiter: RateLimiterAbstract, key: string, points: number, windowSeconds: number): Promise<Count> {
@@ -26,7 +28,7 @@ async function add(limiter: RateLimiterAbstract, key: string, points: number, wi
   return { consumed: consumedPoints, resetMs: msBeforeNext };
 }
 
-/** Counters of this process alone. */
+/** Counters of this process only. */
 export function memoryLimiterStore(): LimiterStore {
   const limiter = new RateLimiterMemory(COUNTING);
   return {
@@ -35,7 +37,7 @@ export function memoryLimiterStore(): LimiterStore {
   };
 }
 
-/** Counters in Redis, over a connection of their own. Resolves when it is there, or was found not to be. */
+/** Counters in Redis, over a separate connection. Resolves when it is connected or unavailable. */
 async function redisLimiterStore(redisUrl: string): Promise<LimiterStore> {
   const redis = new Redis({
     ...redisAddress(redisUrl),
@@ -47,7 +49,7 @@ async function redisLimiterStore(redisUrl: string): Promise<LimiterStore> {
     keepAlive: KEEP_ALIVE_MS,
     retryStrategy: (times) => retryDelayMs(times, Math.random()),
   });
-  // Who counts hears of it by the call that fails.
+  // The failing call reports the error.
   redis.on('error', () => undefined);
   await redis.connect().catch(() => undefined);
   const limiter = new RateLimiterRedis({ ...COUNTING, storeClient: redis });
@@ -60,7 +62,7 @@ async function redisLimiterStore(redisUrl: string): Promise<LimiterStore> {
   };
 }
 
-/** Counters in an unlogged table, over a small pool of their own: a busy pool of requests must not hold them up. */
+/** Counters in an unlogged table, over a small separate pool: a busy request pool must not delay them. */
 function postgresLimiterStore(databaseUrl: string): LimiterStore {
   const pool = new pg.Pool({
     ...connectionSettings(databaseUrl),
@@ -86,14 +88,14 @@ function postgresLimiterStore(databaseUrl: string): LimiterStore {
   };
 }
 
-/** The store that all processes share: Redis when there is one, else PostgreSQL, whose table the migrations make. */
+/** The store shared by all processes: Redis if configured, else PostgreSQL, whose table the migrations create. */
 export async function openLimiterStore({ redisUrl, databaseUrl }: QueueStoreOptions): Promise<LimiterStore> {
   return redisUrl === null ? postgresLimiterStore(databaseUrl) : redisLimiterStore(redisUrl);
 }
 
-/** A limiter over the shared store. A store that is away stops no boot: the limiter begins on its own then. */
+/** A limiter over the shared store. An unavailable store does not stop the boot: the limiter then counts locally. */
 export async function openLimiter(options: QueueStoreOptions, onError: (error: unknown) => void): Promise<Limiter> {
   const limiter = new Limiter({ store: await openLimiterStore(options), fallback: memoryLimiterStore(), onError });
-  await limiter.open();
+  await limiter.probeOnce();
   return limiter;
 }

@@ -1,33 +1,33 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Count, Limiter, LIMITER_PATIENCE_MS, type LimiterStore } from './limiter.js';
+import { type Count, Limiter, LIMITER_TIMEOUT_MS, type LimiterStore } from './limiter.js';
 import { memoryLimiterStore } from './limiter-store.js';
 
 interface Fixture {
   readonly limiter: Limiter;
   readonly errors: unknown[];
-  readonly asked: string[];
+  readonly calls: string[];
 }
 
 function limiterOver(add: LimiterStore['add']): Fixture {
   const errors: unknown[] = [];
-  const asked: string[] = [];
+  const calls: string[] = [];
   const store: LimiterStore = {
     add: (...question) => {
-      asked.push(question[0]);
+      calls.push(question[0]);
       return add(...question);
     },
     close: () => Promise.resolve(),
   };
   const onError = (error: unknown): void => void errors.push(error);
-  return { limiter: new Limiter({ store, fallback: memoryLimiterStore(), onError }), errors, asked };
+  return { limiter: new Limiter({ store, fallback: memoryLimiterStore(), onError }), errors, calls };
 }
 
 const QUOTA = { limit: 3, windowSeconds: 60 };
 const never = (): Promise<Count> => new Promise(() => undefined);
 
 describe('requests of one turn', () => {
-  it('are told what each would have been told alone, one after the other', async () => {
+  it('get the results that they would have got one after the other', async () => {
     const request = fc.record({
       key: fc.constantFrom('a', 'b', 'c'),
       points: fc.integer({ min: 0, max: 3 }),
@@ -50,20 +50,20 @@ describe('requests of one turn', () => {
     );
   });
 
-  it('share one call for each key, and the next turn asks again', async () => {
+  it('share one call for each key, and the next turn calls again', async () => {
     const memory = memoryLimiterStore();
-    const { limiter, asked } = limiterOver((...question) => memory.add(...question));
+    const { limiter, calls } = limiterOver((...question) => memory.add(...question));
     await Promise.all(['a', 'b', 'a', 'a'].map((key) => limiter.consume(key, 1, QUOTA)));
     await limiter.consume('a', 1, QUOTA);
-    expect(asked).toEqual(['a', 'b', 'a']);
+    expect(calls).toEqual(['a', 'b', 'a']);
   });
 });
 
-describe('a store that is away', () => {
-  it('is reported once, and asked by nobody but a probe until it is back', async () => {
+describe('an unavailable store', () => {
+  it('is reported once, and called only by probes until it is available again', async () => {
     let broken = true;
     const memory = memoryLimiterStore();
-    const { limiter, errors, asked } = limiterOver((...question) =>
+    const { limiter, errors, calls } = limiterOver((...question) =>
       broken ? Promise.reject(new Error('away')) : memory.add(...question),
     );
     const standings = [];
@@ -75,7 +75,7 @@ describe('a store that is away', () => {
       [false, 0, true],
       [false, 0, true],
     ]);
-    expect([errors.length, asked.filter((key) => key === 'a').length]).toEqual([1, 1]);
+    expect([errors.length, calls.filter((key) => key === 'a').length]).toEqual([1, 1]);
     broken = false;
     await expect.poll(() => limiter.away).toBe(false);
     expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 2, away: false });
@@ -124,23 +124,23 @@ describe('a store that is away', () => {
     await limiter.close();
   });
 
-  it('and answers too late is not heard any more', async () => {
+  it('that answers too late is ignored', async () => {
     let answer: (count: Count) => void = () => undefined;
     const { limiter, errors } = limiterOver(() => new Promise((resolve) => (answer = resolve)));
     const standing = await limiter.consume('a', 1, QUOTA);
     expect(standing).toMatchObject({ remaining: 2, away: true });
     answer({ consumed: 3, resetMs: 1 });
-    expect(String(errors[0])).toContain(`${LIMITER_PATIENCE_MS} ms`);
+    expect(String(errors[0])).toContain(`${LIMITER_TIMEOUT_MS} ms`);
     await limiter.close();
   });
 
-  it('is not one whose answer only waited to be read by a busy process', async () => {
+  it('is not assumed when the response only waits to be read by a busy process', async () => {
     const { limiter, errors } = limiterOver(
       () => new Promise((resolve) => setImmediate(() => resolve({ consumed: 1, resetMs: 60_000 }))),
     );
     const standing = limiter.consume('a', 1, QUOTA);
     setImmediate(() => {
-      const busyUntil = performance.now() + LIMITER_PATIENCE_MS + 50;
+      const busyUntil = performance.now() + LIMITER_TIMEOUT_MS + 50;
       while (performance.now() < busyUntil);
     });
     expect(await standing).toMatchObject({ remaining: 2, away: false });
@@ -148,11 +148,11 @@ describe('a store that is away', () => {
     await limiter.close();
   });
 
-  it('when everything ends keeps nobody waiting', async () => {
+  it('on close leaves no request pending', async () => {
     const { limiter } = limiterOver(never);
-    const waiting = limiter.consume('a', 1, QUOTA);
+    const pending = limiter.consume('a', 1, QUOTA);
     await limiter.close();
-    expect(await waiting).toMatchObject({ allowed: true, away: true });
+    expect(await pending).toMatchObject({ allowed: true, away: true });
     expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 1, away: true });
   });
 });

@@ -6,66 +6,68 @@ export interface Quota {
   readonly windowSeconds: number;
 }
 
-/** How a key stands after its points were counted. */
-export interface Standing {
+/** The state of a key after its points were counted. */
+export interface QuotaResult {
   readonly allowed: boolean;
   readonly remaining: number;
-  /** Until the window ends and the count begins anew; at least 1 ms. */
+  /** Time until the window ends and the count restarts; at least 1 ms. */
   readonly resetMs: number;
-  /** The store is away: this process alone has counted. */
+  /** The store is unavailable: only this process counted. */
   readonly away: boolean;
 }
 
-/** What a key has used of its window, the points just added included. */
+/** The points of a key in its window, including those just added. */
 export interface Count {
   readonly consumed: number;
   readonly resetMs: number;
 }
 
-/** Counters that begin anew when their window is over. One conformance suite runs on every adapter. */
+/** Counters that restart when their window ends. One conformance suite runs on every adapter. */
 export interface LimiterStore {
-  /** Adds points to a key, atomically, and begins its window if there is none. Rejects when the store is away. */
+  /**
+   * Adds points to a key, atomically, and begins its window if there is none. Rejects when the store is unavailable.
+   */
   add(key: string, points: number, windowSeconds: number): Promise<Count>;
   close(): Promise<void>;
 }
 
-/** From the first request of a turn to the moment when its store is given up; no request waits longer. */
-export const LIMITER_PATIENCE_MS = 300;
-/** How often a store that is away is looked for. */
+/** Timeout of the store, from the first request of a turn; no request waits longer. */
+export const LIMITER_TIMEOUT_MS = 300;
+/** Interval of probes while the store is unavailable. */
 const PROBE_EVERY_MS = 250;
 const PROBE_KEY = 'probe';
 const PROBE_WINDOW_SECONDS = 60;
 /** Keys whose last count by the store is remembered, some 200 octets each. The least recently counted is dropped first. */
 const MAX_REMEMBERED_KEYS = 20_000;
 
-/** What is asked about one key in one turn. */
+/** The requests for one key in one turn. */
 interface Share {
   readonly key: string;
   readonly windowSeconds: number;
-  readonly waiting: Waiting[];
+  readonly waiting: PendingRequest[];
   points: number;
   answered: boolean;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly limit: number;
-  /** The points of the share up to this request, its own included. */
+  /** Points of the share up to and including this request. */
   readonly upTo: number;
-  readonly resolve: (standing: Standing) => void;
+  readonly resolve: (standing: QuotaResult) => void;
 }
 
 export interface LimiterOptions {
   readonly store: LimiterStore;
-  /** Counts while the store is away: the same quotas, for this process alone. */
+  /** Counts while the store is unavailable: the same quotas, for this process only. */
   readonly fallback: LimiterStore;
-  /** Hears when the store goes away, once each time. */
+  /** Called when the store becomes unavailable, once each time. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Counts requests against quotas, for all processes together. Requests of one turn of the event loop that ask about the
- * same key share one call to the store and split its answer exactly. A store that does not answer in time is away from
- * then on: nobody waits for it until a probe has found it again.
+ * Counts requests against quotas shared by all processes. Requests of one event loop turn for the same key share one
+ * call to the store and split its result exactly. A store that does not answer in time is considered unavailable: no
+ * request waits for it until a probe succeeds.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -85,16 +87,16 @@ export class Limiter {
     this.#options = options;
   }
 
-  /** Whether this process counts alone at the moment. */
+  /** Whether this process is counting locally. */
   get away(): boolean {
     return this.#away;
   }
 
   /**
-   * Counts `points` (0 only looks) for a key, whose window must be the same at every call. Points count even when they
-   * are refused. Never rejects, and answers within half a second.
+   * Counts `points` (0 only reads) for a key, whose window must be the same in every call. Points count even when
+   * they are refused. Never rejects, and resolves within half a second.
    */
-  consume(key: string, points: number, { limit, windowSeconds }: Quota): Promise<Standing> {
+  consume(key: string, points: number, { limit, windowSeconds }: Quota): Promise<QuotaResult> {
     if (this.#shares.size === 0) setImmediate(() => this.#flush());
     let share = this.#shares.get(key);
     if (share === undefined) {
@@ -106,12 +108,14 @@ export class Limiter {
     return new Promise((resolve) => waiting.push({ limit, upTo, resolve }));
   }
 
-  /** Looks whether the store is there, so that the first request need not find out. Never rejects. */
-  async open(): Promise<void> {
-    await this.#ask([{ key: PROBE_KEY, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, answered: false }]);
+  /** Checks whether the store is available, so that the first request does not have to. Never rejects. */
+  async probeOnce(): Promise<void> {
+    await this.#countInStore([
+      { key: PROBE_KEY, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, answered: false },
+    ]);
   }
 
-  /** What still asks is answered by this process. */
+  /** Pending requests are then counted by this process. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#away = true;
@@ -122,50 +126,52 @@ export class Limiter {
   #flush(): void {
     const shares = [...this.#shares.values()];
     this.#shares = new Map();
-    if (this.#away) for (const share of shares) this.#countHere(share);
-    else void this.#ask(shares);
+    if (this.#away) for (const share of shares) this.#countLocally(share);
+    else void this.#countInStore(shares);
   }
 
-  async #ask(shares: readonly Share[]): Promise<void> {
+  async #countInStore(shares: readonly Share[]): Promise<void> {
     const timer = setTimeout(() => {
-      // When this process itself was busy for so long, the answer may be there and only unread: reading comes first.
-      setImmediate(() => this.#giveUp(shares));
-    }, LIMITER_PATIENCE_MS);
-    await Promise.all(shares.map((share) => this.#askFor(share)));
+      // If this process itself was busy, the response may be received but not read yet: let it be read first.
+      setImmediate(() => this.#timeOut(shares));
+    }, LIMITER_TIMEOUT_MS);
+    await Promise.all(shares.map((share) => this.#countShare(share)));
     clearTimeout(timer);
   }
 
-  async #askFor(share: Share): Promise<void> {
+  async #countShare(share: Share): Promise<void> {
     try {
       const { key, points, windowSeconds } = share;
       const count = await this.#options.store.add(key, points, windowSeconds);
       if (points > 0 && !share.answered) {
         this.#counted.set(key, { consumed: count.consumed, endsMs: performance.now() + count.resetMs });
       }
-      answer(share, count, false);
+      resolveShare(share, count, false);
     } catch (error) {
       if (share.answered) return;
-      this.#leave(error);
-      this.#countHere(share);
+      this.#markUnavailable(error);
+      this.#countLocally(share);
     }
   }
 
-  #giveUp(shares: readonly Share[]): void {
+  #timeOut(shares: readonly Share[]): void {
     const late = shares.filter(({ answered }) => !answered);
     if (late.length === 0) return;
-    this.#leave(new Error(`the limiter's store did not answer within ${LIMITER_PATIENCE_MS} ms`));
-    for (const share of late) this.#countHere(share);
+    this.#markUnavailable(new Error(`the limiter's store did not answer within ${LIMITER_TIMEOUT_MS} ms`));
+    for (const share of late) this.#countLocally(share);
   }
 
-  #countHere(share: Share): void {
+  #countLocally(share: Share): void {
     const { key, points, windowSeconds } = share;
     const counted = this.#counted.get(key);
     this.#counted.delete(key);
     const before = counted !== undefined && performance.now() < counted.endsMs ? counted.consumed : 0;
-    void this.#options.fallback.add(key, before + points, windowSeconds).then((count) => answer(share, count, true));
+    void this.#options.fallback
+      .add(key, before + points, windowSeconds)
+      .then((count) => resolveShare(share, count, true));
   }
 
-  #leave(error: unknown): void {
+  #markUnavailable(error: unknown): void {
     if (this.#away || this.#closed) return;
     this.#away = true;
     this.#options.onError(error);
@@ -178,7 +184,7 @@ export class Limiter {
     this.#probeTimer.unref();
   }
 
-  /** A write, since a store that can only be read does not count. */
+  /** A write, since a read-only store cannot count. */
   async #probe(): Promise<void> {
     try {
       await this.#options.store.add(PROBE_KEY, 0, PROBE_WINDOW_SECONDS);
@@ -189,8 +195,8 @@ export class Limiter {
   }
 }
 
-/** Splits a count among those who share it, in the order in which they came. The second answer to a share is dropped. */
-function answer(share: Share, { consumed, resetMs }: Count, away: boolean): void {
+/** Splits a count among the requests of a share, in order. A second result for a share is ignored. */
+function resolveShare(share: Share, { consumed, resetMs }: Count, away: boolean): void {
   if (share.answered) return;
   share.answered = true;
   const before = consumed - share.points;

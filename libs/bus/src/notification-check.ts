@@ -16,13 +16,13 @@ async function connected(url: string): Promise<pg.Client> {
   return client;
 }
 
-function heard(listener: pg.Client, word: string, timeoutMs: number): Promise<boolean> {
+function receivesPayload(listener: pg.Client, payloadText: string, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       resolve(false);
     }, timeoutMs);
     listener.on('notification', ({ payload }) => {
-      if (payload !== word) return;
+      if (payload !== payloadText) return;
       clearTimeout(timer);
       resolve(true);
     });
@@ -30,17 +30,17 @@ function heard(listener: pg.Client, word: string, timeoutMs: number): Promise<bo
 }
 
 /**
- * Whether a connection of one URL hears what a connection of another sends. It does not through a pooler that changes
- * the server under a client after each transaction, and so cannot carry the bell.
+ * Whether a connection of one URL receives notifications sent over a connection of another. It does not through a
+ * transaction pooler, which then cannot be used for job notifications.
  */
 export async function receivesNotifications(listenUrl: string, notifyUrl: string, timeoutMs: number): Promise<boolean> {
   const [listener, notifier] = await Promise.all([connected(listenUrl), connected(notifyUrl)]);
   try {
-    const word = randomBytes(8).toString('hex');
-    const hearing = heard(listener, word, timeoutMs);
+    const payloadText = randomBytes(8).toString('hex');
+    const received = receivesPayload(listener, payloadText, timeoutMs);
     await listener.query(`LISTEN ${CHANNEL}`);
-    await notifier.query('SELECT pg_notify($1, $2)', [CHANNEL, word]);
-    return await hearing;
+    await notifier.query('SELECT pg_notify($1, $2)', [CHANNEL, payloadText]);
+    return await received;
   } finally {
     await Promise.all([listener.end(), notifier.end()]);
   }

@@ -1,12 +1,12 @@
-/** Everything goes through one channel: to listen costs the same for one topic as for ten thousand. */
+/** One channel for all topics: the cost of LISTEN does not depend on the number of topics. */
 export const BUS_CHANNEL = 'countersign_bus';
 
 export const LISTEN = `LISTEN ${BUS_CHANNEL}`;
 
 /**
- * Keeps payloads and tells of them: one statement is one transaction, so that who is told finds them. A notification
- * takes a lock of the whole cluster until its commit, which therefore comes at once.
- * $1 ids, $2 payloads (bytea), $3 the words of the notifications.
+ * Stores payloads and sends notifications in one statement, so that receivers find the payloads. A notification takes
+ * a cluster-wide lock until its commit, which therefore follows at once. $1 ids, $2 payloads (bytea), $3 notification
+ * texts.
  */
 export const SEND = `
   WITH kept AS (
@@ -18,5 +18,5 @@ export const SEND = `
 /** $1 ids. */
 export const READ_PAYLOADS = `SELECT id, payload FROM bus_payloads WHERE id = ANY ($1::uuid[])`;
 
-/** Whoever was there has read them long ago. */
+/** Every receiver has read them long before. */
 export const FORGET_PAYLOADS = `DELETE FROM bus_payloads WHERE created_at < clock_timestamp() - interval '1 minute'`;

@@ -7,20 +7,20 @@ import { retryDelayMs } from './queue-connection.js';
 import type { BusConnection, LineEvents } from './bus-connection.js';
 import { FORGET_PAYLOADS, LISTEN, READ_PAYLOADS, SEND } from './postgres-bus.sql.js';
 
-/** Where a notification says what it is about: the id of its payload, its octets, its topic. */
+/** Format of a notification: the id of its payload, its number of octets, its topic. */
 const WORD = /^([\da-f-]{36}) (\d{1,9}) (\S+)$/;
 const QUERY_TIMEOUT_MS = 2_500;
-/** A connection that only listens would never notice that nobody is there any more. */
+/** Probe interval: a connection that only listens would not notice a lost peer. */
 const PROBE_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 30_000;
-/** One to write with, one to read with: a process that says much still hears. */
+/** One for writing, one for reading, so that heavy sending does not delay receiving. */
 const CONNECTIONS = 2;
-/** What was said last may still be on its way. */
+/** How long closing waits for the last messages. */
 const CLOSE_TIMEOUT_MS = 1_000;
-/** Waiting to be said, or to be heard, at most; the oldest are dropped. */
+/** Limits of the outbox and the inbox; the oldest messages are dropped. */
 const WAITING_MESSAGES = 10_000;
 const WAITING_OCTETS = 16 * 1024 * 1024;
-/** Messages of one statement, unless they are large. */
+/** Maximum number of messages per statement, unless they are large. */
 const BATCH_MESSAGES = 100;
 const BATCH_OCTETS = 4 * 1024 * 1024;
 
@@ -36,8 +36,8 @@ interface Sent extends Item {
 }
 
 /**
- * PostgreSQL's notifications, for want of a Redis. They carry ids only: payloads lie in an unlogged table, read by those
- * who have joined the topic. Needs a direct or session-pooled connection.
+ * PostgreSQL notifications, for deployments without Redis. Notifications contain ids only: payloads are rows of an
+ * unlogged table, read by processes that joined the topic. Needs a direct or session-pooled connection.
  */
 export class PostgresBus implements BusConnection {
   readonly #pool: pg.Pool;
@@ -47,7 +47,7 @@ export class PostgresBus implements BusConnection {
   readonly #forget: PollLoop;
   readonly #closing = new AbortController();
   readonly #listening: Promise<void>;
-  /** Who waits until the connection listens, or was found to be away. */
+  /** Resolvers of pending joins, called when the connection listens or is unavailable. */
   readonly #joining = new Set<() => void>();
   #hears = false;
   #sending: Promise<void> | undefined;
@@ -97,7 +97,7 @@ export class PostgresBus implements BusConnection {
     if (!waiting.add(item)) this.events.onError(new Error('too many messages are on their way'));
   }
 
-  /** One statement at a time, so that messages keep their order; those that come meanwhile share the next one. */
+  /** One statement at a time, so that messages keep their order; messages added meanwhile share the next one. */
   private async sendAll(): Promise<void> {
     await nextTurn();
     for (let batch = this.#outbox.take(); batch.length > 0; batch = this.#outbox.take()) {
@@ -137,7 +137,7 @@ export class PostgresBus implements BusConnection {
     return new Map(rows.map(({ id, payload }) => [id, payload]));
   }
 
-  /** Keeps one connection listening until the line is closed. */
+  /** Keeps one connection listening until `close`. */
   private async listen(): Promise<void> {
     const { signal } = this.#closing;
     for (let failures = 1; !signal.aborted; failures++) {
@@ -147,14 +147,14 @@ export class PostgresBus implements BusConnection {
       } catch (error) {
         this.events.onError(error);
       }
-      // Who waits to join learns that the line is away; the next connection listens for all topics anyway.
+      // Pending joins resolve although the connection is unavailable; the next one listens for all topics anyway.
       this.settleJoins(false);
       void client.end().catch(() => undefined);
       await delay(retryDelayMs(failures, Math.random()), undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Until the connection is lost or silent, or the line is closed. */
+  /** Runs until the connection is lost or silent, or `close`. */
   private async listenOn(client: pg.Client, onListening: () => void): Promise<void> {
     const turn = new AbortController();
     const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
@@ -178,12 +178,12 @@ export class PostgresBus implements BusConnection {
   }
 }
 
-/** Items in their order, bounded in number and octets. */
+/** An ordered queue, bounded in number and octets. */
 class Waiting<T extends Item> {
   #items: T[] = [];
   #octets = 0;
 
-  /** False when older ones had to go. */
+  /** False when older items were dropped. */
   add(item: T): boolean {
     this.#items.push(item);
     this.#octets += item.size;
@@ -195,7 +195,7 @@ class Waiting<T extends Item> {
     return kept;
   }
 
-  /** As many as one statement should carry; none when there are none. */
+  /** The items of one statement; empty when there are none. */
   take(): T[] {
     let count = 0;
     let octets = 0;

@@ -2,42 +2,45 @@ import { randomBytes } from 'node:crypto';
 import type { BusConnection, LineEvents } from './bus-connection.js';
 import { openLetter, sealLetter } from './inquiry.js';
 
-/** Octets travel as they are, anything else as its JSON. Nothing secret in clear: it passes through the store. */
+/** Buffers are sent unchanged, any other value as JSON. No secrets in clear: the payload passes through the store. */
 export type Payload = Buffer | string | number | boolean | object | null;
 
 export interface BusMessage {
   readonly topic: string;
   readonly octets: Buffer;
-  /** The payload read as JSON; undefined when it is none, or empty. */
+  /** The payload parsed as JSON; undefined when it is not JSON, or empty. */
   json(): unknown;
 }
 
-/** A handler that throws is reported and called again with the next message. */
+/** A handler that throws is reported and called again for the next message. */
 export type MessageHandler = (message: BusMessage) => void;
 
-/** Answers a question; null leaves it to others. */
+/** Answers a request; null leaves it to other processes. */
 export type Answerer = (message: BusMessage) => Promise<Payload | null> | Payload | null;
 
 export interface Subscription {
-  /** Settles when messages published from now on will be heard, or when the line was found to be away; never rejects. */
+  /**
+   * Resolves when messages published from now on will be received, or when the connection is unavailable; never
+   * rejects.
+   */
   readonly ready: Promise<void>;
-  /** The handler hears no more. */
+  /** The handler is not called any more. */
   close(): void;
 }
 
 /** Larger messages are neither sent nor given to a handler, and reported. */
 export const MAX_MESSAGE_OCTETS = 4 * 1024 * 1024;
-/** Letters and the characters of ids; no white space, which ends a topic on the line. */
+/** Letters and the characters of ids; no white space, which ends a topic in a notification. */
 const TOPIC = /^[\w:.-]{1,200}$/;
-/** Questions that wait for their answer; a further one finds nobody. */
+/** Maximum number of pending requests; further ones resolve to null. */
 const QUESTIONS_OPEN = 1_000;
-/** A line that is away fails every message: one report in this time says it all. */
+/** Minimum interval between error reports while the connection is unavailable. */
 const REPORT_EVERY_MS = 1_000;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Messages between processes by topic. Delivery is a hint: a message may be lost, and whoever relies on it also looks at
- * the rows. Publishing never throws and never waits; a process hears what it publishes itself, too.
+ * Messages between processes by topic. Delivery is a hint: a message may be lost, so consumers also poll the rows.
+ * Publishing never throws and never blocks; a process receives its own messages too.
  */
 export class PubSub {
   readonly #line: BusConnection;
@@ -50,7 +53,7 @@ export class PubSub {
   #reportedMs = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** `onError` hears of lost messages and of failing handlers, at most once a second. */
+  /** `onError` is called for lost messages and failing handlers, at most once a second. */
   constructor(openLine: (events: LineEvents) => BusConnection, onError: (error: unknown) => void) {
     this.#onError = onError;
     this.#line = openLine({
@@ -59,7 +62,7 @@ export class PubSub {
     });
   }
 
-  /** After the commit of what it tells about. Without a payload it is a nudge. */
+  /** Call after the commit of the change. Without a payload it only signals a change. */
   publish(topic: string, payload: Payload = NOTHING): void {
     if (this.#closed) return;
     const octets = octetsOf(payload);
@@ -69,11 +72,11 @@ export class PubSub {
     else this.#line.send(topic, octets);
   }
 
-  /** Hears every message of the topic from `ready` on. A topic may have any number of handlers. */
+  /** Receives every message of the topic from `ready` on. A topic may have any number of handlers. */
   subscribe(topic: string, handler: MessageHandler): Subscription {
     if (!TOPIC.test(topic)) throw new Error(`no name of a topic: ${topic}`);
     const handlers = this.#handlers.get(topic) ?? new Set();
-    // The same function may be subscribed twice, and each closed alone.
+    // The same function may be subscribed twice, and each subscription closed separately.
     const own: MessageHandler = (message) => handler(message);
     handlers.add(own);
     this.#handlers.set(topic, handlers);
@@ -82,7 +85,7 @@ export class PubSub {
     return { ready, close: () => this.drop(topic, own) };
   }
 
-  /** The first answer of whoever answers on the topic, or null when none came in time. Never rejects. */
+  /** The first answer of any process on the topic, or null when none arrived in time. Never rejects. */
   async ask(topic: string, payload: Payload, timeoutMs: number): Promise<BusMessage | null> {
     if (this.#closed || this.#questions.size >= QUESTIONS_OPEN) return null;
     const id = randomBytes(12).toString('hex');
@@ -102,7 +105,7 @@ export class PubSub {
     });
   }
 
-  /** Answers what is asked on the topic. A handler that throws is reported, and the question left unanswered. */
+  /** Answers requests on the topic. A handler that throws is reported, and the request is not answered. */
   answer(topic: string, handler: Answerer): Subscription {
     return this.subscribe(topic, (message) => {
       const letter = openLetter(message.octets);
@@ -113,7 +116,7 @@ export class PubSub {
     });
   }
 
-  /** Hears and says no more; open questions find nobody. Settles within a second. */
+  /** Stops sending and receiving; pending requests resolve to null. Resolves within a second. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

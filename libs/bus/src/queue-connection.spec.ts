@@ -3,8 +3,8 @@ import { queueConnection, retryDelayMs } from './queue-connection.js';
 
 const databaseUrl = 'postgres://me:secret@127.0.0.1:5432/countersign';
 
-describe('the next attempt to connect', () => {
-  it('comes later each time, up to a second and a little at random', () => {
+describe('the delay before a reconnect', () => {
+  it('increases up to a second plus jitter', () => {
     expect([1, 2, 5, 6, 1_000].map((times) => retryDelayMs(times, 0))).toEqual([200, 400, 1_000, 1_000, 1_000]);
     expect(retryDelayMs(1_000, 0.999)).toBeLessThanOrEqual(1_200);
   });
@@ -28,11 +28,11 @@ describe('a connection to Redis', () => {
     });
   });
 
-  it('gives a command of a producer half a second and keeps none for later', () => {
+  it('times out commands of a producer after half a second and queues none', () => {
     expect(queueConnection(redis, 'producer')).toMatchObject({ commandTimeout: 500, enableOfflineQueue: false });
   });
 
-  it('lets a worker block, and notices a line that is dead', () => {
+  it('lets a worker block, and detects a dead connection', () => {
     const worker = queueConnection(redis, 'worker');
     expect(worker).toMatchObject({ maxRetriesPerRequest: null, socketTimeout: 30_000 });
     expect(worker).not.toHaveProperty('commandTimeout');
@@ -41,7 +41,7 @@ describe('a connection to Redis', () => {
 });
 
 describe('a connection to PostgreSQL', () => {
-  it('has time limits', () => {
+  it('has timeouts', () => {
     expect(queueConnection({ redisUrl: null, databaseUrl }, 'worker')).toMatchObject({
       connectionString: databaseUrl,
       connectionTimeoutMillis: 2_000,
@@ -50,7 +50,7 @@ describe('a connection to PostgreSQL', () => {
     });
   });
 
-  it("keeps the operator's options out of the URL, where they would hide BullMQ's search path", () => {
+  it("keeps the operator's options out of the URL, where they would override BullMQ's search path", () => {
     const url = `${databaseUrl}?options=-c%20work_mem%3D9MB`;
     expect(queueConnection({ redisUrl: null, databaseUrl: url }, 'producer')).toMatchObject({
       connectionString: databaseUrl,

@@ -14,29 +14,31 @@ import { receivesNotifications } from './notification-check.js';
 import { createRetryingBackend } from './retrying-backend.js';
 
 export interface QueueStoreOptions {
-  /** `redis://` or `rediss://`; null rings through PostgreSQL. */
+  /** `redis://` or `rediss://`; null uses PostgreSQL for job notifications. */
   readonly redisUrl: string | null;
-  /** A direct or session-pooled connection when there is no Redis: the PostgreSQL bell listens. */
+  /** A direct or session-pooled connection when there is no Redis: BullMQ's PostgreSQL backend uses LISTEN. */
   readonly databaseUrl: string;
 }
 
-/** A producer only adds; a worker blocks until there is something to take. */
+/** A producer only adds jobs; a worker blocks until there is one. */
 export type QueueUse = 'producer' | 'worker';
 
-/** Pause before the next attempt to connect, longer each time up to the second; healed is then found within 2 s. */
+/** Pause before a reconnect, increasing up to the second; a recovered store is found within 2 s. */
 const RETRY_STEP_MS = 200;
 const RETRY_CAP_MS = 1_000;
-/** Up to this much is added at random, so that all processes do not come back in one instant. */
+/** Maximum random addition, so that processes do not reconnect at the same moment. */
 const RETRY_JITTER_MS = 200;
-/** A frozen Redis answers nothing and closes nothing: a ring is given up after this. */
+/** A Redis that hangs neither answers nor closes: an add times out after this. */
 const PRODUCER_COMMAND_TIMEOUT_MS = 500;
-/** Three times the longest block of a worker: silence beyond it means that the line is dead. */
+/** Three times the longest block of a worker: a longer silence means a dead connection. */
 const WORKER_SOCKET_TIMEOUT_MS = 30_000;
-/** `runRetryDelay` of every worker: BullMQ's own 15 s would leave it deaf for that long after PostgreSQL is back. */
+/**
+ * `runRetryDelay` of every worker: with BullMQ's default of 15 s it would idle that long after PostgreSQL is back.
+ */
 export const WORKER_RETRY_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 
-/** Connections of one queue or worker to PostgreSQL, beside the one that listens. */
+/** Connections of one queue or worker to PostgreSQL, besides the listening one. */
 const POSTGRES_CONNECTIONS = 3;
 const POSTGRES_QUERY_TIMEOUT_MS = 3_000;
 const MIGRATION_TIMEOUT_MS = 60_000;
@@ -44,7 +46,7 @@ const MIGRATION_TIMEOUT_MS = 60_000;
 /** A notification arrives within milliseconds, or never. */
 const NOTIFICATION_TIMEOUT_MS = 2_000;
 
-/** Milliseconds to wait before attempt number `times`, `chance` from 0 up to 1. */
+/** Milliseconds to wait before attempt number `times`; `chance` from 0 (inclusive) to 1 (exclusive). */
 export function retryDelayMs(times: number, chance: number): number {
   return Math.min(RETRY_STEP_MS * times, RETRY_CAP_MS) + Math.floor(chance * RETRY_JITTER_MS);
 }
@@ -58,7 +60,10 @@ interface RedisAddress {
   readonly tls?: object;
 }
 
-/** The parts of a Redis URL as ioredis names them. Names and passwords may be percent-encoded; a path is the number of the database. */
+/**
+ * The parts of a Redis URL as options of ioredis. Names and passwords may be percent-encoded; a path is the database
+ * number.
+ */
 export function redisAddress(redisUrl: string): RedisAddress {
   const url = new URL(redisUrl);
   return {
@@ -85,12 +90,12 @@ function redisConnection(redisUrl: string, use: QueueUse): ConnectionOptions {
     ...connection,
     commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS,
     enableOfflineQueue: false,
-    // The check is one INFO at the start; a frozen Redis would time it out, and the queue would stay broken for good.
+    // The check is one INFO at the start; with a hanging Redis it would time out, and the queue would never recover.
     skipVersionCheck: true,
   };
 }
 
-/** `options` of the URL are joined to BullMQ's own: it finds its tables through the search path that it sets there. */
+/** `options` of the URL are joined with BullMQ's own: it sets its search path there. */
 function postgresConnection(databaseUrl: string, use: QueueUse): ConnectionOptions {
   const { connectionString, options } = connectionSettings(databaseUrl);
   return {
@@ -112,14 +117,17 @@ export function queueConnection(options: QueueStoreOptions, use: QueueUse): Conn
     : redisConnection(options.redisUrl, use);
 }
 
-/** What a BullMQ Worker takes beside its `prefix`: its connection, and how soon it looks again after losing it. */
+/** Options of a BullMQ Worker besides `prefix`: its connection, and the retry delay after losing it. */
 export function queueWorkerOptions(options: QueueStoreOptions): Pick<WorkerOptions, 'connection' | 'runRetryDelay'> {
   return { connection: queueConnection(options, 'worker'), runRetryDelay: WORKER_RETRY_MS };
 }
 
 /** BullMQ's own schema, the default of its PostgreSQL backend. */
 const SCHEMA = 'bullmq';
-/** Makes the sequence of a queue's job ids, which BullMQ would make with the first job; the number is not used. $1 queue. */
+/**
+ * Creates the sequence of a queue's job ids, which BullMQ would create with the first job; the number is not used. $1
+ * queue.
+ */
 const MAKE_JOB_IDS = `SELECT ${SCHEMA}.next_job_id($1)`;
 const HAS_JOB_IDS = `SELECT to_regclass('${SCHEMA}.' || ${SCHEMA}.job_id_seq_name($1)) IS NOT NULL AS "exists"`;
 
@@ -145,23 +153,23 @@ const ownerQuery =
     (await client.query(text, values)).rows as Row[];
 
 export interface QueueMigration {
-  /** Of the role that owns the tables. */
+  /** URL of the role that owns the tables. */
   readonly databaseUrl: string;
-  /** Every queue that a daemon adds jobs to: it cannot make what a new queue needs. */
+  /** Every queue to which a daemon adds jobs: the daemons' role cannot create what a new queue needs. */
   readonly queues: readonly string[];
   /** None: the daemons use the owner's role. */
   readonly roles: readonly DaemonRole[];
 }
 
 /**
- * Makes BullMQ's own tables (schema `bullmq`), those of an older BullMQ included, and what each queue needs. Several
- * processes may call it at once.
+ * Creates BullMQ's own tables (schema `bullmq`), migrates those of an older BullMQ, and creates the objects of each
+ * queue. Several processes may call it concurrently.
  */
 export async function migrateQueues({ databaseUrl, queues, roles }: QueueMigration): Promise<void> {
   await withClient(databaseUrl, MIGRATION_TIMEOUT_MS, async (client) => {
     await runMigrations(client);
     await client.query('BEGIN');
-    // Two processes that grant at once would update the same rows of the catalog; readers go on.
+    // Two processes that grant concurrently would update the same catalog rows; readers are not blocked.
     await client.query(`LOCK TABLE ${SCHEMA}.migration IN SHARE ROW EXCLUSIVE MODE`);
     await client.query(`SET LOCAL search_path TO ${SCHEMA}`);
     for (const queue of queues) {
@@ -177,10 +185,10 @@ export async function migrateQueues({ databaseUrl, queues, roles }: QueueMigrati
 }
 
 /**
- * Before the first Queue or Worker of the process: chooses BullMQ's store for the whole process and, for PostgreSQL,
- * checks that BullMQ's tables are those of this release (without them its workers repeat their error without a pause).
- * Throws SchemaOutdated when they are not, another error when the connection cannot carry the bell (a transaction
- * pooler), and what `pg` throws when there is none. Redis needs nothing and is not contacted.
+ * Call before the first Queue or Worker of the process: selects BullMQ's backend for the whole process and, for
+ * PostgreSQL, checks that BullMQ's tables are those of this release (without them its workers retry without a pause).
+ * Throws SchemaOutdated when they are not, another error when the connection does not receive notifications (a
+ * transaction pooler), and the error of `pg` without a connection. With Redis nothing is checked.
  */
 export async function prepareQueues(options: QueueStoreOptions): Promise<void> {
   if (options.redisUrl !== null) {
@@ -199,7 +207,7 @@ export async function prepareQueues(options: QueueStoreOptions): Promise<void> {
     throw new SchemaOutdated("the database lacks the queues' tables of this release");
 }
 
-/** 0 where there are no tables. */
+/** 0 without tables. */
 async function schemaVersion(client: pg.Client): Promise<number> {
   try {
     return await assertSchemaCompatibility(client);

@@ -5,25 +5,25 @@ import { Redis } from 'ioredis';
 import { redisAddress, retryDelayMs } from './queue-connection.js';
 import type { BusConnection, LineEvents } from './bus-connection.js';
 
-/** A frozen Redis answers nothing and closes nothing: the connection is then made anew. */
+/** A Redis that hangs neither answers nor closes: the connection is then replaced. */
 const COMMAND_TIMEOUT_MS = 2_000;
-/** It does not answer a farewell either. */
+/** It does not answer QUIT either. */
 const DISCONNECT_TIMEOUT_MS = 500;
 const KEEP_ALIVE_MS = 10_000;
-/** A connection that only listens would never notice that nobody is there any more. */
+/** Ping interval: a connection that only listens would not notice a lost peer. */
 const PING_EVERY_MS = 5_000;
-/** What is on its way at most, in messages and octets; more is dropped. */
+/** Maximum pending messages and octets; further messages are dropped. */
 const UNSETTLED_MESSAGES = 10_000;
 const UNSETTLED_OCTETS = 16 * 1024 * 1024;
-/** What was said last may still be on its way. */
+/** How long closing waits for the last messages. */
 const CLOSE_TIMEOUT_MS = 1_000;
 const PREFIX = 'countersign:bus:';
 
-/** Redis publish/subscribe: one connection to say, one to hear. */
+/** Redis publish/subscribe: one connection to publish, one to subscribe. */
 export class RedisBus implements BusConnection {
   readonly #speaker: Redis;
   readonly #listener: Redis;
-  /** Connections that were given up and are not closed yet. */
+  /** Connections that are being replaced and are not closed yet. */
   readonly #ending = new Set<Redis>();
   readonly #topics = new Set<string>();
   readonly #ping: PollLoop;
@@ -57,7 +57,7 @@ export class RedisBus implements BusConnection {
 
   async join(topic: string): Promise<void> {
     this.#topics.add(topic);
-    // A connection that is being made subscribes to all topics once it is there.
+    // A new connection subscribes to all topics when it is ready.
     if (this.#listener.status === 'ready') await this.subscribe([topic]);
     else await this.settled();
   }
@@ -81,7 +81,7 @@ export class RedisBus implements BusConnection {
       await this.#speaker.publish(PREFIX + topic, octets);
     } catch (error) {
       this.events.onError(error);
-      // What a silent connection was given waits in its buffers: they go with it.
+      // Commands buffered in a silent connection are discarded with it.
       this.renew(this.#speaker);
     } finally {
       this.#unsettledOctets -= octets.length;
@@ -98,7 +98,7 @@ export class RedisBus implements BusConnection {
     }
   }
 
-  /** Until the connection under way has subscribed, or has failed. */
+  /** Until the pending connection has subscribed, or has failed. */
   private settled(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, CONNECT_TIMEOUT_MS);
@@ -128,7 +128,7 @@ export class RedisBus implements BusConnection {
   }
 }
 
-/** Nothing is kept for later: what cannot be said now is dropped, and topics are subscribed to anew by us. */
+/** Nothing is queued: messages that cannot be sent now are dropped, and topics are resubscribed by RedisBus. */
 function connectionTo(redisUrl: string): Redis {
   return new Redis({
     ...redisAddress(redisUrl),

@@ -1,12 +1,12 @@
 import { type BackendFactory, PostgresConnection, type PostgresConnectionOptions, PostgresQueueBackend } from 'bullmq';
 
-/** Between two attempts at a worker's first connection. */
+/** Pause between attempts at a worker's first connection. */
 const RETRY_MS = 1_000;
 
 /**
- * BullMQ's connection to PostgreSQL remembers for good how its first attempt ended. A worker whose first attempt timed out
- * would repeat that answer without ever letting anything else in the process run. This one asks again: a worker's
- * connection after a pause, until it is closed; a producer's with the next call.
+ * BullMQ's PostgreSQL connection caches the result of its first attempt forever. A worker whose first attempt timed
+ * out would repeat that rejection without ever yielding to the event loop. This connection retries: a worker's after
+ * a pause, until it is closed; a producer's with the next call.
  */
 class RetryingConnection extends PostgresConnection {
   private ended = false;
@@ -37,7 +37,7 @@ class RetryingConnection extends PostgresConnection {
   }
 }
 
-/** BullMQ's own backend for PostgreSQL over a connection that outlives a bad start. */
+/** BullMQ's PostgreSQL backend over a connection that recovers from a failed first attempt. */
 export const createRetryingBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (
   name,
   options,

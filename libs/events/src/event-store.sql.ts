@@ -1,7 +1,7 @@
 /**
- * Writes events ($1 to $7 and $9, one array per column) and fixes the webhook URL of each: the session's own, else the
- * account's default, unless that was disabled, or for test events its test URL; none when the type is neither among $8,
- * which are always sent, nor one that the account asked for. Written twice, an event stays one.
+ * Writes events ($1 to $7 and $9, one array per column) and fixes the webhook URL of each: the session's own, else
+ * the account's default unless disabled, or its test URL for test events; none when the type is neither among $8,
+ * which are always sent, nor among the account's opt-in types. Idempotent by id.
  */
 export const APPEND_EVENTS = `
   INSERT INTO events (id, type, account_id, session_id, occurred_at, data, test, webhook_url)
@@ -15,17 +15,17 @@ export const APPEND_EVENTS = `
   LEFT JOIN accounts account ON account.id = new.account_id
   ON CONFLICT (id) DO NOTHING`;
 
-/** Up to $1 events that nobody has taken, oldest first, locked; those that another is taking are passed over. */
+/** Up to $1 undispatched events, oldest first, locked; skips those that another process is dispatching. */
 export const LOCK_UNDISPATCHED = `
   SELECT id FROM events WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
-/** Of the events $1, all between $2 and $3, those that nobody has taken or is taking, locked. */
+/** Of the events $1, all between $2 and $3, those that nobody has dispatched or is dispatching, locked. */
 export const LOCK_NAMED = `
   SELECT id FROM events
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3 AND dispatched_at IS NULL
   ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** Marks the locked events $1, all between $2 and $3 (so that only their partitions are touched), and answers them. */
+/** Marks the locked events $1, all between $2 and $3 (so that only their partitions are read), and returns them. */
 export const MARK_DISPATCHED = `
   UPDATE events SET dispatched_at = date_trunc('milliseconds', clock_timestamp())
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
@@ -38,7 +38,7 @@ export const READ_EVENTS = `
     CASE WHEN type = ANY ($4::text[]) THEN data::text END AS data
   FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
-/** The age of the oldest event that nobody has taken, in seconds; no row when there is none. */
+/** Age of the oldest undispatched event in seconds; no row when there is none. */
 export const OLDEST_UNDISPATCHED = `
   SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8 AS seconds
   FROM events WHERE dispatched_at IS NULL ORDER BY id LIMIT 1`;

@@ -13,11 +13,11 @@ import { ALWAYS_TOLD, TELLS_ITSELF, type DueEvent, type NewEvent, type StoredEve
 const byId = (one: DueEvent, other: DueEvent): number => (one.id < other.id ? -1 : 1);
 
 /**
- * The one door to event rows: the outbox. An event is written in the transaction of the change it tells of, and taken
- * in the transaction that makes a delivery of it, so it is neither lost nor told of something that did not happen.
+ * Reads and writes event rows: the outbox. An event is written in the transaction of its change, and dispatched in
+ * the transaction that creates its delivery, so that it is neither lost nor sent without its change.
  */
 export class EventStore {
-  /** Writes all in one statement. Who is told is decided here and now; later edits of the account change nothing. */
+  /** Writes all in one statement. The webhook URL is fixed now; later edits of the account do not change it. */
   async append(tx: Executor, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
     await tx.query(APPEND_EVENTS, [
@@ -33,19 +33,19 @@ export class EventStore {
     ]);
   }
 
-  /** Takes up to `limit` events that nobody has taken, oldest first: the relay's way, for rings that were lost. */
-  async takeUndispatched(tx: Executor, limit: number): Promise<DueEvent[]> {
+  /** Marks up to `limit` undispatched events, oldest first: used by the relay, for lost notifications. */
+  async markUndispatched(tx: Executor, limit: number): Promise<DueEvent[]> {
     return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_UNDISPATCHED, [limit]));
   }
 
-  /** Takes those of the named events that nobody has taken: the way of a wake-up. Touches only their partitions. */
-  async takeNamed(tx: Executor, ids: readonly Uuid[]): Promise<DueEvent[]> {
+  /** Marks the undispatched ones of the given events: used by a notified worker. Reads only their partitions. */
+  async markNamed(tx: Executor, ids: readonly Uuid[]): Promise<DueEvent[]> {
     if (ids.length === 0) return [];
     const { low, high } = idBounds(ids);
     return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_NAMED, [ids, low, high]));
   }
 
-  /** What these events say beside the session: JSON text by id. */
+  /** The stored data of events: JSON text by id. */
   async dataOf(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, string>> {
     const found = [...(await this.findMany(db, ids)).values()];
     return new Map(found.flatMap(({ id, data }) => (data === null ? [] : [[id, data] as const])));
@@ -59,7 +59,7 @@ export class EventStore {
     return new Map(found.map((event) => [event.id, event]));
   }
 
-  /** Seconds since the oldest event happened that nobody has taken; 0 when there is none. */
+  /** Age of the oldest undispatched event in seconds; 0 when there is none. */
   async oldestUndispatchedSeconds(database: Executor): Promise<number> {
     const [row] = await database.query<{ seconds: number }>(OLDEST_UNDISPATCHED);
     return Math.max(0, row?.seconds ?? 0);

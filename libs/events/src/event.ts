@@ -1,6 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 
-/** What can happen to a session (contract, Webhooks). */
+/** Event types of a session (contract, Webhooks). */
 export const SESSION_EVENT_TYPES = [
   'verification.completed',
   'verification.denied',
@@ -10,11 +10,11 @@ export const SESSION_EVENT_TYPES = [
   'verification.otp_delivery',
 ] as const;
 
-/** All that is told: the last two are of an account, and of no session. */
+/** All event types: the last two concern an account, not a session. */
 export const EVENT_TYPES = [...SESSION_EVENT_TYPES, 'webhook.test', 'webhook.disabled'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Told to a webhook whether or not the account asked for it. What can be told of a session besides is opt-in. */
+/** Always sent to a webhook. The other session events are opt-in. */
 export const ALWAYS_TOLD: readonly EventType[] = ['verification.completed', 'webhook.test'];
 
 /** Events whose data is what their row holds; that of all others is the Session, as GET gives it (contract, Webhooks). */
@@ -28,17 +28,17 @@ export const TELLS_ITSELF: ReadonlySet<string> = new Set<EventType>([
 /** Whether the data of an event is the Session. */
 export const showsSession = (type: string): boolean => !TELLS_ITSELF.has(type);
 
-/** An event about to be written, in the transaction of the change it tells of. */
+/** An event to write, in the transaction of its change. */
 export interface NewEvent {
   readonly id: Uuid;
   readonly type: EventType;
   readonly accountId: Uuid;
   /** Whether it is of test mode: about a test session, or requested with a test key. */
   readonly test: boolean;
-  /** Null where it tells of an account. */
+  /** Null for an event of an account. */
   readonly sessionId: Uuid | null;
   readonly occurredAt: Date;
-  /** JSON text, stored as it is: never `authEntropy`, never `fallbackUri`. */
+  /** JSON text, stored unchanged: never `authEntropy`, never `fallbackUri`. */
   readonly data: string;
   /** The session's own webhook URL, or the URL under test; null for the default of the account and mode. */
   readonly sessionWebhookUrl: string | null;
@@ -65,8 +65,8 @@ export interface DueEvent {
   readonly test: boolean;
   readonly sessionId: Uuid | null;
   readonly occurredAt: Date;
-  /** JSON text, as it was written. */
+  /** JSON text, as written. */
   readonly data: string;
-  /** Where to, fixed when it happened; null when nobody asked to be told. */
+  /** The destination, fixed when the event was written; null without a subscriber. */
   readonly webhookUrl: string | null;
 }

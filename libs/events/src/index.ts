@@ -11,6 +11,6 @@ export {
 export { EventStore } from './event-store.js';
 export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';
 export { isRunning } from './queue-switch.sql.js';
-export { MOST_COUNTED, QueueSwitchStore, type QueueDepth, type QueueSwitch } from './queue-switch.store.js';
-export { prepareByDaemon, prepareDatabase, type DatabaseToPrepare } from './prepare-database.js';
+export { MAX_COUNTED, QueueSwitchStore, type QueueDepth, type QueueSwitch } from './queue-switch.store.js';
+export { prepareByDaemon, prepareDatabase } from './prepare-database.js';
 export { QUEUE_PREFIX, QUEUES, type QueueName, type WakeUp } from './queues.js';

@@ -1,7 +1,7 @@
 import { renderId, type Uuid } from '@countersign/ids';
 import type { NewEvent } from './event.js';
 
-/** A code got somewhere, or will not. */
+/** A change of the delivery state of a code. */
 export interface OtpDelivery {
   readonly messageId: Uuid;
   readonly sessionId: Uuid;
@@ -9,12 +9,12 @@ export interface OtpDelivery {
   readonly test: boolean;
   readonly sessionWebhookUrl: string | null;
   readonly state: 'submitted' | 'delivered' | 'undelivered' | 'failed';
-  /** What the carrier, or we, gave as the reason. */
+  /** The reason given by the carrier, or by this service. */
   readonly networkError: string | null;
   readonly at: Date;
 }
 
-/** The event that tells of it (contract, Webhooks): its data is what is written here, and goes out as it is. */
+/** The otp_delivery event (contract, Webhooks): its data is sent as written here. */
 export function otpDeliveryEvent(id: Uuid, delivery: OtpDelivery): NewEvent {
   const { messageId, sessionId, accountId, test, sessionWebhookUrl, state, networkError, at } = delivery;
   const data = {

@@ -3,9 +3,9 @@ import { migrate, migrateFor, type DaemonRole, type Migrated } from '@countersig
 import { QUEUES } from './queues.js';
 
 export interface DatabaseToPrepare {
-  /** Of the role that owns the tables. */
+  /** URL of the role that owns the tables. */
   readonly ownerUrl: string;
-  /** The daemons' role, which must exist; null: the owner's. */
+  /** The daemons' role, which must exist; null: the owner's role. */
   readonly daemonRole: string | null;
   /** A role for gateways alone, which must exist. Null or not given: gateways use the daemons' role. */
   readonly gatewayRole?: string | null;
@@ -30,6 +30,6 @@ export async function prepareDatabase({
   return migrated;
 }
 
-/** The same by a daemon in development, whose role owns the tables. */
+/** As `prepareDatabase`, called by a daemon in development, whose role owns the tables. */
 export const prepareByDaemon = (databaseUrl: string): Promise<Migrated> =>
   prepareDatabase({ ownerUrl: databaseUrl, daemonRole: null });

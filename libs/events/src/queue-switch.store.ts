@@ -1,30 +1,30 @@
 import type { Executor } from '@countersign/postgres';
-import { LOCK_SWITCH, READ_SWITCHES, TURN_SWITCH } from './queue-switch.sql.js';
+import { LOCK_SWITCH, READ_SWITCHES, SET_PAUSED } from './queue-switch.sql.js';
 import type { QueueName } from './queues.js';
 
-/** Whether a queue is held back. */
+/** Whether a queue is paused. */
 export interface QueueSwitch {
   readonly id: QueueName;
   /** Null while it runs. */
   readonly pausedAt: Date | null;
 }
 
-/** What waits in a queue. Numbers stop at MOST_COUNTED. */
+/** The depth of a queue. Counts stop at MAX_COUNTED. */
 export interface QueueDepth {
   readonly waiting: number;
   readonly inFlight: number;
-  /** Given up, and still kept. */
+  /** Failed rows that are still stored. */
   readonly failed: number;
-  /** How long the one that should have gone first has waited; null when none should have. */
+  /** Age of the longest due row; null when none is due. */
   readonly oldestAgeSeconds: number | null;
 }
 
-/** Beyond this it does not matter how many. */
-export const MOST_COUNTED = 100_000;
+/** Maximum count. */
+export const MAX_COUNTED = 100_000;
 
 /**
- * The door to the switches of the queues. The statements that begin something of a queue look at its switch themselves
- * (`isRunning`), so that a pause holds in every process from the next of them on.
+ * Reads and writes the switches of the queues. The statements that start work of a queue check its switch themselves
+ * (`isRunning`), so that a pause takes effect in every process with its next statement.
  */
 export class QueueSwitchStore {
   read(db: Executor, queues: readonly QueueName[]): Promise<QueueSwitch[]> {
@@ -35,12 +35,12 @@ export class QueueSwitchStore {
     return only(await tx.query<QueueSwitch>(LOCK_SWITCH, [queue]));
   }
 
-  async turn(tx: Executor, queue: QueueName, paused: boolean): Promise<QueueSwitch> {
-    return only(await tx.query<QueueSwitch>(TURN_SWITCH, [queue, paused]));
+  async setPaused(tx: Executor, queue: QueueName, paused: boolean): Promise<QueueSwitch> {
+    return only(await tx.query<QueueSwitch>(SET_PAUSED, [queue, paused]));
   }
 }
 
 function only([found]: readonly QueueSwitch[]): QueueSwitch {
-  if (found === undefined) throw new Error('a queue has no switch: is the database migrated?');
+  if (found === undefined) throw new Error('queue switch not found: run the migrations');
   return found;
 }

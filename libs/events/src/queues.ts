@@ -1,6 +1,6 @@
 import type { JobIds } from '@countersign/bus';
 
-/** The queues of the product. On Redis they live under QUEUE_PREFIX. */
+/** The queues of the product. On Redis their keys begin with QUEUE_PREFIX. */
 export const QUEUES = {
   webhooks: 'countersign-webhooks',
   outbound: 'countersign-outbound',
@@ -9,8 +9,11 @@ export const QUEUES = {
 
 export type QueueName = keyof typeof QUEUES;
 
-/** BullMQ's `prefix` on Redis: the braces keep all keys of a queue in one slot of a cluster. PostgreSQL ignores it. */
+/** BullMQ's `prefix` on Redis: the braces keep all keys of a queue in one cluster slot. PostgreSQL ignores it. */
 export const QUEUE_PREFIX = '{countersign}';
 
-/** What a job of any queue holds: ids of rows (events, outbound messages, cards) that were just committed. A doubled or a late one does nothing. */
+/**
+ * Payload of a job of any queue: ids of rows (events, outbound messages, cards) that were just committed. A repeated
+ * or late job has no effect.
+ */
 export type WakeUp = JobIds;

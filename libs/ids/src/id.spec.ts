@@ -7,7 +7,7 @@ const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const id = fc.tuple(ms, random).map(([time, bytes]) => idOf(time, bytes));
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** The plain definition, one big number, to check the quick one against. */
+/** The plain definition with one big number, to verify the fast implementation. */
 const slowRender = (uuid: string): string => {
   let number = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
@@ -25,7 +25,7 @@ describe('an id', () => {
     );
   });
 
-  it('tells its time', () => {
+  it('contains its time', () => {
     fc.assert(fc.property(ms, random, (time, bytes) => idTimeMs(idOf(time, bytes)) === time));
   });
 
@@ -39,7 +39,7 @@ describe('an id', () => {
     );
   });
 
-  it('is never below the first id of its millisecond, and always below that of the next', () => {
+  it('is between the first id of its millisecond and that of the next', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 2 }), random, (time, bytes) => {
         const made = idOf(time, bytes);
@@ -48,13 +48,13 @@ describe('an id', () => {
     );
   });
 
-  it('is not made twice in one millisecond', () => {
+  it('is unique within one millisecond', () => {
     const made = Array.from({ length: 5_000 }, () => newId(1_700_000_000_000));
     expect(new Set(made).size).toBe(5_000);
     expect(new Set(made.map(idTimeMs))).toEqual(new Set([1_700_000_000_000]));
   });
 
-  it('is refused for a time that does not fit', () => {
+  it('is rejected for a time that does not fit', () => {
     for (const time of [-1, 0.5, 2 ** 48, Number.NaN]) expect(() => newId(time)).toThrow(RangeError);
     expect(() => idOf(0, new Uint8Array(9))).toThrow(RangeError);
   });
@@ -66,11 +66,11 @@ describe('a rendered id', () => {
     expect(renderId('evt', 'ffffffff-ffff-ffff-ffff-ffffffffffff')).toBe(`evt_7${'Z'.repeat(25)}`);
   });
 
-  it('is read back', () => {
+  it('is parsed to the id', () => {
     fc.assert(fc.property(id, (uuid) => parseId('sess', renderId('sess', uuid)) === uuid));
   });
 
-  it('is read only in the spelling it was written in', () => {
+  it('is parsed only in the exact form that is rendered', () => {
     const good = renderId('sess', newId(1_700_000_000_000));
     const wrong = [
       good.toLowerCase(),
@@ -88,7 +88,7 @@ describe('a rendered id', () => {
     expect(wrong.map((text) => parseId('sess', text))).toEqual(wrong.map(() => null));
   });
 
-  it('is null for any text that is not one', () => {
+  it('is null for any other text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -104,8 +104,8 @@ describe('a rendered id', () => {
   });
 });
 
-describe('the bounds of some ids', () => {
-  it('are their lowest and highest', () => {
+describe('the bounds of ids', () => {
+  it('are the lowest and the highest', () => {
     fc.assert(
       fc.property(fc.array(id, { minLength: 1 }), (ids) => {
         const sorted = [...ids].sort();
@@ -114,7 +114,7 @@ describe('the bounds of some ids', () => {
     );
   });
 
-  it('are refused for none', () => {
+  it('are rejected for an empty list', () => {
     expect(() => idBounds([])).toThrow(RangeError);
   });
 });

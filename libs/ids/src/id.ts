@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** An id as PostgreSQL spells it: 36 characters, lower case, of 16 bytes. Sorts by the time it was made. */
+/** An id as PostgreSQL writes it: 36 lower-case characters for 16 bytes. Sorts by creation time. */
 export type Uuid = string;
 
 const TIME_LIMIT_MS = 2 ** 48;
@@ -18,7 +18,7 @@ const uuid = (timeHex: string, randomHex: string): Uuid =>
   `${timeHex.slice(0, 8)}-${timeHex.slice(8)}-${randomHex.slice(0, 4)}-${randomHex.slice(4, 8)}-${randomHex.slice(8)}`;
 
 const timeHex = (ms: number): string => {
-  if (!Number.isInteger(ms) || ms < 0 || ms >= TIME_LIMIT_MS) throw new RangeError(`no id of time ${ms} ms`);
+  if (!Number.isInteger(ms) || ms < 0 || ms >= TIME_LIMIT_MS) throw new RangeError(`no id for the time ${ms} ms`);
   return ms.toString(16).padStart(12, '0');
 };
 
@@ -28,7 +28,7 @@ export function idOf(ms: number, random: Uint8Array): Uuid {
   return uuid(timeHex(ms), Buffer.from(random.buffer, random.byteOffset, RANDOM_BYTES).toString('hex'));
 }
 
-/** One call to the random generator serves 400 ids: the call, not the bytes, is what costs. */
+/** One call to the random generator provides 400 ids: the call is expensive, not the bytes. */
 const pool = Buffer.alloc(RANDOM_BYTES * 400);
 let used = pool.length;
 
@@ -41,31 +41,31 @@ function randomBytes(): Buffer {
   return pool.subarray(used - RANDOM_BYTES, used);
 }
 
-/** A new id, made at `nowMs` by the database's clock (see DatabaseClock). */
+/** A new id for `nowMs` by the database's clock (see DatabaseClock). */
 export function newId(nowMs: number): Uuid {
   return idOf(nowMs, randomBytes());
 }
 
-/** The lowest id of that millisecond: the bound that lets a statement touch only the partitions it needs. */
+/** The lowest id of that millisecond: a bound that restricts a statement to the needed partitions. */
 export function firstIdAt(ms: number): Uuid {
   return uuid(timeHex(ms), LOWEST_RANDOM);
 }
 
-/** Ids are stamped by each process with its own reading of the database's clock; none is further off than this. */
+/** Maximum error of the time in an id: each process uses its own reading of the database's clock. */
 export const ID_CLOCK_SLACK_MS = 60_000;
 
-/** The unix millisecond at which an id was made. */
+/** The unix millisecond in an id. */
 export function idTimeMs(id: Uuid): number {
   return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 /**
- * The lowest and the highest of some ids, in any order: the pair of bounds that a statement over `ANY(ids)` carries
- * beside them, since a planner prunes partitions by comparison. Refuses an empty list.
+ * The lowest and the highest of some ids, in any order: bounds for statements over `ANY(ids)`, since the planner
+ * prunes partitions by comparison. Throws for an empty list.
  */
 export function idBounds(ids: readonly Uuid[]): { low: Uuid; high: Uuid } {
   const [first] = ids;
-  if (first === undefined) throw new RangeError('no bounds of no ids');
+  if (first === undefined) throw new RangeError('no bounds of an empty list of ids');
   let low = first;
   let high = first;
   for (const id of ids) {
@@ -89,7 +89,7 @@ const symbols4 = (bits20: number): string =>
   ALPHABET.charAt(bits20 & 31);
 
 /**
- * An id as callers see it: prefix, underscore, 26 Crockford base32 characters in upper case, the 128-bit number most
+ * A rendered id: prefix, underscore, 26 Crockford base32 characters in upper case, the 128-bit number most
  * significant first (contract, Session).
  */
 export function renderId(prefix: string, id: Uuid): string {
@@ -106,7 +106,7 @@ const bitsOf = (symbols: string): number => {
   return bits;
 };
 
-/** From `<prefix>_…` back to the id; null for anything that `renderId` would not have written, lower case included. */
+/** Parses `<prefix>_…`; null for any text that `renderId` would not write, lower case included. */
 export function parseId(prefix: string, text: string): Uuid | null {
   if (text.length !== prefix.length + 27 || !text.startsWith(prefix) || text.charAt(prefix.length) !== '_') return null;
   const symbols = text.slice(prefix.length + 1);

@@ -1,4 +1,4 @@
-/** What is recorded of the keys that this database is used with. */
+/** A recorded check value of a key that this database is used with. */
 export interface RecordedCheck {
   readonly purpose: 'master' | 'entropy';
   readonly version: number;
@@ -11,17 +11,17 @@ export const READ_CHECKS = `
   SELECT purpose, version, value, fingerprint, retired_at IS NOT NULL AS "isRetired" FROM key_checks
   ORDER BY purpose, version`;
 
-/** Records a key unless its version is known. $1 purpose, $2 version, $3 check value, $4 fingerprint. */
+/** Records a key unless its version is recorded. $1 purpose, $2 version, $3 check value, $4 fingerprint. */
 export const INSERT_CHECK = `
   INSERT INTO key_checks (purpose, version, value, fingerprint) VALUES ($1, $2, $3, $4)
   ON CONFLICT (purpose, version) DO NOTHING RETURNING version`;
 
-/** Notes that no row needs versions that a process does not list. $1 purpose, $2 versions. */
+/** Marks versions that a process does not list and no row needs as retired. $1 purpose, $2 versions. */
 export const RETIRE_CHECKS = `
   UPDATE key_checks SET retired_at = date_trunc('milliseconds', clock_timestamp())
   WHERE purpose = $1 AND version = ANY ($2::integer[]) AND retired_at IS NULL`;
 
-/** Versions that a process lists may be needed from now on. $1 purpose, $2 versions. */
+/** Removes the mark from versions that a process lists. $1 purpose, $2 versions. */
 export const REVIVE_CHECKS = `
   UPDATE key_checks SET retired_at = NULL
   WHERE purpose = $1 AND version = ANY ($2::integer[]) AND retired_at IS NOT NULL`;

@@ -6,7 +6,7 @@ import { firstNeed } from './key-needs.js';
 import { nameOf, type KeyDependants, type SealedColumn, type SealedRow } from './sealed-column.js';
 import { LIST_READABLE, sampleValues } from './sealed-column.sql.js';
 
-/** A key of the environment does not fit the database. Its message is for the operator and shows no key. */
+/** A key of the environment does not match the database. The message is for the operator and contains no key. */
 export class KeyCheckError extends Error {
   override readonly name = 'KeyCheckError';
 }
@@ -14,14 +14,14 @@ export class KeyCheckError extends Error {
 export interface EntropyCheck {
   /** By version. */
   readonly keys: ReadonlyMap<number, Uint8Array>;
-  /** Versions that brands were created with. */
+  /** Versions of existing brands. */
   readonly versionsInUse: (db: Executor) => Promise<readonly number[]>;
 }
 
 export interface KeyCheckOptions {
   readonly databaseUrl: string;
   readonly keys: ServerKeys;
-  /** Null for a process that has no entropy keys. */
+  /** Null for a process without entropy keys. */
   readonly entropy: EntropyCheck | null;
   readonly dependants: KeyDependants;
   /** Whether `dependants` lists all tables. Only then can an unused version be marked as retired. */
@@ -32,7 +32,7 @@ export interface KeyCheckOptions {
 const VARIABLES = { master: 'COUNTERSIGN_MASTER_KEY', entropy: 'COUNTERSIGN_ENTROPY_KEYS' } as const;
 type Purpose = keyof typeof VARIABLES;
 
-/** Values of a version that are tried before the version is recorded. */
+/** Number of stored values that are tried before a version is recorded. */
 const SAMPLES = 5;
 const FINGERPRINT_CHARACTERS = 8;
 const ENTROPY_CHECK_LABEL = 'countersign/entropy-key-check/v1';
@@ -59,8 +59,8 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
     const recorded = await readChecks(database);
     compare(rings, recorded);
     const dependants = await readable(database, options.dependants);
-    const unneeded = await judgeMaster(database, { ...options, dependants }, ofPurpose(recorded, 'master'));
-    if (entropy !== null) await judgeEntropy(database, entropy, ofPurpose(recorded, 'entropy'));
+    const unneeded = await checkMasterVersions(database, { ...options, dependants }, ofPurpose(recorded, 'master'));
+    if (entropy !== null) await checkEntropyVersions(database, entropy, ofPurpose(recorded, 'entropy'));
     const isAllRead = isComplete && dependants.columns.length === options.dependants.columns.length;
     await record(database, { rings, unneeded: isAllRead ? unneeded : [] }, options);
   } finally {
@@ -69,8 +69,8 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
 }
 
 /**
- * Versions of the master key that the database was used with, for a process that only reads. Throws a KeyCheckError when
- * one that the process lists has another key.
+ * Versions of the master key that the database was used with, for a process that only reads. Throws a KeyCheckError
+ * when a listed version has a different key.
  */
 export async function recordedMasterVersions(db: Executor, keys: ServerKeys): Promise<readonly number[]> {
   const recorded = await readChecks(db);
@@ -100,13 +100,15 @@ const readChecks = (db: Executor): Promise<readonly RecordedCheck[]> => db.query
 const ofPurpose = (recorded: readonly RecordedCheck[], wanted: Purpose): readonly RecordedCheck[] =>
   recorded.filter(({ purpose }) => purpose === wanted);
 
-/** Throws a KeyCheckError when a recorded version is listed with another key. */
+/** Throws a KeyCheckError when a recorded version is listed with a different key. */
 function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): void {
   for (const { purpose, given } of rings) {
     for (const { version, value, fingerprint } of ofPurpose(recorded, purpose)) {
       const own = given.get(version);
       if (own !== undefined && !digestsEqual(own, value)) {
-        throw new KeyCheckError(wrongText(purpose, version, { given: fingerprintOf(own), recorded: fingerprint }));
+        throw new KeyCheckError(
+          wrongKeyMessage(purpose, version, { given: fingerprintOf(own), recorded: fingerprint }),
+        );
       }
     }
   }
@@ -116,7 +118,7 @@ function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): vo
  * Resolves to the versions that are recorded, not listed, not retired, and that no row needs. A retired version is
  * searched for in small tables only, so that a boot does not read the large ones again.
  */
-async function judgeMaster(
+async function checkMasterVersions(
   database: Database,
   { keys, dependants }: KeyCheckOptions,
   recorded: readonly RecordedCheck[],
@@ -124,12 +126,12 @@ async function judgeMaster(
   const missing = recorded.filter(({ version }) => !keys.has(version));
   for (const { version, isRetired } of missing) {
     const need = await firstNeed(database, isRetired ? smallOf(dependants) : dependants, version);
-    if (need !== null) throw new KeyCheckError(missingText('master', version, `${need} needs it`));
+    if (need !== null) throw new KeyCheckError(missingVersionMessage('master', version, `${need} needs it`));
   }
   const known = new Set(recorded.map(({ version }) => version));
   if (known.size > 0 && !known.has(keys.currentVersion)) {
     const old = keys.versions.find((version) => known.has(version)) ?? Math.max(...known);
-    throw new KeyCheckError(newCurrentText(keys.currentVersion, old));
+    throw new KeyCheckError(newCurrentVersionMessage(keys.currentVersion, old));
   }
   for (const version of keys.versions.filter((each) => !known.has(each))) {
     await proveVersion(database, keys, version, dependants.columns);
@@ -150,32 +152,33 @@ const smallOf = ({ columns, rows }: KeyDependants): KeyDependants => ({
   rows: rows.filter(({ livesSeconds }) => livesSeconds === null),
 });
 
-async function judgeEntropy(
+async function checkEntropyVersions(
   database: Database,
   { keys, versionsInUse }: EntropyCheck,
   recorded: readonly RecordedCheck[],
 ): Promise<void> {
   const needed = (await versionsInUse(database)).find((version) => !keys.has(version));
-  if (needed !== undefined) throw new KeyCheckError(missingText('entropy', needed, 'brands were created with it'));
+  if (needed !== undefined)
+    throw new KeyCheckError(missingVersionMessage('entropy', needed, 'brands were created with it'));
   const known = new Set(recorded.map(({ version }) => version));
   for (const [version, key] of keys) {
     if (known.has(version)) continue;
     const same =
       recorded.find((each) => digestsEqual(entropyCheckValue(each.version, key), each.value))?.version ??
       [...keys].find(([other, otherKey]) => other !== version && digestsEqual(key, otherKey))?.[0];
-    if (same !== undefined) throw new KeyCheckError(repeatedText(same, version));
+    if (same !== undefined) throw new KeyCheckError(repeatedKeyMessage(same, version));
   }
 }
 
 interface Changes {
   readonly rings: readonly Ring[];
-  /** Versions of the master key that are not listed and that no row needs. */
+  /** Unlisted versions of the master key that no row needs. */
   readonly unneeded: readonly number[];
 }
 
 /**
- * Writes what the check has found, in one transaction. It inserts first and compares afterwards, so that of two processes
- * that start at once with different keys one fails.
+ * Records the results of the check, in one transaction. Inserts first and compares afterwards, so that of two
+ * processes that start concurrently with different keys one fails.
  */
 async function record(
   database: Database,
@@ -190,11 +193,13 @@ async function record(
     if (unneeded.length > 0) await tx.query(RETIRE_CHECKS, ['master', unneeded]);
     return facts;
   });
-  for (const facts of inserted) log(facts, 'this version of a key is used with this database for the first time');
-  if (unneeded.length > 0) log({ versions: unneeded }, 'no row needs these versions of the master key any more');
+  for (const facts of inserted)
+    log(facts, 'key check: this version of a key is used with this database for the first time');
+  if (unneeded.length > 0)
+    log({ versions: unneeded }, 'key check: no row needs these versions of the master key any more');
 }
 
-/** Resolves to the facts to log of each version that was new. Rings insert in one order, so that they do not deadlock. */
+/** Resolves to the facts to log for each new version. Inserts in a fixed order, to avoid deadlocks. */
 async function insertNew(tx: Executor, { purpose, given }: Ring): Promise<Readonly<Record<string, unknown>>[]> {
   const known = new Set(ofPurpose(await readChecks(tx), purpose).map(({ version }) => version));
   const facts = [];
@@ -207,7 +212,7 @@ async function insertNew(tx: Executor, { purpose, given }: Ring): Promise<Readon
   return facts;
 }
 
-/** A version under which nothing is stored yet is as good as any; else one of its values has to open. */
+/** A version without stored values passes; otherwise one of its values must open. */
 async function proveVersion(
   database: Executor,
   keys: ServerKeys,
@@ -222,7 +227,7 @@ async function proveVersion(
   }
   if (failed.length === 0) return;
   const own = { given: fingerprintOf(keys.checkValue(version)), recorded: null };
-  throw new KeyCheckError(`${wrongText('master', version, own)} Nothing in ${failed.join(', ')} opens with it.`);
+  throw new KeyCheckError(`${wrongKeyMessage('master', version, own)} Nothing in ${failed.join(', ')} opens with it.`);
 }
 
 function opens(keys: ServerKeys, { label }: SealedColumn, sealed: Buffer, context: string): boolean {
@@ -242,7 +247,7 @@ function entropyCheckValue(version: number, key: Uint8Array): Buffer {
   return createHmac('sha256', key).update(`${ENTROPY_CHECK_LABEL}\n${version}`).digest();
 }
 
-function wrongText(
+function wrongKeyMessage(
   purpose: Purpose,
   version: number,
   { given, recorded }: { readonly given: string; readonly recorded: string | null },
@@ -254,7 +259,7 @@ function wrongText(
   );
 }
 
-function missingText(purpose: Purpose, version: number, reason: string): string {
+function missingVersionMessage(purpose: Purpose, version: number, reason: string): string {
   const status = purpose === 'master' ? ' "rotate-master-key --status" lists what still needs an old version.' : '';
   return (
     `cannot start: ${VARIABLES[purpose]} does not list version ${version}, and ${reason}. ` +
@@ -262,7 +267,7 @@ function missingText(purpose: Purpose, version: number, reason: string): string 
   );
 }
 
-function newCurrentText(current: number, old: number): string {
+function newCurrentVersionMessage(current: number, old: number): string {
   return (
     `cannot start: ${VARIABLES.master} lists version ${current} first, and no process has used it with this database ` +
     `yet. Running processes that do not list it could not read what this one writes. List it behind the old one first, ` +
@@ -270,7 +275,7 @@ function newCurrentText(current: number, old: number): string {
   );
 }
 
-function repeatedText(known: number, version: number): string {
+function repeatedKeyMessage(known: number, version: number): string {
   return (
     `cannot start: ${VARIABLES.entropy} has the same key for the versions ${known} and ${version}. ` +
     `Keep it under version ${known} alone, and make a new key for version ${version}.`

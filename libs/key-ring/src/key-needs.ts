@@ -3,19 +3,19 @@ import type { Database, Executor } from '@countersign/postgres';
 import { nameOf, type KeyDependants, type VersionedRows } from './sealed-column.js';
 import { countValues, hasValues } from './sealed-column.sql.js';
 
-/** What counting all rows of one table may take. */
+/** Timeout for counting all rows of one table. */
 const COUNT_TIMEOUT_MS = 600_000;
 const RECENT_MS = 25 * 60 * 60 * 1000;
 const READ_CLOCK = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`;
 
-/** What depends on one version of the master key. */
+/** Rows that depend on one version of the master key. */
 export interface KeyNeed {
   /** A table, or a column of it. */
   readonly name: string;
   readonly rows: number;
-  /** Whether no process may start without the version while there are such rows. */
+  /** Whether no process may start without the version while such rows exist. */
   readonly isNeeded: boolean;
-  /** When the last of these rows depends on no key any more; null for rows that stay. */
+  /** When the last of these rows expires; null for rows that do not. */
   readonly endsAt: Date | null;
   readonly renewal: string;
 }
@@ -27,7 +27,7 @@ interface Counted {
   readonly newestAt: Date | null;
 }
 
-/** Every table that may depend on the version, with 0 rows where none does. Reads whole tables: not for a request. */
+/** Every table that may depend on the version, with 0 rows if none does. Reads whole tables: not for a request. */
 export function listNeeds(database: Maintained, dependants: KeyDependants, version: number): Promise<KeyNeed[]> {
   return database.maintenance(COUNT_TIMEOUT_MS, async (session) => {
     const needs: KeyNeed[] = [];
@@ -41,7 +41,7 @@ export function listNeeds(database: Maintained, dependants: KeyDependants, versi
   });
 }
 
-/** The first table found whose rows are lost without the version; null when there is none. */
+/** The first table found with rows that would be lost without the version; null for none. */
 export function firstNeed(database: Maintained, dependants: KeyDependants, version: number): Promise<string | null> {
   return database.maintenance(COUNT_TIMEOUT_MS, async (session) => {
     for (const rows of dependants.rows.filter(({ isNeeded }) => isNeeded)) {

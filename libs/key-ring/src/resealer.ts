@@ -4,7 +4,7 @@ import type { Executor } from '@countersign/postgres';
 import { nameOf, type SealedColumn, type SealedRow } from './sealed-column.js';
 import { pageOfOutdated, replaceValues } from './sealed-column.sql.js';
 
-/** Rows that one step reads, and at most seals again. */
+/** Maximum number of rows that one step reads and reseals. */
 const PAGE_ROWS = 500;
 const BEFORE_ALL: Uuid = '00000000-0000-0000-0000-000000000000';
 
@@ -12,21 +12,21 @@ export interface ResealerOptions {
   readonly database: Executor;
   readonly keys: ServerKeys;
   readonly columns: readonly SealedColumn[];
-  /** Receives values that do not open. They stay as they are. */
+  /** Receives values that cannot be opened. They are not changed. */
   readonly onError: (error: unknown, column: string) => void;
 }
 
 export interface ResealStep {
-  /** Values that were sealed again. */
+  /** Number of resealed values. */
   readonly renewed: number;
   /** Whether the step was the last of a pass over all columns. */
   readonly isPassOver: boolean;
 }
 
 /**
- * Seals values of other versions of the master key again with the current one, a page of rows in each step. Steps may
- * run beside any writer, and beside the resealer of another process: a value that changed meanwhile is left alone. A new
- * resealer begins a pass from the start.
+ * Reseals values of other versions of the master key with the current one, a page of rows per step. Steps may run
+ * besides any writer, and besides the resealer of another process: a value changed meanwhile is not overwritten. A
+ * new resealer starts a pass from the beginning.
  */
 export class Resealer {
   #column = 0;
@@ -36,7 +36,7 @@ export class Resealer {
 
   async step(): Promise<ResealStep> {
     const column = this.options.columns[this.#column];
-    if (column === undefined) return this.#begin(0);
+    if (column === undefined) return this.#startPass(0);
     const { database, keys } = this.options;
     const rows = await database.query<{ id: Uuid; context: string; sealed: Buffer | null }>(pageOfOutdated(column), [
       this.#after,
@@ -46,27 +46,27 @@ export class Resealer {
     const outdated = rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));
     const renewed = await this.#renew(column, outdated);
     const last = rows.find(({ sealed }) => sealed === null);
-    if (last === undefined) return this.#next(renewed);
+    if (last === undefined) return this.#nextColumn(renewed);
     this.#after = last.id;
     return { renewed, isPassOver: false };
   }
 
   async #renew(column: SealedColumn, outdated: readonly SealedRow[]): Promise<number> {
-    const rows = outdated.flatMap((row) => this.#sealAgain(column, row));
+    const rows = outdated.flatMap((row) => this.#resealed(column, row));
     if (rows.length === 0) return 0;
     const ids = rows.map(({ id }) => id);
     const { low, high } = idBounds(ids);
-    const written = await this.options.database.query(replaceValues(column), [
+    const updated = await this.options.database.query(replaceValues(column), [
       ids,
       rows.map(({ stored }) => stored),
       rows.map(({ sealed }) => sealed),
       low,
       high,
     ]);
-    return written.length;
+    return updated.length;
   }
 
-  #sealAgain(
+  #resealed(
     column: SealedColumn,
     { id, context, sealed: stored }: SealedRow,
   ): readonly { readonly id: Uuid; readonly stored: Buffer; readonly sealed: Buffer }[] {
@@ -80,14 +80,14 @@ export class Resealer {
     }
   }
 
-  #next(renewed: number): ResealStep {
+  #nextColumn(renewed: number): ResealStep {
     const next = this.#column + 1;
-    if (next >= this.options.columns.length) return this.#begin(renewed);
+    if (next >= this.options.columns.length) return this.#startPass(renewed);
     [this.#column, this.#after] = [next, BEFORE_ALL];
     return { renewed, isPassOver: false };
   }
 
-  #begin(renewed: number): ResealStep {
+  #startPass(renewed: number): ResealStep {
     [this.#column, this.#after] = [0, BEFORE_ALL];
     return { renewed, isPassOver: true };
   }

@@ -1,6 +1,9 @@
 import type { SealedColumn } from './sealed-column.js';
 
-/** The version that a value is sealed with: see `sealedVersion` of libs/keys. 0 for octets that are no sealed value. */
+/**
+ * The version with which a value is sealed: see `sealedVersion` of libs/keys. 0 for octets that are not a sealed
+ * value.
+ */
 const VERSION = `CASE WHEN length(sealed) < 2 THEN 0 WHEN get_byte(sealed, 0) = 1 THEN 1 ELSE get_byte(sealed, 1) END`;
 
 const valuesOf = ({ table, column, context, isList }: SealedColumn): string =>
@@ -18,17 +21,17 @@ export const sampleValues = (column: SealedColumn): string => `
   SELECT id, context, sealed FROM (${valuesOf(column)}) AS known
   WHERE sealed IS NOT NULL AND ${VERSION} = $1 LIMIT $2`;
 
-/** How many values are of one version. $1 version. */
+/** Number of values of one version. $1 version. */
 export const countValues = (column: SealedColumn): string => `
   SELECT count(*)::int AS rows FROM (${valuesOf(column)}) AS known WHERE sealed IS NOT NULL AND ${VERSION} = $1`;
 
-/** Whether there is a value of one version. $1 version. */
+/** Whether a value of one version exists. $1 version. */
 export const hasValues = (column: SealedColumn): string => `
   SELECT EXISTS (SELECT FROM (${valuesOf(column)}) AS known WHERE sealed IS NOT NULL AND ${VERSION} = $1) AS "exists"`;
 
 /**
- * Values of one page of rows that are of another version than wanted, and as its last row, with `sealed` null, the last
- * id of the page; no row behind the last page. $1 the id before the page, $2 rows in a page, $3 the wanted version.
+ * Values in one page of rows that have another version than wanted, and as its last row, with `sealed` null, the last
+ * id of the page; no row after the last page. $1 the id before the page, $2 rows per page, $3 the wanted version.
  */
 export const pageOfOutdated = (column: SealedColumn): string => `
   WITH page AS MATERIALIZED (SELECT * FROM ${column.table} WHERE id > $1 ORDER BY id LIMIT $2)
@@ -37,8 +40,8 @@ export const pageOfOutdated = (column: SealedColumn): string => `
   UNION ALL (SELECT id, '', NULL FROM page ORDER BY id DESC LIMIT 1)`;
 
 /**
- * Replaces values, each only where the row still has the one that was read, and gives the ids of the rows.
- * $1 ids, $2 stored and $3 new values in the same order, $4 and $5 bounds of the ids.
+ * Replaces values, each only if the row still has the one that was read, and returns the ids of the rows. $1 ids, $2
+ * stored and $3 new values in the same order, $4 and $5 bounds of the ids.
  */
 export const replaceValues = ({ table, column, isList }: SealedColumn): string => `
   UPDATE ${table} SET ${column} = ${isList ? `array_replace(${column}, renewed.stored, renewed.sealed)` : 'renewed.sealed'}

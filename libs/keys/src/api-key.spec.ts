@@ -13,7 +13,7 @@ describe('API keys', () => {
     expect(parseApiKey(key)).toEqual(parsed);
   });
 
-  it.each(KINDS)('a new %s key parses as one, and no two are alike', (kind) => {
+  it.each(KINDS)('a new %s key is valid, and all are different', (kind) => {
     const created = Array.from({ length: 200 }, () => createApiKey(kind));
     expect(new Set(created).size).toBe(created.length);
     for (const key of created) {
@@ -22,7 +22,7 @@ describe('API keys', () => {
     }
   });
 
-  it('a changed character is found by the checksum', () => {
+  it('a changed character is detected by the checksum', () => {
     const key = createApiKey('live');
     for (let index = 'csk_live_'.length; index < key.length; index += 1) {
       const other = key.charAt(index) === 'x' ? 'y' : 'x';
@@ -31,11 +31,11 @@ describe('API keys', () => {
   });
 
   it.each(['', 'csk_live_', 'Bearer csk_live_0123456789ABCDEFGHIJKLMNOPQRSTUV0OXxad', 'csk_root_0123'])(
-    '"%s" is no key',
+    '"%s" is not a key',
     (text) => expect(parseApiKey(text)).toBeNull(),
   );
 
-  it('any text is a key or null, never a throw', () => {
+  it('any text gives a key or null, never an exception', () => {
     fc.assert(fc.property(fc.string(), (text) => parseApiKey(text) === null));
     const key = createApiKey('live');
     expect(parseApiKey(`${key}\n`)).toBeNull();

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Who a key speaks for: an account for real, an account in rehearsal, or an on-call engineer. */
+/** The kind of a key: an account in live mode, an account in test mode, or an administrator. */
 export type ApiKeyKind = 'live' | 'test' | 'admin';
 
-/** What the text of a key tells without a database: its kind, and the piece that listings may show. */
+/** The information in the text of a key: its kind, and the part that listings may show. */
 export interface ParsedApiKey {
   readonly kind: ApiKeyKind;
-  /** `csk_<kind>_` and the first four characters of the secret part: enough to recognise a key, useless to guess it. */
+  /**
+   * `csk_<kind>_` and the first four characters of the secret part: enough to recognise a key, too little to guess
+   * it.
+   */
   readonly prefix: string;
 }
 
@@ -15,14 +18,15 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;
 const PREFIX_CHARACTERS = 4;
-/** The largest multiple of 62 in an octet: octets from here on are thrown away, so that every character is equally likely. */
+/** The largest multiple of 62 in an octet: larger octets are discarded, so that every character is equally likely. */
 const UNBIASED_BELOW = 248;
 
 const SHAPE = /^(csk_(live|test|admin)_[0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
 /**
  * A new API key: `csk_<kind>_`, 32 base62 characters from the system's generator (190 bits), 6 base62 digits of the
- * CRC-32 over all before them (contract, Authentication). Shown once; only `ServerKeys.digest('api-key', …)` is stored.
+ * CRC-32 of the preceding text (contract, Authentication). Shown once; only `ServerKeys.digest('api-key', …)` is
+ * stored.
  */
 export function createApiKey(kind: ApiKeyKind): string {
   const unsigned = `csk_${kind}_${randomBase62(SECRET_CHARACTERS)}`;
@@ -30,8 +34,8 @@ export function createApiKey(kind: ApiKeyKind): string {
 }
 
 /**
- * Reads the shape and the checksum of a key, or null: a typing error or a made-up key is told here, before any look-up.
- * It proves nothing about the caller.
+ * Checks the shape and the checksum of a key; null for a mistyped or invented key, before any database read. It does
+ * not authenticate the caller.
  */
 export function parseApiKey(text: string): ParsedApiKey | null {
   const [, unsigned, kind, check] = SHAPE.exec(text) ?? [];

@@ -1,13 +1,11 @@
-export { createApiKey, parseApiKey, type ApiKeyKind, type ParsedApiKey } from './api-key.js';
+export { createApiKey, parseApiKey, type ApiKeyKind } from './api-key.js';
 export {
   digestsEqual,
-  HIGHEST_MASTER_VERSION,
   SEAL_OVERHEAD_OCTETS,
   sealedVersion,
   SealError,
   ServerKeys,
   type DigestLabel,
-  type MasterKeys,
   type SealLabel,
 } from './server-keys.js';
 export {

@@ -14,7 +14,7 @@ const MASTER = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
 const CONTEXT = 'msg_00000000000000000000000001';
 const keys = ServerKeys.fromMaster(MASTER);
 
-/** Made by another implementation (Python's hmac and cryptography) with master 00…1f, over the text "countersign". */
+/** Made by another implementation (Python's hmac and cryptography) with master 00…1f, of the text "countersign". */
 const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   'api-key': 'df97b56b1d0162fb4eca7fe451a6347641d18a4b7d265752891d0d004ee6e5f7',
   token: 'ffeb8a91fe4c0bdb8eff851aae81fdb229c937b8244d44ea20a90a856a9214d5',
@@ -29,7 +29,7 @@ const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   'sender-number': '4a3c3b82473f8e18919ffd1203f5747cc99c141911d8f38b9424a501296b9686',
 };
 
-/** Likewise: the text "grüße", nonce 00…0b, the context above. */
+/** Likewise, of the text "grüße", nonce 00…0b, the context above. */
 const SEAL_VECTORS: Readonly<Record<SealLabel, string>> = {
   'message-text': '01000102030405060708090a0bfba8e8536b3f6db072d1ea0cf64015ce96dd1c8934b0ae',
   'webhook-body': '01000102030405060708090a0b6ba561cef71b9f7324d20c470437c7f18b5802d8fadcc4',
@@ -48,12 +48,12 @@ describe('keyed digests', () => {
     expect(keys.digest(label, Buffer.from('countersign')).toString('hex')).toBe(expected);
   });
 
-  it('refuses a master key that is not 32 octets', () => {
+  it('rejects a master key that does not have 32 octets', () => {
     expect(() => ServerKeys.fromMaster(Buffer.alloc(31))).toThrow(RangeError);
     expect(() => ServerKeys.fromMaster(Buffer.alloc(33))).toThrow(RangeError);
   });
 
-  it('compares equal, different and differently long digests without throwing', () => {
+  it('are compared without an exception when equal, different, or of different lengths', () => {
     const digest = keys.digest('token', 'a');
     expect(digestsEqual(digest, keys.digest('token', 'a'))).toBe(true);
     expect(digestsEqual(digest, keys.digest('token', 'b'))).toBe(false);
@@ -66,7 +66,7 @@ describe('sealed values', () => {
     expect(keys.open(label, Buffer.from(sealed, 'hex'), CONTEXT).toString('utf8')).toBe('grüße');
   });
 
-  it('opens what was sealed, whatever the octets', () => {
+  it('are opened to the original, for any octets', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), (plaintext, context) => {
         const sealed = keys.seal('webhook-body', plaintext, context);
@@ -76,11 +76,11 @@ describe('sealed values', () => {
     );
   });
 
-  it('never seals the same value to the same octets', () => {
+  it('are different each time for the same value', () => {
     expect(keys.seal('message-text', 'a', CONTEXT)).not.toEqual(keys.seal('message-text', 'a', CONTEXT));
   });
 
-  it('does not open after any single octet was changed, or after any cut', () => {
+  it('do not open after a change of any octet, or when truncated', () => {
     const sealed = keys.seal('message-text', 'AUTH', CONTEXT);
     for (let index = 0; index < sealed.length; index += 1) {
       const altered = Buffer.from(sealed);
@@ -90,7 +90,7 @@ describe('sealed values', () => {
     }
   });
 
-  it('does not open in another row, under another label or with another master key', () => {
+  it('do not open in another row, under another label or with another master key', () => {
     const sealed = keys.seal('message-text', 'AUTH', CONTEXT);
     expect(() => keys.open('message-text', sealed, 'msg_00000000000000000000000002')).toThrow(SealError);
     expect(() => keys.open('webhook-body', sealed, CONTEXT)).toThrow(SealError);
@@ -104,7 +104,7 @@ const ringOf = (...versions: readonly number[]): ServerKeys =>
 const versions = fc.uniqueArray(fc.constantFrom(...VERSION_KEYS.keys()), { minLength: 1 });
 
 describe('a ring of master keys', () => {
-  it('refuses none, a version that is no octet, and a key of another length', () => {
+  it('rejects an empty ring, a version that is not an octet, and a key of another length', () => {
     expect(() => ServerKeys.fromRing(new Map())).toThrow(RangeError);
     for (const version of [0, -1, 256, 1.5]) {
       expect(() => ServerKeys.fromRing(new Map([[version, MASTER]]))).toThrow(RangeError);
@@ -112,7 +112,7 @@ describe('a ring of master keys', () => {
     expect(() => ServerKeys.fromRing(new Map([[2, Buffer.alloc(31)]]))).toThrow(RangeError);
   });
 
-  it('of one key is version 1: what was stored before there were versions opens and is found', () => {
+  it('with one key is version 1: values stored before versions existed are opened and found', () => {
     const before = ServerKeys.fromMaster(VERSION_KEYS.get(1) ?? MASTER);
     for (const later of [ringOf(1), ringOf(1, 2), ringOf(2, 1)]) {
       expect(later.open('message-text', before.seal('message-text', 'AUTH', CONTEXT), CONTEXT).toString()).toBe('AUTH');
@@ -123,7 +123,7 @@ describe('a ring of master keys', () => {
     expect(before.open('message-text', sealed, CONTEXT).toString()).toBe('AUTH');
   });
 
-  it('seals with its first version, and every ring that has that version opens it; others name the version', () => {
+  it('seals with its first version; rings with that version open it, others name the missing version', () => {
     fc.assert(
       fc.property(versions, versions, fc.uint8Array({ maxLength: 100 }), (writer, reader, plaintext) => {
         const [current = 0] = writer;
@@ -137,7 +137,7 @@ describe('a ring of master keys', () => {
     );
   });
 
-  it('digests with its first version, and every ring that has that version finds it', () => {
+  it('digests with its first version; rings with that version find it', () => {
     fc.assert(
       fc.property(versions, versions, fc.string(), (writer, reader, data) => {
         const [current = 0] = writer;
@@ -159,7 +159,7 @@ describe('a ring of master keys', () => {
     expect(() => ringOf(2).digest('idempotency', 'a', 1)).toThrow('version 1 of the master key');
   });
 
-  it('opens no octets that it did not make', () => {
+  it('opens no octets that it did not seal', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (octets) => {
         expect(() => ringOf(1, 2).open('message-text', octets, CONTEXT)).toThrow(SealError);
@@ -174,7 +174,7 @@ describe('a ring of master keys', () => {
     }
   });
 
-  it('has a check value for each version that differs by key and by version', () => {
+  it('has a check value per version that depends on key and version', () => {
     const other = ServerKeys.fromRing(new Map([[1, Buffer.alloc(32, 9)]]));
     expect(ringOf(1, 2).checkValue(1)).toEqual(ringOf(1).checkValue(1));
     expect(ringOf(1, 2).checkValue(1)).not.toEqual(other.checkValue(1));

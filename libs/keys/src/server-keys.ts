@@ -9,7 +9,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** What a keyed digest is for. Two labels never share a key, so a digest of one says nothing about another. */
+/** Purposes of keyed digests. Each label has its own key, so a digest of one reveals nothing about another. */
 export type DigestLabel =
   | 'api-key'
   | 'token'
@@ -22,25 +22,28 @@ export type DigestLabel =
   | 'card-answer'
   | 'realtime-ticket'
   | 'sender-number';
-/** What a sealed value is. A value sealed under one label does not open under another. */
+/** Kinds of sealed values. A value sealed under one label does not open under another. */
 export type SealLabel =
   'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer' | 'trace';
 
 const KEY_OCTETS = 32;
 const NONCE_OCTETS = 12;
 const TAG_OCTETS = 16;
-/** The layout of version 1 of the master key, which has no version octet: `0x01 | nonce | ciphertext | tag`. */
+/** The layout of version 1 of the master key, without a version octet: `0x01 | nonce | ciphertext | tag`. */
 const UNVERSIONED = 1;
 /** The layout of every other version: `0x02 | version | nonce | ciphertext | tag`. */
 const VERSIONED = 2;
 const FIRST_VERSION = 1;
-/** The version of a sealed value is one octet. */
+/** The version in a sealed value is one octet. */
 export const HIGHEST_MASTER_VERSION = 255;
 /** Octets that sealing under version 1 adds to a plaintext: layout, nonce and tag. Every other version adds one more. */
 export const SEAL_OVERHEAD_OCTETS = 1 + NONCE_OCTETS + TAG_OCTETS;
 const CHECK_LABEL = 'key-check';
 
-/** A sealed value did not open: cut, altered, of another row, or sealed by another master key. Carries no part of it. */
+/**
+ * A sealed value could not be opened: truncated, altered, of another row, or sealed with another master key. Contains
+ * no part of it.
+ */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -58,18 +61,19 @@ interface DerivedKeys {
 
 /**
  * The server's own keys, derived from a ring of master keys by HKDF-SHA256 (RFC 5869, no salt) with the info
- * `countersign/<label>/v1`. Derivation happens once; a digest then costs about 2 µs.
+ * `countersign/<label>/v1`. Derived once; a digest then costs about 2 µs.
  *
- * The first version of the ring is current. During a rotation, processes whose rings hold the same two versions in
- * either order, or one of them alone, work on the same rows: `1` beside `1,2`, `1,2` beside `2,1`, `2,1` beside `2`. One
- * process of each pair may lack a version that the other has, but each pair shares the version that both write with, or
+ * The first version of the ring is current. During a rotation, processes whose rings have the same two versions in
+ * either order, or only one of them, work on the same rows: `1` beside `1,2`, `1,2` beside `2,1`, `2,1` beside `2`.
+ * One process of each pair may lack a version of the other, but each pair shares the version that both write with, or
  * both have both. Two rules follow:
- * - A row that one process writes and another only looks up (tokens, codes, tickets, API keys, passwords) is written
+ * - A row that one process writes and another only reads (tokens, codes, tickets, API keys, passwords) is written
  *   under the current version and looked up under all of them: `digest`, then `digests`.
- * - A row at which two processes must meet even if they write at the same moment (idempotency keys, parts of a long
- *   message, counters) is locked under all versions, by each of them. "Current version only" would let `1,2` and `2,1`
- *   pass each other; "lowest version only" would let `2,1` and `2` pass each other.
- * A value that is derived again later (token, card buttons) keeps the version it was first derived with in its row.
+ * - A row on which two concurrent processes must conflict (idempotency keys, parts of a long message, counters) is
+ *   locked under all versions, by each of them. With the current version only, `1,2` and `2,1` would not conflict;
+ *   with the lowest version only, `2,1` and `2` would not.
+ *
+ * A value that is derived again later (token, card buttons) keeps its version in its row.
  */
 export class ServerKeys {
   /** Derived keys by version, in the order of the ring. */
@@ -94,7 +98,7 @@ export class ServerKeys {
     return new ServerKeys([first, ...others]);
   }
 
-  /** The version that new digests and sealed values are made with. */
+  /** The version of new digests and sealed values. */
   get currentVersion(): number {
     return this.first.version;
   }
@@ -110,15 +114,15 @@ export class ServerKeys {
   }
 
   /**
-   * HMAC-SHA256 under the label's key: 32 octets. Text is taken as UTF-8. Throws a SealError when the ring has no such
-   * version.
+   * HMAC-SHA256 with the label's key: 32 octets. Text is encoded as UTF-8. Throws a SealError for a version not in
+   * the ring.
    */
   digest(label: DigestLabel, data: string | Uint8Array, version?: number): Buffer {
     const { digestKeys } = version === undefined ? this.first : this.derived(version);
     return createHmac('sha256', digestKeys[label]).update(data).digest();
   }
 
-  /** The digest under every version, the current one first: for a look-up of what any of them may have written. */
+  /** The digest under every version, the current one first: to look up rows written under any of them. */
   digests(label: DigestLabel, data: string | Uint8Array): readonly [Buffer, ...Buffer[]] {
     const digest = this.digest(label, data);
     if (this.others.length === 0) return [digest];
@@ -126,10 +130,10 @@ export class ServerKeys {
   }
 
   /**
-   * Seals a value so that only this server, for this row, reads it again: AES-256-GCM, laid out as
-   * `0x01 | nonce 12 | ciphertext | tag 16` under version 1, which a release without key versions opens too, and as
-   * `0x02 | version 1 | nonce 12 | ciphertext | tag 16` under any other. `context` is the row's id; it is authenticated,
-   * so a sealed value moved to another row does not open.
+   * Seals a value for one row with AES-256-GCM, in the layout `0x01 | nonce 12 | ciphertext | tag 16` under version
+   * 1, which a release without key versions can open too, and `0x02 | version 1 | nonce 12 | ciphertext | tag 16`
+   * under any other. `context` is the row's id; it is authenticated, so a sealed value moved to another row does not
+   * open.
    */
   seal(label: SealLabel, plaintext: string | Uint8Array, context: string, version?: number): Buffer {
     const keys = version === undefined ? this.first : this.derived(version);
@@ -143,13 +147,13 @@ export class ServerKeys {
     return Buffer.concat([header, nonce, cipher.update(data), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** The plaintext of what `seal` made with the same label and context under a version of the ring; else SealError. */
+  /** Opens a value sealed with the same label and context under a version of the ring; else throws SealError. */
   open(label: SealLabel, sealed: Uint8Array, context: string): Buffer {
     const keys = this.derived(sealedVersion(sealed));
     const nonceStart = sealed[0] === UNVERSIONED ? 1 : 2;
     const textStart = nonceStart + NONCE_OCTETS;
     const tagStart = sealed.length - TAG_OCTETS;
-    if (tagStart < textStart) throw new SealError('a sealed value is too short to be one');
+    if (tagStart < textStart) throw new SealError('a sealed value is too short');
     const nonce = sealed.subarray(nonceStart, textStart);
     const decipher = createDecipheriv('aes-256-gcm', contextKey(keys, label, context), nonce, {
       authTagLength: TAG_OCTETS,
@@ -159,11 +163,11 @@ export class ServerKeys {
     try {
       return Buffer.concat([decipher.update(sealed.subarray(textStart, tagStart)), decipher.final()]);
     } catch {
-      throw new SealError('a sealed value was altered, moved to another row, or sealed by another master key');
+      throw new SealError('a sealed value was altered, moved to another row, or sealed with another master key');
     }
   }
 
-  /** A value that only this version of the master key gives, to recognise the key by: 32 octets that reveal nothing of it. */
+  /** A value that identifies this version of the master key: 32 octets that reveal nothing of it. */
   checkValue(version: number): Buffer {
     return createHmac('sha256', this.derived(version).checkKey).update(String(version)).digest();
   }
@@ -172,7 +176,7 @@ export class ServerKeys {
     const keys = this.ring.get(version);
     if (keys !== undefined) return keys;
     throw new SealError(
-      `a value needs version ${version} of the master key, and only ${this.versions.join()} is listed`,
+      `a value needs version ${version} of the master key, but only ${this.versions.join()} is listed`,
     );
   }
 }
@@ -213,29 +217,35 @@ function derivedKeys(version: number, master: Uint8Array): DerivedKeys {
   };
 }
 
-/** The version of the master key that a value was sealed with. Throws a SealError for octets that are no sealed value. */
+/**
+ * The version of the master key with which a value was sealed. Throws a SealError for octets that are not a sealed
+ * value.
+ */
 export function sealedVersion(sealed: Uint8Array): number {
   const [layout, version] = sealed;
   if (layout === UNVERSIONED) return FIRST_VERSION;
-  if (layout !== VERSIONED) throw new SealError('a sealed value is of an unknown version');
-  // Version 1 has a layout of its own: one value never has two spellings.
-  if (version === undefined || version <= FIRST_VERSION) throw new SealError('a sealed value names no version');
+  if (layout !== VERSIONED) throw new SealError('a sealed value has an unknown layout');
+  // Version 1 has its own layout: a value never has two encodings.
+  if (version === undefined || version <= FIRST_VERSION) throw new SealError('a sealed value has no version');
   return version;
 }
 
 /**
- * Random 96-bit nonces are good for 2³² messages under one key (NIST SP 800-38D, 8.3), which a busy server reaches
- * within weeks. A key of its own for each row makes that bound unreachable for the price of one HMAC.
+ * Random 96-bit nonces are safe for 2³² messages per key (NIST SP 800-38D, 8.3), which a busy server reaches within
+ * weeks. A separate key per row makes that bound unreachable at the cost of one HMAC.
  */
 function contextKey({ sealKeys }: DerivedKeys, label: SealLabel, context: string): Buffer {
   return createHmac('sha256', sealKeys[label]).update(context).digest();
 }
 
-/** One call to the random generator serves 340 nonces: the call, not the octets, is what costs (7 µs of 10 for a seal). */
+/**
+ * One call to the random generator provides 340 nonces: the call is expensive, not the octets (7 µs of 10 for a
+ * seal).
+ */
 const noncePool = Buffer.alloc(NONCE_OCTETS * 340);
 let nonceOctetsUsed = noncePool.length;
 
-/** A view into the pool: used at once and copied into what is sealed, and never handed out twice. */
+/** A view of the pool: copied into the sealed value at once, and never returned twice. */
 function newNonce(): Buffer {
   if (nonceOctetsUsed === noncePool.length) {
     randomFillSync(noncePool);
@@ -245,7 +255,7 @@ function newNonce(): Buffer {
   return noncePool.subarray(nonceOctetsUsed - NONCE_OCTETS, nonceOctetsUsed);
 }
 
-/** Whether two digests are equal, in a time that depends on their length only. False where the lengths differ. */
+/** Whether two digests are equal, in a time that depends on their length only. False if the lengths differ. */
 export function digestsEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

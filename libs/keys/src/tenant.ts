@@ -30,10 +30,10 @@ export const tenantOf = ({ accountId, test }: OwnedRow): Tenant => ({ accountId,
 export const ownsRow = (tenant: Tenant, row: OwnedRow): boolean =>
   row.accountId === tenant.accountId && row.test === isTestMode(tenant);
 
-/** One text per tenant, as a key of maps and caches; `parseTenantKey` reads it. */
+/** A map and cache key of a tenant; `parseTenantKey` parses it. */
 export const tenantKey = ({ accountId, mode }: Tenant): string => `${mode} ${accountId}`;
 
-/** Throws RangeError for a text that `tenantKey` did not write. */
+/** Throws RangeError for a text that is not from `tenantKey`. */
 export function parseTenantKey(key: string): Tenant {
   const [mode, accountId] = key.split(' ');
   if ((mode !== 'live' && mode !== 'test') || accountId === undefined) throw new RangeError('not the key of a tenant');

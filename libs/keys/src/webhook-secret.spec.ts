@@ -2,8 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { createWebhookSecret, webhookSignature } from './webhook-secret.js';
 
-describe('a signature of a webhook', () => {
-  it('is the one that Standard Webhooks makes', () => {
+describe('a webhook signature', () => {
+  it('equals that of the Standard Webhooks library', () => {
     const at = new Date(1_795_312_086_000);
     for (const body of ['', '{}', '{"name":"Grüße"}']) {
       const secret = createWebhookSecret();

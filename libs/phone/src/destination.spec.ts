@@ -25,7 +25,7 @@ describe('the candidates of a destination', () => {
     expect(candidates(ton, value, country)).toEqual(expected),
   );
 
-  it('are E.164, distinct, and of an unknown type routable, whatever arrives', () => {
+  it('are E.164, distinct, and routable for an unknown type, for any address', () => {
     const value = fc.oneof(fc.string({ maxLength: 25 }), fc.stringMatching(/^(\+|00|0)?[0-9]{3,17}$/));
     const country = fc.constantFrom('US', 'DE', 'IT', '001', null);
     fc.assert(

@@ -9,13 +9,13 @@ import {
 import { TON, type SmppAddress } from './smpp-address.js';
 
 /**
- * The E.164 numbers that the destination of an SMS may be, best first; none for letters and short codes. A destination is
- * no evidence of anything: it only helps to find the country of the number that received the SMS. The sender has
- * `readSender`, which never gives two numbers.
+ * The E.164 numbers that the destination of an SMS may be, best first; none for letters and short codes. A
+ * destination is not evidence: it is only used to find the country of the number that received the SMS. For senders
+ * use `readSender`, which never gives two numbers.
  *
  * - international (TON 1, or a leading plus): that number, with or without `+` or `00`;
  * - national (TON 2): the number in `country`;
- * - unknown (TON 0): as international where that is a number, then as national, unless both have one country code;
+ * - unknown (TON 0): as international if that is a number, then as national, unless both have the same country code;
  * - any other type: none.
  */
 export function destinationCandidates(address: SmppAddress, country: string | null): string[] {

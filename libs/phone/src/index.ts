@@ -1,14 +1,8 @@
 export { isCountry } from './country.js';
 export { destinationCandidates } from './destination.js';
 export { maskPhone, maskPhonesIn } from './mask.js';
-export { checkPhone, countryOf, NON_GEOGRAPHIC, type PhoneCheck } from './phone-check.js';
-export {
-  numberTypeOf,
-  RESTRICTED_KINDS,
-  restrictedKindOf,
-  type NumberType,
-  type RestrictedKind,
-} from './number-type.js';
+export { checkPhone, countryOf, type PhoneCheck } from './phone-check.js';
+export { numberTypeOf, RESTRICTED_KINDS, restrictedKindOf, type RestrictedKind } from './number-type.js';
 export {
   isOfUnknownFormat,
   readSender,

@@ -15,11 +15,11 @@ describe('numberTypeOf', () => {
     ['+80012345678', 'toll_free'],
   ])('%s is %s', (e164, type) => expect(numberTypeOf(e164)).toBe(type));
 
-  it.each(['', '+', 'x', '+12025550', '+999123456789'])('"%s" is of none', (text) =>
+  it.each(['', '+', 'x', '+12025550', '+999123456789'])('"%s" has none', (text) =>
     expect(numberTypeOf(text)).toBeNull(),
   );
 
-  it('every routable number has one, and nothing else has', () => {
+  it('every routable number has one, and no other text has', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\+[1-9][0-9]{5,14}$/)), (text) => {
         const check = checkPhone(text);
@@ -52,7 +52,7 @@ describe('restrictedKindOf', () => {
     ['+979123456789', 'non_geographic'],
   ])('%s: %s', (e164, kind) => expect(restrictedKindOf(e164)).toBe(kind));
 
-  it('a number is restricted by its code or by its type, and by nothing else', () => {
+  it('a number is restricted only by its code or its type', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\+[1-9][0-9]{5,14}$/)), (text) => {
         const kind = restrictedKindOf(text);

@@ -1,7 +1,9 @@
 import { parsePhoneNumberFromString, type PhoneNumberType } from 'libphonenumber-js/max';
 import { NON_GEOGRAPHIC_CODES } from './number-reading.js';
 
-/** What a number plan uses a number for. `fixed_line_or_mobile`: the plan does not tell them apart, as in North America. */
+/**
+ * Number types of numbering plans. `fixed_line_or_mobile`: the plan does not distinguish them, as in North America.
+ */
 export type NumberType =
   | 'fixed_line'
   | 'fixed_line_or_mobile'
@@ -29,15 +31,15 @@ const TYPES: Readonly<Record<PhoneNumberType, NumberType>> = {
   VOIP: 'voip',
 };
 
-/** The type of a number in E.164; null for one that its plan has given no use (unassigned), and for what is no number. */
+/** The type of a number in E.164; null for an unassigned number, and for text that is not a number. */
 export function numberTypeOf(e164: string): NumberType | null {
   const type = parsePhoneNumberFromString(e164, { extract: false })?.getType();
   return type === undefined ? null : TYPES[type];
 }
 
 /**
- * Kinds of numbers that end users do not sign in with: calls or messages earn money for the holder or cost the called party.
- * `non_geographic`: under a country code that belongs to no country, whatever its use there.
+ * Kinds of numbers that end users do not use to sign in: calls or messages earn money for the holder or cost the
+ * called party. `non_geographic`: a country code without a country, whatever its use.
  */
 export const RESTRICTED_KINDS = [
   'non_geographic',
@@ -52,9 +54,9 @@ export const RESTRICTED_KINDS = [
 export type RestrictedKind = (typeof RESTRICTED_KINDS)[number];
 
 /**
- * The restricted kind of a number in E.164; null for every other number, an unassigned one included.
+ * The restricted kind of a number in E.164; null for every other number, including unassigned ones.
  *
- * @param type the result of `numberTypeOf`, where the caller has it: parsing a number is expensive
+ * @param type the result of `numberTypeOf`, if the caller has it: parsing a number is expensive
  */
 export function restrictedKindOf(e164: string, type = numberTypeOf(e164)): RestrictedKind | null {
   if (NON_GEOGRAPHIC_CODES.some((code) => e164.startsWith(code, 1))) return 'non_geographic';

@@ -36,7 +36,7 @@ describe('checkPhone', () => {
     expect(countryOf(text)).toBeNull();
   });
 
-  it('refuses a number with its trunk prefix inside: the canonical text is another', () => {
+  it('rejects a number that contains its trunk prefix: its canonical text is different', () => {
     expect(checkPhone('+4407911123456')).toEqual({ ok: false, reason: 'not_e164' });
   });
 
@@ -44,7 +44,7 @@ describe('checkPhone', () => {
     expect(checkPhone(text)).toEqual({ ok: false, reason: 'not_routable' }),
   );
 
-  it('never throws, and what it accepts is the text itself', () => {
+  it('never throws, and returns the accepted text unchanged', () => {
     const numberLike = fc.stringMatching(/^\+?[0-9]{0,17}$/);
     fc.assert(
       fc.property(fc.oneof(fc.string(), numberLike), (text) => {

@@ -27,18 +27,18 @@ describe('international senders (TON 1)', () => {
     }
   });
 
-  it('lose a trunk zero behind the country code where the plan has one, and keep it where it is part of the number', () => {
+  it('lose a trunk zero after the country code if the plan has one, and keep it if it is part of the number', () => {
     expect(phone(1, '4407911123456')).toBe('+447911123456');
     expect(phone(1, '390612345678')).toBe('+390612345678');
   });
 
   it.each(['12345', '123456', '07911123456', '999155552671', '2100000000', '1234567890123456'])(
-    '%s is no international number',
+    '%s is not an international number',
     (value) => expect(evidence(1, value, 'GB')).toEqual(NONE),
   );
 
   it.each(['+14155552671', '+4915112345678', '+447911123456', '+390612345678', '+5491123456789', '+80012345678'])(
-    '%s is itself',
+    '%s is unchanged',
     (known) => expect(phone(1, known.slice(1))).toBe(known),
   );
 });
@@ -56,7 +56,7 @@ describe('national senders (TON 2)', () => {
     ['4915112345678', 'DE', '+494915112345678'],
   ])('%s in %s is %s', (value, country, expected) => expect(phone(2, value, country)).toBe(expected));
 
-  it('are none where the receiving number has no country, or the number none of its plan', () => {
+  it('are none when the receiving number has no country, or the number is not in its plan', () => {
     expect(evidence(2, '4155552671', null)).toEqual(NONE);
     expect(evidence(2, '4155552671', '001')).toEqual(NONE);
     expect(evidence(2, '4155552671', 'XX')).toEqual(NONE);
@@ -67,13 +67,13 @@ describe('national senders (TON 2)', () => {
     expect(evidence(2, '0114915112345678', 'US')).toEqual(NONE);
   });
 
-  it('are international behind a plus sign', () => {
+  it('are international with a plus sign', () => {
     expect(phone(2, '+4915112345678', 'US')).toBe('+4915112345678');
   });
 });
 
 describe('senders of unknown type (TON 0) on a link of format auto', () => {
-  it('are the one number that one of the readings gives, and show which reading', () => {
+  it('are the number that only one of the readings gives, and show that reading', () => {
     expect(evidence(0, '4915112345678', 'US')).toEqual({
       phone: '+4915112345678',
       ambiguous: false,
@@ -87,15 +87,15 @@ describe('senders of unknown type (TON 0) on a link of format auto', () => {
     ['+6592345678 and +16592345678', '6592345678', 'US'],
     ['Budapest and Corpus Christi', '3614567890', 'US'],
     ['a mobile and a fixed line of Germany', '4915112345678', 'DE'],
-  ])('are ambiguous where they may be %s', (_, value, country) =>
+  ])('are ambiguous when they may be %s', (_, value, country) =>
     expect(evidence(0, value, country)).toEqual(AMBIGUOUS),
   );
 
-  it('show nothing where both readings are one number', () => {
+  it('show nothing when both readings give the same number', () => {
     expect(evidence(0, '14155552671', 'US')).toEqual({ ...NONE, phone: '+14155552671' });
   });
 
-  it('are international behind a plus or 00, whatever the format, and show nothing', () => {
+  it('are international with a plus or 00, whatever the format, and show nothing', () => {
     for (const rule of [AUTO, INTERNATIONAL, NATIONAL, { format: 'auto', learned: 'national' } as const]) {
       for (const prefix of ['+', '00']) {
         expect(evidence(0, `${prefix}6592345678`, 'US', rule)).toEqual({ ...NONE, phone: '+6592345678' });
@@ -103,7 +103,7 @@ describe('senders of unknown type (TON 0) on a link of format auto', () => {
     }
   });
 
-  it('have no national reading without a receiving country, and show nothing then', () => {
+  it('have no national reading without a receiving country, and then show nothing', () => {
     for (const country of [null, '001', 'XX']) {
       expect(evidence(0, '4155552671', country)).toEqual(NONE);
       expect(evidence(0, '4915112345678', country)).toEqual({ ...NONE, phone: '+4915112345678' });
@@ -111,31 +111,31 @@ describe('senders of unknown type (TON 0) on a link of format auto', () => {
   });
 });
 
-describe('senders of unknown type (TON 0) on a link of format auto, where the receiving country is one of several', () => {
+describe('senders of unknown type (TON 0) on a link of format auto, with several possible receiving countries', () => {
   const among = (value: string, possible: readonly string[], rule = AUTO): SenderEvidence =>
     readSender({ ton: 0, npi: 1, value }, null, rule, possible);
 
-  it('are ambiguous where they are another number in one of them', () => {
-    // A number of Arkansas as dialled there, or a mobile of Norway.
+  it('are ambiguous when they are another number in one of them', () => {
+    // A number of Arkansas as dialled there, or a mobile number of Norway.
     expect(among('4792345678', ['US', 'CA'])).toEqual(AMBIGUOUS);
     expect(among('4792345678', ['DE', 'US'])).toEqual(AMBIGUOUS);
   });
 
-  it('are international where they are no other number in any, and show nothing', () => {
+  it('are international when they are no other number in any, and show nothing', () => {
     expect(among('4792345678', ['GB', 'IE'])).toEqual({ ...NONE, phone: '+4792345678' });
     expect(among('14155552671', ['US', 'CA'])).toEqual({ ...NONE, phone: '+14155552671' });
     expect(among('4155552671', ['US', 'CA'])).toEqual(NONE);
   });
 
-  it('are read by the format where one is set or learned', () => {
+  it('are parsed by the format if one is set or learned', () => {
     expect(among('4792345678', ['US'], INTERNATIONAL).phone).toBe('+4792345678');
     expect(among('4792345678', ['US'], { format: 'auto', learned: 'international' }).phone).toBe('+4792345678');
     expect(among('4792345678', ['US'], NATIONAL)).toEqual(NONE);
   });
 });
 
-describe('senders of unknown type (TON 0) on a link of a known format', () => {
-  it('have that reading alone', () => {
+describe('senders of unknown type (TON 0) on a link with a configured format', () => {
+  it('have only that reading', () => {
     expect(evidence(0, '6592345678', 'US', INTERNATIONAL)).toEqual({ ...NONE, phone: '+6592345678' });
     expect(evidence(0, '6592345678', 'US', NATIONAL)).toEqual({ ...NONE, phone: '+16592345678' });
     expect(evidence(0, '4155552671', 'US', INTERNATIONAL)).toEqual(NONE);
@@ -144,27 +144,27 @@ describe('senders of unknown type (TON 0) on a link of a known format', () => {
   });
 });
 
-describe('senders of unknown type (TON 0) on a link of a learned format', () => {
+describe('senders of unknown type (TON 0) on a link with a learned format', () => {
   const learned = (reading: 'international' | 'national'): SenderRule => ({ format: 'auto', learned: reading });
 
-  it('are read so', () => {
+  it('are parsed in that format', () => {
     expect(evidence(0, '6592345678', 'US', learned('international'))).toEqual({ ...NONE, phone: '+6592345678' });
     expect(evidence(0, '6592345678', 'US', learned('national'))).toEqual({ ...NONE, phone: '+16592345678' });
   });
 
-  it('contradict it where only the other reading is a number, and are evidence of none', () => {
+  it('contradict it when only the other reading is a number, and are then no evidence', () => {
     expect(evidence(0, '4155552671', 'US', learned('international'))).toEqual({ ...AMBIGUOUS, shows: 'national' });
     expect(evidence(0, '4915112345678', 'US', learned('national'))).toEqual({ ...AMBIGUOUS, shows: 'international' });
   });
 
-  it('neither contradict it nor are evidence where neither reading is a number, or the country is not known', () => {
+  it('neither contradict it nor are evidence when neither reading is a number, or the country is unknown', () => {
     expect(evidence(0, '12345', 'US', learned('international'))).toEqual(NONE);
     expect(evidence(0, '4915112345678', null, learned('national'))).toEqual(NONE);
     expect(evidence(0, '4155552671', null, learned('international'))).toEqual(NONE);
   });
 });
 
-describe('what never matches', () => {
+describe('senders that never match', () => {
   it.each([
     [5, 'Countersign'],
     [5, '14155552671'],
@@ -201,11 +201,11 @@ describe('what never matches', () => {
     expect(evidence(1, '14155552671', 'US', AUTO, npi)).toEqual(NONE);
   });
 
-  it('a numbering plan that carriers fill at random does not hinder', () => {
+  it('a numbering plan that carriers fill inconsistently is ignored', () => {
     for (const npi of [0, 1, 8, 9, 2, 255]) expect(phone(1, '14155552671', 'US', AUTO, npi)).toBe('+14155552671');
   });
 
-  it('the end of a number: a shorter sender never yields the whole', () => {
+  it('the end of a number: a shorter sender never gives the whole number', () => {
     const full = '14155552671';
     for (let cut = 2; cut < full.length; cut += 1) {
       for (const ton of [0, 1, 2]) expect(phone(ton, full.slice(cut))).not.toBe(`+${full}`);
@@ -213,11 +213,11 @@ describe('what never matches', () => {
   });
 });
 
-describe('whatever arrives', () => {
+describe('any sender', () => {
   const value = fc.oneof(
     fc.string({ maxLength: 25 }),
     fc.stringMatching(/^(\+|00|0)?[0-9]{3,17}$/),
-    // North American numbers, of which one in ten is also a number of another country.
+    // North American numbers, one in ten of which is also a number of another country.
     fc.stringMatching(/^(\+|00)?(1)?(479|65[89]|678|220|646|415)[2-9][0-9]{6}$/),
   );
   const country = fc.constantFrom('US', 'DE', 'IT', 'SG', 'NO', '001', 'XX', null);
@@ -235,7 +235,7 @@ describe('whatever arrives', () => {
     );
   });
 
-  it('letters are no evidence under any type', () => {
+  it('letters are never evidence', () => {
     fc.assert(
       fc.property(
         fc.nat(255),
@@ -249,7 +249,7 @@ describe('whatever arrives', () => {
     );
   });
 
-  it('a phone is E.164, routable where its type is unknown or national, and never stands beside an ambiguity', () => {
+  it('a phone is E.164, routable if its type is unknown or national, and never returned with an ambiguity', () => {
     fc.assert(
       fc.property(fc.nat(4), npi, value, country, rule, (ton, plan, text, where, by) => {
         const found = readSender({ ton, npi: plan, value: text }, where, by);
@@ -262,7 +262,7 @@ describe('whatever arrives', () => {
     );
   });
 
-  it('auto yields a number only where no fixed format yields another one', () => {
+  it('auto gives a number only if no fixed format gives another one', () => {
     fc.assert(
       fc.property(value, country, (text, where) => {
         const address = { ton: 0, npi: 1, value: text };
@@ -276,7 +276,7 @@ describe('whatever arrives', () => {
     );
   });
 
-  it('what was learned changes which of the two readings counts, and yields no third', () => {
+  it('the learned format only selects one of the two readings', () => {
     fc.assert(
       fc.property(value, country, fc.constantFrom(...SENDER_READINGS), (text, where, learned) => {
         const address = { ton: 0, npi: 1, value: text };

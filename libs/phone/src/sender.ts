@@ -9,24 +9,32 @@ import {
 import { isOfOtherNetwork, TON, type SmppAddress } from './smpp-address.js';
 
 export const SENDER_READINGS = ['international', 'national'] as const;
-/** How the digits of a sender of unknown type are written: with their country code, or as dialled within the country. */
+/**
+ * How the digits of a sender of unknown type are written: with the country code, or as dialled within the country.
+ */
 export type SenderReading = (typeof SENDER_READINGS)[number];
 
 export const SENDER_FORMATS = [...SENDER_READINGS, 'auto'] as const;
-/** How a link writes senders of unknown type (contract, Admin). `auto`: it is not known. */
+/** How a link writes senders of unknown type (contract, Admin). `auto`: unknown. */
 export type SenderFormat = (typeof SENDER_FORMATS)[number];
 
-/** What the source address of an SMS shows of its sender: at most one number, and none when it is ambiguous. */
+/** The evidence in the source address of an SMS: at most one number, and none when it is ambiguous. */
 export interface SenderEvidence {
-  /** The one number that the sender is, in E.164; null when there is no such number. */
+  /** The sender's number in E.164; null when the address gives none. */
   readonly phone: string | null;
-  /** Whether the digits may be two different numbers, or contradict the learned format: they are evidence of neither number. */
+  /**
+   * Whether the digits may be two different numbers, or contradict the learned format: they are then evidence of no
+   * number.
+   */
   readonly ambiguous: boolean;
-  /** In `auto`, of a sender of unknown type: the only possible reading of its digits, as evidence of the link's format; else null. */
+  /**
+   * In `auto`, for a sender of unknown type: the only possible reading of its digits, as evidence of the link's
+   * format; else null.
+   */
   readonly shows: SenderReading | null;
 }
 
-/** The rule by which a link's senders are read. */
+/** The rule for parsing a link's senders. */
 export interface SenderRule {
   readonly format: SenderFormat;
   /** The format that the link has learned in `auto`; null for none. */
@@ -37,19 +45,19 @@ const NO_EVIDENCE: SenderEvidence = { phone: null, ambiguous: false, shows: null
 const AMBIGUOUS: SenderEvidence = { phone: null, ambiguous: true, shows: null };
 
 /**
- * Reads the sender of an SMS. The number is compared with the session's phone as a whole, never by its end (contract, MO
- * matching).
+ * Parses the sender of an SMS. The number is compared with the session's phone as a whole, never by its end
+ * (contract, MO matching).
  *
- * - a type of number above 2 (short codes, letters, abbreviations), letters, or the numbering plan of another network:
- *   no evidence, with a plus too. Many SMS providers let their customers set such senders freely;
+ * - a type of number above 2 (short codes, letters, abbreviations), letters, or the numbering plan of another
+ *   network: no evidence, with a plus too. Many SMS providers let their customers set such senders freely;
  * - international (TON 1, or a leading plus): that number, with or without `+` or `00`;
  * - national (TON 2): the number in the country of the receiving number;
- * - unknown (TON 0) behind `00`: international;
- * - unknown (TON 0) otherwise: as the rule says. In `auto` a number only where the two readings do not give two numbers.
+ * - unknown (TON 0) with leading `00`: international;
+ * - unknown (TON 0) otherwise: by the rule. In `auto` only if the two readings do not give two numbers.
  *
- * @param receivingCountry ISO 3166-1 alpha-2, or null when it is not known: then nothing is read as national
- * @param possibleCountries the countries that an unknown receiving country may be: in `auto` a sender of unknown type is
- *   ambiguous when it is another number in one of them
+ * @param receivingCountry ISO 3166-1 alpha-2, or null when unknown: then nothing is parsed as national
+ * @param possibleCountries the possible values of an unknown receiving country: in `auto` a sender of unknown type is
+ * ambiguous when it is another number in one of them
  */
 export function readSender(
   address: SmppAddress,
@@ -69,7 +77,7 @@ export function readSender(
     : readAsLearned(rule.learned, value, receivingCountry);
 }
 
-/** Whether the link's format decides how this sender is read. */
+/** Whether the link's format decides how this sender is parsed. */
 export function isOfUnknownFormat({ ton, value }: SmppAddress): boolean {
   return ton === TON.unknown && !value.startsWith('+') && !value.startsWith('00');
 }
@@ -97,7 +105,9 @@ function isAnotherNumberIn(countries: readonly string[], value: string, internat
   });
 }
 
-/** A sender that is a number only in the other reading contradicts the learned format, and is evidence of no number. */
+/**
+ * A sender that is a number only in the other reading contradicts the learned format, and is evidence of no number.
+ */
 function readAsLearned(learned: SenderReading, value: string, receivingCountry: string | null): SenderEvidence {
   const phone = readAs(learned, value, receivingCountry);
   if (phone !== null || !isKnown(receivingCountry)) return evidenceOf(phone);
@@ -106,7 +116,7 @@ function readAsLearned(learned: SenderReading, value: string, receivingCountry: 
   return { ...AMBIGUOUS, shows: other };
 }
 
-/** Without a country the national reading cannot be checked: such a sender is no evidence of the link's format. */
+/** Without a country the national reading cannot be checked: such a sender is not evidence of the link's format. */
 function isKnown(receivingCountry: string | null): boolean {
   return receivingCountry !== null && isCountry(receivingCountry);
 }

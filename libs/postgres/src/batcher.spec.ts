@@ -10,7 +10,7 @@ interface Command {
 
 type Outcome = number[] | Error;
 
-/** A database that answers when the test says so. */
+/** A database whose runs the test completes. */
 class FakeRuns {
   readonly started: number[][] = [];
   readonly #open: ((outcome: Outcome) => void)[] = [];
@@ -26,7 +26,7 @@ class FakeRuns {
     return this.#open.length;
   }
 
-  /** Answers the oldest run: each command with ten times itself, unless told otherwise. */
+  /** Completes the oldest run: each command with ten times itself by default. */
   async finish(outcome?: (commands: number[]) => Outcome): Promise<void> {
     const commands = this.started[this.started.length - this.#open.length] ?? [];
     const answer = this.#open.shift();
@@ -35,7 +35,7 @@ class FakeRuns {
   }
 }
 
-/** The end of this turn of the event loop, and what follows from it. */
+/** The end of this event loop turn, and its microtasks. */
 const turn = async (): Promise<void> => {
   for (let count = 0; count < 3; count++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -58,20 +58,20 @@ function batcherOver(
   });
 }
 
-/** Adds commands whose failures are looked at later. */
+/** Adds commands whose rejections are checked later. */
 function added(batcher: Batcher<Command, number>, ...commands: Command[]): Promise<number>[] {
   const answers = commands.map((each) => batcher.add(each));
   for (const answer of answers) answer.catch(() => undefined);
   return answers;
 }
 
-/** How each promise ended: its value, or the name of its error. */
+/** The result of each promise: its value, or the name of its error. */
 const ends = async (promises: Promise<number>[]): Promise<(number | string)[]> =>
   (await Promise.allSettled(promises)).map((end) =>
     end.status === 'fulfilled' ? end.value : end.reason instanceof Error ? end.reason.name : 'no error',
   );
 
-describe('commands of one moment', () => {
+describe('concurrent commands', () => {
   it('share a batch, up to its limit', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run);
@@ -84,7 +84,7 @@ describe('commands of one moment', () => {
     expect(await ends(answers)).toEqual([10, 20, 30, 40]);
   });
 
-  it('wait for a place when enough batches are in flight, and then start without a wait', async () => {
+  it('wait for a free slot when enough batches are in flight, and then start without a delay', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run);
     const answers = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => batcher.add(command(n)));
@@ -105,7 +105,7 @@ describe('commands of one moment', () => {
     expect([batcher.queued, batcher.inFlight]).toEqual([0, 0]);
   });
 
-  it('are refused beyond the queue', async () => {
+  it('are rejected when the queue is full', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run, { maxQueued: 2 });
     const answers = [1, 2, 3].map((n) => batcher.add(command(n)));
@@ -119,8 +119,8 @@ describe('commands of one moment', () => {
   });
 });
 
-describe('commands of one key', () => {
-  it('never share a batch and run in their order, others going before them', async () => {
+describe('commands with one key', () => {
+  it('never share a batch and run in order, while others run before them', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run);
     const answers = [command(1, 'a'), command(2, 'a'), command(3, 'b'), command(4, 'a')].map((c) => batcher.add(c));
@@ -134,7 +134,7 @@ describe('commands of one key', () => {
     expect(await ends(answers)).toEqual([10, 20, 30, 40]);
   });
 
-  it('wait while an earlier one is in flight, though a place is free', async () => {
+  it('wait while an earlier one is in flight, even if a slot is free', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run);
     const first = added(batcher, command(1, 'a'));
@@ -191,7 +191,7 @@ describe('a failing batch', () => {
     expect(await ends(answers)).toEqual([10, 20]);
   });
 
-  it('is unavailable when it loses five times', async () => {
+  it('rejects with DatabaseUnavailable after five lost attempts', async () => {
     let count = 0;
     const batcher = batcherOver(() => {
       count++;
@@ -204,7 +204,7 @@ describe('a failing batch', () => {
     expect(count).toBe(5);
   });
 
-  it('fails as a whole, and once, when the database is away', async () => {
+  it('fails as a whole, and once, when the database is unavailable', async () => {
     let count = 0;
     const batcher = batcherOver(() => {
       count++;
@@ -214,7 +214,7 @@ describe('a failing batch', () => {
     expect(count).toBe(1);
   });
 
-  it('is not run again when its results do not fit its commands', async () => {
+  it('is not run again when its results do not match its commands', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run);
     const answers = added(batcher, command(1), command(2));
@@ -240,7 +240,7 @@ describe('a deadline', () => {
     vi.useRealTimers();
   });
 
-  it('answers commands that wait and commands that run, and what waited is not run any more', async () => {
+  it('rejects queued and running commands, and queued ones are not run afterwards', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run, { deadlineMs: 1_000, maxInFlight: 1, maxBatch: 1 });
     const ended: string[] = [];
@@ -266,7 +266,7 @@ describe('a deadline', () => {
     await batcher.drain();
   });
 
-  it('keeps the order of a key: the next one waits until the late one has really ended', async () => {
+  it('keeps the order of a key: the next command waits until the late one has ended', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run, { deadlineMs: 1_000 });
     const first = batcher.add(command(1, 'a'));
@@ -285,7 +285,7 @@ describe('a deadline', () => {
 });
 
 describe('draining', () => {
-  it('waits for everything that was added', async () => {
+  it('waits for every command that was added', async () => {
     const runs = new FakeRuns();
     const batcher = batcherOver(runs.run, { maxInFlight: 1 });
     let drained = false;
@@ -318,7 +318,7 @@ describe('for any commands and any failures', () => {
     troubles: fc.array(fc.constantFrom('none', 'conflict', 'away'), { maxLength: 20 }),
   });
 
-  it('each is answered once, keys keep their order and are never together, and no limit is passed', async () => {
+  it('each is answered once, keys keep their order and exclude each other, and no limit is exceeded', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async ({ commands, maxBatch, maxInFlight, troubles }) => {
         const trouble = [...troubles];
@@ -377,7 +377,7 @@ describe('for any commands and any failures', () => {
     );
   });
 
-  it('a long line of commands of one key costs each of them the same', async () => {
+  it('a long queue of commands with one key has a constant cost per command', async () => {
     const batcher = batcherOver((batch) => Promise.resolve(batch.map((each) => each.n)), {
       maxQueued: 50_000,
       maxBatch: 64,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connectionSettings } from './connection-settings.js';
 
 describe('the settings of a connection', () => {
-  it('leave a plain URL as it is', () => {
+  it('keep a plain URL unchanged', () => {
     const url = 'postgres://me:p%40ss@127.0.0.1:5432/countersign?sslmode=require';
     expect(connectionSettings(url, '-c a=b')).toEqual({ connectionString: url, options: '-c a=b' });
   });

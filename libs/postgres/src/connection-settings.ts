@@ -1,18 +1,18 @@
-/** To get a connection, from the pool or new. */
+/** Timeout for a connection, pooled or new. */
 export const CONNECT_TIMEOUT_MS = 2_000;
-/** Client side: frees the slot even when the server is frozen and cannot keep its own time. */
+/** Client side: frees the slot even when the server hangs and cannot enforce its own timeout. */
 export const QUERY_TIMEOUT_MS = 3_000;
-/** Server side: a slow statement stops working for nobody. Shorter than the client's, so that the connection lives on. */
+/** Server side: stops a slow statement. Shorter than the client's timeout, so that the connection stays usable. */
 export const STATEMENT_TIMEOUT_MS = 2_500;
-/** A transaction whose owner went silent gives its locks back. */
+/** Releases the locks of a transaction whose client is silent. */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
-/** Connections are made anew after this long, so that a moved server or changed address is found. */
+/** Connections are replaced after this time, so that a moved server or changed address is noticed. */
 export const CONNECTION_LIFETIME_SECONDS = 1_800;
 export const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /**
- * Every statement is planned for its own parameters: a generic plan locks all partitions of a table, a custom one only
- * those that its id bounds leave. Times are read and written in UTC.
+ * Every statement is planned for its own parameters: a generic plan locks all partitions of a table, a custom plan
+ * only those within its id bounds. Times are read and written in UTC.
  */
 const SESSION_OPTIONS = '-c plan_cache_mode=force_custom_plan -c timezone=UTC';
 
@@ -23,8 +23,8 @@ export interface ConnectionSettings {
 }
 
 /**
- * Splits `options` off a connection URL. In `pg` the URL wins over the configuration beside it, so an operator's
- * `?options=-c…` would silently switch off ours.
+ * Separates `options` from a connection URL. In `pg` the URL takes precedence over the configuration, so an
+ * operator's `?options=-c…` would silently disable ours.
  */
 export function connectionSettings(url: string, ownOptions: string = SESSION_OPTIONS): ConnectionSettings {
   const parsed = new URL(url);

@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from './database-errors.js';
 import { idTimeMs } from '@countersign/ids';
 
 describe('the offset of the database clock', () => {
-  it('is that of the quickest round trip, read at its middle', () => {
+  it('is that of the shortest round trip, read at its middle', () => {
     const samples = [
       { sentMs: 100, databaseMs: 5_090, receivedMs: 180 },
       { sentMs: 200, databaseMs: 5_101, receivedMs: 202 },
@@ -19,7 +19,7 @@ describe('the offset of the database clock', () => {
 });
 
 describe('the clock', () => {
-  /** What a database answers whose clock is this much ahead of ours. */
+  /** A database whose clock is this much ahead of ours. */
   let aheadMs: number;
   let away: boolean;
   const database = {
@@ -38,7 +38,7 @@ describe('the clock', () => {
     vi.useRealTimers();
   });
 
-  it('tells the time of the database in whole milliseconds, and how far ours is off', async () => {
+  it("returns the database's time in whole milliseconds, and the drift of ours", async () => {
     const clock = await DatabaseClock.start(database, () => undefined);
     await vi.advanceTimersByTimeAsync(500);
     expect([clock.nowMs(), clock.driftMs]).toEqual([1_700_000_007_500, -7_000]);
@@ -46,14 +46,14 @@ describe('the clock', () => {
     await clock.stop();
   });
 
-  it('does not follow a jump of the local wall clock, and shows it as drift', async () => {
+  it('ignores a jump of the local wall clock, and reports it as drift', async () => {
     const clock = await DatabaseClock.start(database, () => undefined);
     vi.setSystemTime(1_700_000_000_000 + 3_600_000);
     expect([clock.nowMs(), clock.driftMs]).toEqual([1_700_000_007_000, 3_593_000]);
     await clock.stop();
   });
 
-  it('is read again every 10 s, and goes on with the last offset while the database is away', async () => {
+  it('is read again every 10 s, and uses the last offset while the database is unavailable', async () => {
     const errors: unknown[] = [];
     const clock = await DatabaseClock.start(database, (error) => errors.push(error));
     aheadMs = 0;

@@ -17,30 +17,30 @@ describe('a failure of the database', () => {
     ['a connection exception', fromServer('08006'), DatabaseUnavailable],
     ['too many connections', fromServer('53300'), DatabaseUnavailable],
     ['a full disk', fromServer('53100'), DatabaseUnavailable],
-    ['an administrator who shuts down', fromServer('57P01'), DatabaseUnavailable],
+    ['an administrator shutting down the server', fromServer('57P01'), DatabaseUnavailable],
     ['a server that is starting', fromServer('57P03'), DatabaseUnavailable],
     ['a statement that took too long', fromServer('57014'), DatabaseUnavailable],
     ['an input/output error', fromServer('58030'), DatabaseUnavailable],
-    ['a server that only reads', fromServer('25006'), DatabaseUnavailable],
-    ['a lock that was not to be had', fromServer('55P03'), DatabaseUnavailable],
+    ['a read-only server', fromServer('25006'), DatabaseUnavailable],
+    ['a lock timeout', fromServer('55P03'), DatabaseUnavailable],
     ['a refused connection', systemError('ECONNREFUSED'), DatabaseUnavailable],
     ['a refused connection to all addresses', new AggregateError([systemError('ECONNREFUSED')]), DatabaseUnavailable],
     ['a query without an answer', new Error('Query read timeout'), DatabaseUnavailable],
     ['a pool without a free connection', new Error('timeout exceeded when trying to connect'), DatabaseUnavailable],
-    ['a line that broke', new Error('Connection terminated unexpectedly'), DatabaseUnavailable],
+    ['a lost connection', new Error('Connection terminated unexpectedly'), DatabaseUnavailable],
     ['a serialization failure', fromServer('40001'), TransactionConflict],
     ['a deadlock', fromServer('40P01'), TransactionConflict],
     ['a taken name', fromServer('23505', 'duplicate key', 'brands_slug_key'), DataError],
-    ['a statement that is wrong', fromServer('42601'), DataError],
-    ['a server that is wrong', fromServer('XX000'), DataError],
-    ['a mistake of ours', new TypeError('not a function'), TypeError],
+    ['a statement with a syntax error', fromServer('42601'), DataError],
+    ['an internal error of the server', fromServer('XX000'), DataError],
+    ['a programming error', new TypeError('not a function'), TypeError],
   ];
 
-  it.each(cases)('%s is told apart', (_what, error, kind) => {
+  it.each(cases)('%s is classified', (_what, error, kind) => {
     expect(classifyError(error)).toBeInstanceOf(kind);
   });
 
-  it('that is a refusal keeps its state and constraint', () => {
+  it('that is a rejected value keeps its state and constraint', () => {
     expect(classifyError(fromServer('23505', 'duplicate key', 'brands_slug_key'))).toMatchObject({
       sqlState: '23505',
       constraint: 'brands_slug_key',
@@ -48,14 +48,14 @@ describe('a failure of the database', () => {
     });
   });
 
-  it('does not repeat a value that was refused', () => {
+  it('does not contain the rejected value', () => {
     const error = fromServer('22P02', 'invalid input syntax for type uuid: "+14155550100"');
     error.detail = 'Key (phone)=(+14155550100)';
-    const told = classifyError(error);
-    expect(inspect(told, { depth: null, showHidden: true })).not.toContain('4155550100');
+    const classified = classifyError(error);
+    expect(inspect(classified, { depth: null, showHidden: true })).not.toContain('4155550100');
   });
 
-  it('that is no error at all becomes one', () => {
+  it('that is not an Error becomes one', () => {
     expect(classifyError('boo')).toBeInstanceOf(Error);
   });
 });

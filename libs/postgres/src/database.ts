@@ -9,13 +9,19 @@ import {
   QUERY_TIMEOUT_MS,
   STATEMENT_TIMEOUT_MS,
 } from './connection-settings.js';
-import { classifyError, DatabaseUnavailable, isReadOnly, isSilence, TransactionConflict } from './database-errors.js';
+import {
+  classifyError,
+  DatabaseUnavailable,
+  isReadOnly,
+  isQueryTimeout,
+  TransactionConflict,
+} from './database-errors.js';
 
-/** Speaks one statement at a time. A store takes one as an argument: who opens the transaction is its caller. */
+/** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
 export interface Executor {
   /**
-   * Runs one statement with `$1`-style parameters and answers its rows. Throws DatabaseUnavailable, or DataError for a
-   * refusal of the server. Select `json` columns as `::text`: parsing would lose their key order.
+   * Runs one statement with `$1`-style parameters and returns its rows. Throws DatabaseUnavailable, or DataError when
+   * the server rejects it. Select `json` columns as `::text`: parsing would lose their key order.
    */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
@@ -24,26 +30,26 @@ export type EntityClass = abstract new (...args: never[]) => object;
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** Connections of this process at most. */
+  /** Maximum number of connections of this process. */
   readonly poolMax: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
-  /** TypeORM entities, for the stores that work row by row. */
+  /** TypeORM entities, for stores that work row by row. */
   readonly entities: readonly EntityClass[];
-  /** Hears of connections that died while idle. A statement that fails tells its own caller instead. */
+  /** Called for connections that fail while idle. A failing statement rejects for its caller instead. */
   readonly onError: (error: Error) => void;
 }
 
-/** A statement or a transaction, waiting for a connection and retries included, is answered within this time. */
+/** Deadline of a statement or a transaction, including the time to get a connection and retries. */
 export const OPERATION_DEADLINE_MS = 2_900;
-/** How often a transaction that lost a deadlock or a serialization is run, the first time included. */
+/** Maximum number of runs of a transaction that loses deadlocks or serializations. */
 export const CONFLICT_ATTEMPTS = 5;
-/** Pause before a lost transaction runs again: 0 to this many, times the attempt. */
+/** Maximum random pause before such a transaction runs again, multiplied by the attempt. */
 const CONFLICT_PAUSE_MS = 10;
-/** How long closing waits for statements that are still running. */
+/** How long closing waits for running statements. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
-/** The server gives up first, so that it is known what became of the statement. */
+/** The server times out first, so that the result of the statement is known. */
 const MAINTENANCE_GRACE_MS = 2_000;
 
 interface TimedQuery extends pg.QueryConfig {
@@ -52,29 +58,29 @@ interface TimedQuery extends pg.QueryConfig {
 
 const endsConnection = (error: unknown): boolean => error instanceof DatabaseUnavailable && !error.connectionLives;
 
-/** Keeps what is written to the server until the end of this turn, so that the statements of one moment are one write. */
-function holdWrites(client: pg.PoolClient): void {
+/** Corks the socket until the next tick, so that the statements of one turn are sent in one write. */
+function corkUntilNextTick(client: pg.PoolClient): void {
   const { stream } = client.connection;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/** Turns in which work that waits for nothing has asked for all that it will, or has failed. */
-const TURNS_TO_ASK = 8;
+/** Number of microtask turns in which work that awaits nothing has issued all its statements, or has failed. */
+const MICROTASK_TURNS = 8;
 
-/** Throws what the work has failed with by now; none of these turns lets anything be written to the server. */
-async function asked(work: Promise<unknown>): Promise<void> {
-  for (let turn = 0; turn < TURNS_TO_ASK; turn++) await Promise.race([work, Promise.resolve()]);
+/** Throws if the work has failed by now; nothing is written to the server during these turns. */
+async function statementsIssued(work: Promise<unknown>): Promise<void> {
+  for (let turn = 0; turn < MICROTASK_TURNS; turn++) await Promise.race([work, Promise.resolve()]);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Which connections were made before the server was last found to be gone, and so may still point at it. */
+/** Tracks which connections were opened before the server was last found unavailable, so may still point to it. */
 class Generations {
   #current = 0;
   readonly #of = new WeakMap<object, number>();
 
-  born(client: object): void {
+  register(client: object): void {
     this.#of.set(client, this.#current);
   }
 
@@ -107,15 +113,16 @@ function dataSourceOptions(options: DatabaseOptions, generations: Generations): 
       query_timeout: QUERY_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-      // Statements that are asked for together travel together: a round trip costs more than most statements.
+      // Pipelines statements issued together: a round trip costs more than most statements.
       pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
       onConnect: (client: pg.ClientBase) => {
-        generations.born(client);
-        // The pool listens to idle connections only. One that dies in use, between two statements of a transaction,
-        // emits an error too, and without a listener that ends the process; the next statement tells the caller.
+        generations.register(client);
+        // The pool handles errors of idle connections only. A connection that fails between two statements of a
+        // transaction emits an error too, which would end the process without a listener; the next statement rejects
+        // for the caller.
         client.on('error', () => undefined);
       },
     } satisfies pg.PoolConfig,
@@ -129,21 +136,23 @@ function poolOf(dataSource: DataSource): pg.Pool {
 }
 
 /**
- * The one door to PostgreSQL: a pool with every deadline set, shared by TypeORM and by statements of our own.
- * Failures come classified: DatabaseUnavailable (try again later) or DataError (the server refused).
+ * Access to PostgreSQL: a pool with all timeouts set, shared by TypeORM and our own statements. Failures are
+ * classified: DatabaseUnavailable (try again later) or DataError (the server rejected the statement).
  */
 export class Database implements Executor {
   readonly #pool: pg.Pool;
 
   private constructor(
-    /** TypeORM's view of the same pool, for repositories and entity metadata. */
+    /** TypeORM's access to the same pool, for repositories and entity metadata. */
     readonly dataSource: DataSource,
     private readonly generations: Generations,
   ) {
     this.#pool = poolOf(dataSource);
   }
 
-  /** Connects once, so that a wrong address is found at boot. Throws DatabaseUnavailable when nobody answers. */
+  /**
+   * Connects once, so that a wrong address is found at boot. Throws DatabaseUnavailable when the connection fails.
+   */
   static async open(options: DatabaseOptions): Promise<Database> {
     const generations = new Generations();
     const dataSource = new DataSource(dataSourceOptions(options, generations));
@@ -155,7 +164,7 @@ export class Database implements Executor {
     return new Database(dataSource, generations);
   }
 
-  /** Connections in use and requests waiting for one: what the metrics show. */
+  /** Connections and queued requests of the pool, for metrics. */
   get poolUse(): { total: number; idle: number; waiting: number } {
     return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
@@ -175,18 +184,19 @@ export class Database implements Executor {
   }
 
   /**
-   * Runs `work` in one READ COMMITTED transaction and commits it, or rolls it back when `work` throws. A lost deadlock
-   * or serialization runs `work` again, so it must not have effects outside the transaction. After DatabaseUnavailable
-   * it is unknown whether the transaction was committed.
+   * Runs `work` in one READ COMMITTED transaction and commits it, or rolls back when `work` throws. A lost deadlock
+   * or serialization runs `work` again, so it must not have effects outside the transaction. After
+   * DatabaseUnavailable it is unknown whether the transaction was committed.
    */
   async transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T> {
     return this.#onOneConnection((client, deadlineMs) => this.#inTransaction(client, work, deadlineMs));
   }
 
   /**
-   * A transaction of two round trips, for work that reads, decides, and then writes: the statements of `write` travel with
-   * the commit. It must ask for all of them at once, waiting for nothing before that; what it throws then rolls back, what
-   * it throws after its statements were answered comes too late for that. Runs again, and fails, as `transaction` does.
+   * A transaction of two round trips, for work that reads, decides, and then writes: the statements of `write` are
+   * sent together with the commit. `write` must issue all of them at once, awaiting nothing before; an error thrown
+   * then rolls back, an error thrown after its statements were answered comes too late. Retries and rejects as
+   * `transaction` does.
    */
   async readThenWrite<Found, Written>(
     read: (tx: Executor) => Promise<Found>,
@@ -198,14 +208,14 @@ export class Database implements Executor {
         const found = await read(tx);
         await begun;
         const writing = write(tx, found);
-        await asked(writing);
+        await statementsIssued(writing);
         close();
         const committing = this.#commit(client, deadlineMs);
-        // It fails with the statements, which say why.
+        // It rejects with the statements, whose errors are more specific.
         committing.catch(() => undefined);
-        const written = await writing;
+        const result = await writing;
         await committing;
-        return written;
+        return result;
       } finally {
         close();
       }
@@ -213,8 +223,8 @@ export class Database implements Executor {
   }
 
   /**
-   * A connection of its own for slow work that is not waited for by anybody, such as detaching a partition: each
-   * statement may take `timeoutMs`. It is thrown away afterwards, since its timeouts are not those of the pool.
+   * A separate connection for slow background work, such as detaching a partition: each statement may take
+   * `timeoutMs`. The connection is closed afterwards, because its timeouts differ from the pool's.
    */
   async maintenance<T>(timeoutMs: number, work: (session: Executor) => Promise<T>): Promise<T> {
     const client = await this.#checkOut();
@@ -230,7 +240,7 @@ export class Database implements Executor {
     }
   }
 
-  /** Ends every connection; waits at most 5 s for statements that are still running. */
+  /** Closes every connection; waits at most 5 s for running statements. */
   async close(): Promise<void> {
     if (!this.dataSource.isInitialized) return;
     let timer: NodeJS.Timeout | undefined;
@@ -244,7 +254,7 @@ export class Database implements Executor {
   async #checkOut(): Promise<pg.PoolClient> {
     for (;;) {
       const client = await this.#pool.connect().catch((error: unknown) => {
-        // Whatever keeps us from a connection, a wrong password included, is "not available" to whoever asked.
+        // Any reason, including a wrong password, is "unavailable" to the caller.
         const reason = classifyError(error);
         throw reason instanceof DatabaseUnavailable ? reason : new DatabaseUnavailable(reason.message);
       });
@@ -254,8 +264,8 @@ export class Database implements Executor {
   }
 
   /**
-   * A server that only reads, or one that is silent for longer than it would let a statement run, is no longer there
-   * for the other connections either: they are made anew instead of failing one after the other.
+   * A read-only server, or one that is silent for longer than its statement timeout, is considered unavailable for
+   * the other connections too: they are replaced instead of failing one after the other.
    */
   async #run<Row extends object>(
     client: pg.PoolClient,
@@ -266,11 +276,11 @@ export class Database implements Executor {
     const left = Math.ceil(deadlineMs - performance.now());
     if (left <= 0) throw new DatabaseUnavailable('no time left for a statement');
     const query: TimedQuery = { text, values: [...values], query_timeout: left };
-    holdWrites(client);
+    corkUntilNextTick(client);
     try {
       return await client.query<Row & pg.QueryResultRow>(query);
     } catch (error) {
-      if (isReadOnly(error) || (isSilence(error) && left > STATEMENT_TIMEOUT_MS)) this.generations.retireAll();
+      if (isReadOnly(error) || (isQueryTimeout(error) && left > STATEMENT_TIMEOUT_MS)) this.generations.retireAll();
       throw classifyError(error);
     }
   }
@@ -310,18 +320,18 @@ export class Database implements Executor {
       },
     };
     const begun = this.#run(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', [], deadlineMs);
-    // Not waited for: it travels with the first statement of the work, and is asked after before the commit.
+    // Not awaited here: it is sent with the first statement of the work, and awaited before the commit.
     begun.catch(() => undefined);
     return { tx, begun, close: () => (open = false) };
   }
 
   async #commit(client: pg.PoolClient, deadlineMs: number): Promise<void> {
     const { command } = await this.#run(client, 'COMMIT', [], deadlineMs);
-    // A transaction whose failed statement was swallowed by its work is rolled back by its COMMIT, without an error.
-    if (command !== 'COMMIT') throw new Error('a statement of this transaction had failed: nothing was committed');
+    // COMMIT rolls back, without an error, a transaction with a failed statement whose error was swallowed.
+    if (command !== 'COMMIT') throw new Error('a statement of this transaction failed: nothing was committed');
   }
 
-  /** False when the connection is of no more use. */
+  /** False when the connection is no longer usable. */
   async #rollBack(client: pg.PoolClient, deadlineMs: number): Promise<boolean> {
     try {
       await this.#run(client, 'ROLLBACK', [], deadlineMs);

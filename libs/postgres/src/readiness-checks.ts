@@ -1,12 +1,14 @@
 import type { DatabaseClock } from './database-clock.js';
 import type { Executor } from './database.js';
 
-/** Ids are stamped by the database's time; a machine this far off is not to be trusted with deadlines either. */
+/**
+ * Ids contain the database's time; a machine whose clock differs by more than this cannot handle deadlines either.
+ */
 const MAX_DRIFT_MS = 5_000;
 
 /**
- * What every process needs of PostgreSQL before work is sent to it: that it answers, and that the clocks agree
- * (architecture, invariant 4). Each throws, or rejects, where it does not hold.
+ * Readiness of PostgreSQL for any process: it answers, and the clocks agree (architecture, invariant 4). Each check
+ * throws or rejects when it fails.
  */
 export function readinessOf(
   database: Executor,

@@ -3,13 +3,13 @@ import type { Uuid } from '@countersign/ids';
 
 export interface RecordTableOptions {
   readonly table: string;
-  /** The select list: exactly what a row of the type holds. */
+  /** The select list: exactly the fields of a row. */
   readonly columns: string;
-  /** The column by which a list may be narrowed to one owner; without it there is no such list. */
+  /** The column by which a list can be restricted to one owner; without it no list can be. */
   readonly owner?: string;
 }
 
-/** Which part of a list: newest first, behind `startingAfter`. */
+/** A page of a list: newest first, after `startingAfter`. */
 export interface PageRequest {
   readonly limit: number;
   readonly startingAfter: Uuid | null;
@@ -21,17 +21,17 @@ export interface Page<Row> {
   readonly hasMore: boolean;
 }
 
-/** What those who look after a kind of thing read of it. */
+/** Operator access to the rows of one kind. */
 export interface Records<Row> {
   list(db: Executor, request: PageRequest): Promise<Page<Row>>;
   find(db: Executor, id: Uuid): Promise<Row | null>;
-  /** The row as it is now, kept from other changes until the transaction ends. */
+  /** The current row, locked until the transaction ends. */
   lock(tx: Executor, id: Uuid): Promise<Row | null>;
 }
 
 /**
- * How rows of configuration are read by those who look after them: a page of them, one of them, one to be changed. Every
- * such table has a uuid `id` that sorts by time. Writing is its store's business.
+ * Operator access to configuration rows: list a page, find one, lock one for a change. Every such table has a uuid
+ * `id` that sorts by time. The table's store writes the rows.
  */
 export class RecordTable<Row extends { readonly id: Uuid }> implements Records<Row> {
   readonly #columns: string;
@@ -51,7 +51,7 @@ export class RecordTable<Row extends { readonly id: Uuid }> implements Records<R
     return this.#listOf(db, request, {});
   }
 
-  /** Only the rows whose columns hold these values; undefined for any. The names are ours, never a caller's. */
+  /** Only rows whose columns have these values; undefined matches any. Column names are constants, never input. */
   where(values: Readonly<Record<string, string | undefined>>): Pick<Records<Row>, 'list'> {
     return { list: (db, request) => this.#listOf(db, request, values) };
   }
@@ -76,7 +76,7 @@ export class RecordTable<Row extends { readonly id: Uuid }> implements Records<R
     return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
   }
 
-  /** $1 id to start behind or null, $2 rows at most, $3 owner or null, $4 and on the values of the columns. */
+  /** $1 cursor id or null, $2 maximum rows, $3 owner or null, $4 and following: the values of the columns. */
   #listStatement(columns: readonly string[]): string {
     const owned = this.#owner === undefined ? '$3::uuid IS NULL' : `($3::uuid IS NULL OR ${this.#owner} = $3)`;
     const matched = columns.map((column, at) => ` AND ${column} = $${at + 4}`).join('');
@@ -84,7 +84,7 @@ export class RecordTable<Row extends { readonly id: Uuid }> implements Records<R
       ORDER BY id DESC LIMIT $2`;
   }
 
-  /** What refers to the row may still be written. */
+  /** Rows that reference this one may still be inserted. */
   async lock(tx: Executor, id: Uuid): Promise<Row | null> {
     const [row] = await tx.query<Row>(`${this.#find} FOR NO KEY UPDATE`, [id]);
     return row ?? null;

@@ -1,6 +1,6 @@
-/** The row that a statement with RETURNING answers; its absence is a broken promise of the caller, who held the lock. */
-export function written<Row>(rows: readonly Row[]): Row {
+/** The row of a statement with RETURNING. Throws without one: the caller must hold a lock on the row. */
+export function requireRow<Row>(rows: readonly Row[]): Row {
   const [row] = rows;
-  if (row === undefined) throw new Error('a row was to be written and is not there');
+  if (row === undefined) throw new Error('a statement with RETURNING returned no row');
   return row;
 }

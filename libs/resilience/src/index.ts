@@ -1,2 +1,2 @@
-export { doubledMs, JITTER_SHARE, spreadMs } from './exponential-backoff.js';
-export { ROW_CACHE_MAX_AGE_MS, RowCache, type RowCacheOptions } from './row-cache.js';
+export { doubledMs, JITTER_SHARE, withJitterMs } from './exponential-backoff.js';
+export { RowCache } from './row-cache.js';

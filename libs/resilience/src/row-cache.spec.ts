@@ -21,7 +21,7 @@ function cacheOf(options: { maxEntries?: number } = {}): {
   return { cache: new RowCache({ ...options, load, nowMs: () => clock.nowMs }), reads, clock };
 }
 
-/** All promise reactions that are due have run. */
+/** Resolves after all pending promise reactions. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('RowCache', () => {
@@ -40,25 +40,25 @@ describe('RowCache', () => {
     expect(await second).toBe('two');
   });
 
-  it('shares one read among all who ask at the same time', async () => {
+  it('shares one read among concurrent callers', async () => {
     const { cache, reads } = cacheOf();
-    const asked = Array.from({ length: 100 }, () => cache.get('a'));
+    const calls = Array.from({ length: 100 }, () => cache.get('a'));
     reads[0]?.answer('one');
-    expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['one']));
     expect(reads).toHaveLength(1);
   });
 
-  it('does not keep "none"', async () => {
+  it('does not cache a missing row', async () => {
     const { cache, reads } = cacheOf();
     const first = cache.get('a');
     reads[0]?.answer(null);
     expect(await first).toBeNull();
     const second = cache.get('a');
-    reads[1]?.answer('made meanwhile');
-    expect(await second).toBe('made meanwhile');
+    reads[1]?.answer('created meanwhile');
+    expect(await second).toBe('created meanwhile');
   });
 
-  it('does not answer "none" from a read that began before the question, and still shares the second read', async () => {
+  it('does not return null from a read that began before the call, and still shares the second read', async () => {
     const { cache, reads } = cacheOf();
     const early = cache.get('a');
     const late = Array.from({ length: 50 }, () => cache.get('a'));
@@ -66,21 +66,21 @@ describe('RowCache', () => {
     expect(await early).toBeNull();
     await settled();
     expect(reads).toHaveLength(2);
-    reads[1]?.answer('made meanwhile');
-    expect(new Set(await Promise.all(late))).toEqual(new Set(['made meanwhile']));
+    reads[1]?.answer('created meanwhile');
+    expect(new Set(await Promise.all(late))).toEqual(new Set(['created meanwhile']));
   });
 
-  it('hands a failure to everyone who waits and reads again afterwards', async () => {
+  it('rejects for every waiting caller and reads again afterwards', async () => {
     const { cache, reads } = cacheOf();
-    const asked = [cache.get('a'), cache.get('a')];
+    const calls = [cache.get('a'), cache.get('a')];
     reads[0]?.fail(new Error('away'));
-    expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     const again = cache.get('a');
     reads[1]?.answer('back');
     expect(await again).toBe('back');
   });
 
-  it('does not let a forgotten read bring an old value back', async () => {
+  it('does not store the old value of a forgotten read', async () => {
     const { cache, reads } = cacheOf();
     const old = cache.get('a');
     cache.forget('a');
@@ -92,7 +92,7 @@ describe('RowCache', () => {
     expect(await cache.get('a')).toBe('new');
   });
 
-  it('reads again for those who have seen a value that will not do, once for all of them', async () => {
+  it('reads again for callers that have an outdated value, once for all of them', async () => {
     const { cache, reads } = cacheOf();
     const first = cache.get('a');
     reads[0]?.answer('old');
@@ -104,12 +104,12 @@ describe('RowCache', () => {
     expect(reads).toHaveLength(2);
   });
 
-  it('holds no more entries than it may, dropping the one loaded longest ago', async () => {
+  it('holds a bounded number of entries, evicting the one loaded longest ago', async () => {
     const { cache, reads } = cacheOf({ maxEntries: 2 });
     for (const key of ['a', 'b', 'c']) {
-      const asked = cache.get(key);
+      const calls = cache.get(key);
       reads.at(-1)?.answer(key);
-      await asked;
+      await calls;
     }
     void cache.get('b');
     void cache.get('c');

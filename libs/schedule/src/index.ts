@@ -1,2 +1,2 @@
-export { PollLoop, type PollLoopOptions } from './poll-loop.js';
+export { PollLoop } from './poll-loop.js';
 export { Timers } from './timers.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PollLoop } from './poll-loop.js';
 
-describe('periodic work', () => {
+describe('the poll loop', () => {
   let runs: number;
   let answers: (boolean | Error)[];
   let errors: unknown[];
@@ -44,7 +44,7 @@ describe('periodic work', () => {
     expect(runs).toBe(2);
   });
 
-  it('runs again at once while there is more', async () => {
+  it('runs again at once while more work is pending', async () => {
     answers = [true, true, false];
     const periodic = start();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -52,7 +52,7 @@ describe('periodic work', () => {
     await periodic.stop();
   });
 
-  it('goes on after an error', async () => {
+  it('continues after an error', async () => {
     answers = [new Error('away')];
     const periodic = start();
     await vi.advanceTimersByTimeAsync(2_000);
@@ -60,7 +60,7 @@ describe('periodic work', () => {
     await periodic.stop();
   });
 
-  it('is never run twice at a time; a nudge during a run means once more after it', async () => {
+  it('never runs concurrently; a trigger during a run causes one more run after it', async () => {
     let release = (): void => undefined;
     hold = new Promise((resolve) => (release = resolve));
     const periodic = start();
@@ -77,7 +77,7 @@ describe('periodic work', () => {
   });
 
   it.each(Array.from({ length: 12 }, (_, at) => at))(
-    'hears a nudge at whatever moment a run ends (%d turns after it)',
+    'handles a trigger at any moment of the end of a run (%d turns after it)',
     async (turns) => {
       let release = (): void => undefined;
       hold = new Promise((resolve) => (release = resolve));
@@ -93,7 +93,7 @@ describe('periodic work', () => {
     },
   );
 
-  it('is waited for when it is stopped', async () => {
+  it('waits for the current run when it is stopped', async () => {
     let release = (): void => undefined;
     hold = new Promise((resolve) => (release = resolve));
     answers = [true];

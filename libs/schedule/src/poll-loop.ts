@@ -1,13 +1,13 @@
 export interface PollLoopOptions {
   /** From the end of one run to the start of the next. */
   readonly everyMs: number;
-  /** Answers true when more is waiting, and is then run again at once. */
+  /** Resolves to true when more work is pending; it is then run again at once. */
   readonly work: () => Promise<boolean>;
-  /** Hears what `work` throws; the next run comes in its time all the same. */
+  /** Called with errors of `work`; the next run follows after the usual interval. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Runs a piece of work every so often, never twice at a time, until it is stopped. The first run is one period away. */
+/** Runs work periodically, never concurrently, until stopped. The first run is one period after the start. */
 export class PollLoop {
   readonly #options: PollLoopOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -17,24 +17,24 @@ export class PollLoop {
 
   constructor(options: PollLoopOptions) {
     this.#options = options;
-    this.#sleep();
+    this.#schedule();
   }
 
-  /** Runs now, or once more after the run that is under way: it may have looked before there was something to see. */
+  /** Runs now, or once more after the current run, which may have read before the change. */
   trigger(): void {
     if (this.#stopped) return;
     this.#triggered = true;
     this.#start();
   }
 
-  /** Starts no more runs and waits for the one under way. */
+  /** Starts no more runs and waits for the current one. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
   }
 
-  #sleep(): void {
+  #schedule(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#start();
@@ -47,9 +47,9 @@ export class PollLoop {
     clearTimeout(this.#timer);
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
-      // Between the last look at it and here, other callbacks of the same turn may have nudged.
+      // Other callbacks of the same turn may have triggered after the last check.
       if (this.#triggered) this.#start();
-      else this.#sleep();
+      else this.#schedule();
     });
   }
 

@@ -1,41 +1,41 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Timers } from './timers.js';
 
-describe('alarms', () => {
-  const rung: number[] = [];
-  let alarms: Timers;
+describe('timers', () => {
+  const firedAtMs: number[] = [];
+  let timers: Timers;
 
   beforeEach(() => {
     vi.useFakeTimers();
-    rung.length = 0;
-    alarms = new Timers(() => void rung.push(performance.now()));
+    firedAtMs.length = 0;
+    timers = new Timers(() => void firedAtMs.push(performance.now()));
   });
   afterEach(() => {
-    alarms.clear();
+    timers.clear();
     vi.useRealTimers();
   });
 
-  it('ring in their time, an earlier one not in place of a later', () => {
+  it('fire at their time; an earlier deadline does not replace a later one', () => {
     const startMs = performance.now();
-    for (const ms of [2_000, 500, 1_000]) alarms.setIn(ms);
+    for (const ms of [2_000, 500, 1_000]) timers.fireIn(ms);
     vi.advanceTimersByTime(3_000);
-    expect(rung).toHaveLength(3);
+    expect(firedAtMs).toHaveLength(3);
     [500, 1_000, 2_000].forEach((ms, index) => {
-      expect((rung[index] ?? 0) - startMs).toBeGreaterThanOrEqual(ms);
-      expect((rung[index] ?? 0) - startMs).toBeLessThan(ms + 100);
+      expect((firedAtMs[index] ?? 0) - startMs).toBeGreaterThanOrEqual(ms);
+      expect((firedAtMs[index] ?? 0) - startMs).toBeLessThan(ms + 100);
     });
   });
 
-  it('of one moment are one', () => {
-    for (let count = 0; count < 1_000; count++) alarms.setIn(500);
+  it('share one callback if due at the same time', () => {
+    for (let count = 0; count < 1_000; count++) timers.fireIn(500);
     vi.advanceTimersByTime(3_000);
-    expect(rung).toHaveLength(1);
+    expect(firedAtMs).toHaveLength(1);
   });
 
-  it('do not ring once they are cleared', () => {
-    alarms.setIn(500);
-    alarms.clear();
+  it('do not fire after they are cleared', () => {
+    timers.fireIn(500);
+    timers.clear();
     vi.advanceTimersByTime(3_000);
-    expect(rung).toEqual([]);
+    expect(firedAtMs).toEqual([]);
   });
 });

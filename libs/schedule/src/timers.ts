@@ -1,21 +1,21 @@
-/** Alarms that fall due within this time are one: what rings looks at everything that is due. */
+/** Timers due within this time share one callback, which handles everything that is due. */
 const SLOT_MS = 50;
 
-/** Rings when something falls due, however many things wait. */
+/** Calls back when something is due, with one timer per slot, whatever the number of entries. */
 export class Timers {
   private readonly timers = new Map<number, NodeJS.Timeout>();
 
-  /** `ring` must not throw. */
-  constructor(private readonly ring: () => void) {}
+  /** `onDue` must not throw. */
+  constructor(private readonly onDue: () => void) {}
 
-  /** Rings once that time has passed, up to 50 ms later. */
-  setIn(ms: number): void {
+  /** Calls back once after that time, up to 50 ms later. */
+  fireIn(ms: number): void {
     const slot = Math.ceil((performance.now() + ms) / SLOT_MS);
     if (this.timers.has(slot)) return;
     const timer = setTimeout(
       () => {
         this.timers.delete(slot);
-        this.ring();
+        this.onDue();
       },
       slot * SLOT_MS - performance.now(),
     );

@@ -30,7 +30,7 @@ const keysOf = (seen: readonly Seen[]): unknown[] => seen.map(({ headers }) => h
 afterEach(closeServers);
 
 describe('create', () => {
-  it('sends what it was given, with the key and an Idempotency-Key', async () => {
+  it('sends its arguments, with the key and an Idempotency-Key', async () => {
     const { client, seen } = await serverWith([ok({ ...PENDING, matchCode: '42' })]);
     const session = await client.create(CREATE);
     expect(session).toEqual({ ...PENDING, matchCode: '42' });
@@ -47,14 +47,14 @@ describe('create', () => {
   });
 
   it.each<[string, Step]>([
-    ['the service was away', refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
-    ['the service broke', refused(500, 'INTERNAL_ERROR')],
-    ['a proxy had nothing behind it', { status: 502, body: '<html>Bad gateway</html>' }],
-    ['the quota was used up', refused(429, 'RATE_LIMITED', { 'retry-after': '0' })],
+    ['the service was unavailable', refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
+    ['the service failed', refused(500, 'INTERNAL_ERROR')],
+    ['a proxy had no upstream', { status: 502, body: '<html>Bad gateway</html>' }],
+    ['the quota was exhausted', refused(429, 'RATE_LIMITED', { 'retry-after': '0' })],
     ['the first was still running', refused(409, 'IDEMPOTENCY_IN_PROGRESS')],
     ['the connection broke', 'break'],
     ['nobody answered', 'silence'],
-  ])('is repeated with the same key and the same octets when %s', async (_what, step) => {
+  ])('is retried with the same key and the same octets when %s', async (_what, step) => {
     const { client, seen } = await serverWith([step, step, ok(PENDING)], { attemptTimeoutMs: 1_000 });
     expect(await client.create(CREATE)).toEqual(PENDING);
     expect(seen).toHaveLength(3);
@@ -62,7 +62,7 @@ describe('create', () => {
     expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('has a new key for every call, unless the caller has one', async () => {
+  it('has a new key for every call, unless the caller passes one', async () => {
     const { client, seen } = await serverWith([ok(PENDING)]);
     await client.create(CREATE);
     await client.create(CREATE);
@@ -72,7 +72,7 @@ describe('create', () => {
     expect(three).toBe('login-7');
   });
 
-  it('is not repeated when it was refused', async () => {
+  it('is not retried when it was refused', async () => {
     const { client, seen } = await serverWith([
       { status: 422, body: { error: { code: 'INVALID_PHONE', message: 'No.', field: 'phone' } } },
     ]);
@@ -82,13 +82,13 @@ describe('create', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('gives up after the last repetition, with the last error', async () => {
+  it('throws the last error after the last retry', async () => {
     const { client, seen } = await serverWith([refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })]);
     await expect(client.create(CREATE)).rejects.toThrow(ServiceError);
     expect(seen).toHaveLength(3);
   });
 
-  it('takes nothing for a session that is none', async () => {
+  it('rejects an answer that is not a session', async () => {
     const { client, seen } = await serverWith([
       ok({ ...PENDING, status: 'approved' }),
       ok({ ...PENDING, clientChallenge: null }),
@@ -102,7 +102,7 @@ describe('create', () => {
 describe('send-sms', () => {
   const SENT = { success: true, message: 'A code is on its way.', phone: PENDING.phone };
 
-  it('is repeated with its key, and needs no body', async () => {
+  it('is retried with its key, and needs no body', async () => {
     const { client, seen } = await serverWith(['break', ok(SENT)]);
     expect(await client.sendSms(PENDING.id)).toEqual(SENT);
     expect(seen.map(({ line, body }) => line + body)).toEqual(Array(2).fill(`POST /v1/verify/${PENDING.id}/send-sms`));
@@ -114,7 +114,7 @@ describe('send-sms', () => {
     ['RATE_LIMITED', '28'],
     ['SEND_LIMIT_REACHED', '1'],
     ['TOO_MANY_ATTEMPTS', '1'],
-  ])('%s with Retry-After %s is told at once', async (code, seconds) => {
+  ])('%s with Retry-After %s is thrown at once', async (code, seconds) => {
     const { client, seen } = await serverWith([refused(429, code, { 'retry-after': seconds })]);
     const error: unknown = await client.sendSms(PENDING.id).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(LimitError);
@@ -134,24 +134,24 @@ describe('check', () => {
   });
 
   it.each<[string, Step, new (...of: never[]) => Error]>([
-    ['the service was away', refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), ServiceError],
-    ['the service broke', refused(500, 'INTERNAL_ERROR'), ServiceError],
+    ['the service was unavailable', refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), ServiceError],
+    ['the service failed', refused(500, 'INTERNAL_ERROR'), ServiceError],
     ['a proxy lost the answer', { status: 504, body: 'Gateway timeout' }, UnexpectedAnswerError],
     ['the connection broke', 'break', ConnectionError],
     ['nobody answered', 'silence', TimeoutError],
-  ])('is never repeated when %s: the attempt may have counted', async (_what, step, error) => {
+  ])('is never retried when %s: the attempt may have counted', async (_what, step, error) => {
     const { client, seen } = await serverWith([step, ok(CHECKED)], { attemptTimeoutMs: 1_000 });
     await expect(client.check(PENDING.id, '012345')).rejects.toThrow(error);
     expect(seen).toHaveLength(1);
   });
 
-  it('is repeated when the quota refused it', async () => {
+  it('is retried when the quota refused it', async () => {
     const { client, seen } = await serverWith([refused(429, 'RATE_LIMITED', { 'retry-after': '0' }), ok(CHECKED)]);
     expect(await client.check(PENDING.id, '012345')).toEqual(CHECKED);
     expect(seen).toHaveLength(2);
   });
 
-  it('is repeated when nobody listened, as the global fetch tells it', async () => {
+  it('is retried when nobody listened, as reported by the global fetch', async () => {
     const gone = createServer();
     const baseUrl = `http://127.0.0.1:${await portOf(gone)}`;
     await once(gone.close(), 'close');
@@ -167,21 +167,21 @@ describe('check', () => {
 });
 
 describe('find and confirm', () => {
-  it('give the session, and null for one that is not there', async () => {
+  it('return the session, and null for an unknown one', async () => {
     const { client, seen } = await serverWith([ok(APPROVED), refused(404, 'SESSION_NOT_FOUND')]);
     expect(await client.find(PENDING.id)).toEqual(APPROVED);
     expect(await client.find(PENDING.id)).toBeNull();
     expect(seen.map(({ line }) => line)).toEqual(Array(2).fill(`GET /v1/verify/${PENDING.id}`));
   });
 
-  it('are repeated: asking changes nothing', async () => {
+  it('are retried: reading changes nothing', async () => {
     const { client, seen } = await serverWith(['break', refused(500, 'INTERNAL_ERROR'), ok(PENDING)]);
     expect(await client.find(PENDING.id)).toEqual(PENDING);
     expect(seen).toHaveLength(3);
   });
 
   it.each(['', '.', '..', '../usage', 'sess_1/check', 'sess_1?x', 'sess_1#', '%2e%2e', 'a'.repeat(65), 'sess_1\n'])(
-    'ask for no other address: %j is no id',
+    'call no other path: %j is not an id',
     async (id) => {
       const { client, seen } = await serverWith([ok(PENDING)]);
       expect(await client.find(id)).toBeNull();
@@ -195,7 +195,7 @@ describe('find and confirm', () => {
   describe('confirm', () => {
     const SECOND_MS = 1_000;
 
-    /** An approved session of `secret` with a ttl of 90 s, approved so long ago. */
+    /** An approved session of `secret` with a ttl of 90 s, approved that many milliseconds ago. */
     async function approvedAgo(ms: number): Promise<{ secret: string; session: typeof APPROVED }> {
       const { secret, challenge } = await createChallenge();
       const approvedAtMs = Date.now() - ms;
@@ -209,7 +209,7 @@ describe('find and confirm', () => {
       return { secret, session };
     }
 
-    it('gives only what is approved and was opened for this secret', async () => {
+    it('returns only an approved session that was created for this secret', async () => {
       const { secret, session } = await approvedAgo(0);
       const { client } = await serverWith([
         ok(session),
@@ -223,7 +223,7 @@ describe('find and confirm', () => {
       expect(await client.confirm(PENDING.id, secret)).toBeNull();
     });
 
-    it('refuses a test session unless told otherwise', async () => {
+    it('rejects a test session by default', async () => {
       const { secret, session } = await approvedAgo(0);
       const test = { ...session, test: true };
       const { client } = await serverWith([ok(test), ok(test)]);
@@ -231,7 +231,7 @@ describe('find and confirm', () => {
       expect(await client.confirm(PENDING.id, secret, { allowTest: true })).toEqual(test);
     });
 
-    it('refuses a session whose test mark is anything but true: it is not a Session', async () => {
+    it('rejects a session whose test mark is not true: it is not a Session', async () => {
       const { secret, session } = await approvedAgo(0);
       const { client } = await serverWith([ok({ ...session, test: 'true' })]);
       await expect(client.confirm(PENDING.id, secret)).rejects.toThrow(UnexpectedAnswerError);
@@ -242,7 +242,7 @@ describe('find and confirm', () => {
       ['after the session’s ttl', 100, undefined, false],
       ['within maxAgeSeconds', 100, 120, true],
       ['after maxAgeSeconds', 80, 60, false],
-    ])('takes an approval %s or not', async (_name, agoSeconds, maxAgeSeconds, taken) => {
+    ])('accepts an approval %s or not', async (_name, agoSeconds, maxAgeSeconds, taken) => {
       const { secret, session } = await approvedAgo(agoSeconds * SECOND_MS);
       const { client } = await serverWith([ok(session)]);
       const options = maxAgeSeconds === undefined ? {} : { maxAgeSeconds };
@@ -254,7 +254,7 @@ describe('find and confirm', () => {
       ['createdAt', { createdAt: '' }, undefined],
       ['expiresAt', { expiresAt: 'never' }, undefined],
       ['maxAgeSeconds', {}, Number.NaN],
-    ])('gives null when the age cannot be judged: %s', async (_name, changes, maxAgeSeconds) => {
+    ])('returns null when the age is not a number: %s', async (_name, changes, maxAgeSeconds) => {
       const { secret, session } = await approvedAgo(0);
       const { client, seen } = await serverWith([ok({ ...session, ...changes })]);
       const options = maxAgeSeconds === undefined ? {} : { maxAgeSeconds };
@@ -262,7 +262,7 @@ describe('find and confirm', () => {
       expect(seen).toHaveLength(1);
     });
 
-    it('consumes the session when asked to, and gives null to the second call', async () => {
+    it('consumes the session on request, and returns null to the second call', async () => {
       const { secret, session } = await approvedAgo(0);
       const { client, seen } = await serverWith([
         ...[ok(session), ok(session)],
@@ -278,7 +278,7 @@ describe('find and confirm', () => {
     });
   });
 
-  it('consume throws for what was consumed before, or is not approved', async () => {
+  it('consume throws for a session that was consumed before, or is not approved', async () => {
     const { client } = await serverWith([
       ok(APPROVED),
       refused(409, 'SESSION_CONSUMED'),
@@ -289,7 +289,7 @@ describe('find and confirm', () => {
     await expect(client.consume(PENDING.id)).rejects.toMatchObject({ code: 'SESSION_NOT_APPROVED' });
   });
 
-  it('throw when it is the key that is wrong, not the session', async () => {
+  it('throw when the key is wrong, not the session', async () => {
     const { client } = await serverWith([refused(404, 'NOT_FOUND'), refused(401, 'UNAUTHORIZED')]);
     await expect(client.find(PENDING.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(client.confirm(PENDING.id, 'secret')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
@@ -297,7 +297,7 @@ describe('find and confirm', () => {
 });
 
 describe('the other calls', () => {
-  it('cancel, again where need be', async () => {
+  it('cancel, with retries', async () => {
     const { client, seen } = await serverWith(['break', { status: 204 }]);
     await client.cancel(PENDING.id);
     expect(seen.map(({ line }) => line)).toEqual(Array(2).fill(`DELETE /v1/verify/${PENDING.id}`));
@@ -330,7 +330,7 @@ describe('the other calls', () => {
     );
   });
 
-  it('get a ticket for a page', async () => {
+  it('request a ticket for a page', async () => {
     const ticket = { ticket: 'rtk_1', expiresAt: '2026-11-21T12:00:00.000Z', url: 'wss://localhost/v1/realtime' };
     const { client, seen } = await serverWith([ok(ticket), ok({ ticket: 7 })]);
     expect(await client.realtimeTicket(PENDING.id)).toEqual(ticket);
@@ -338,7 +338,7 @@ describe('the other calls', () => {
     await expect(client.realtimeTicket(PENDING.id)).rejects.toMatchObject({ name: 'UnexpectedAnswerError' });
   });
 
-  it('show what became of webhooks, post one again, and a test, and change their secret', async () => {
+  it('list webhook deliveries, retry one, send a test, and rotate the secret', async () => {
     const rotated = { secret: 'whsec_AAAA', previousValidUntil: '2026-11-22T12:00:00.000Z' };
     const { client, seen } = await serverWith([
       ok({ data: [DELIVERY], hasMore: false }),

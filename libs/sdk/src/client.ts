@@ -24,37 +24,37 @@ import { type CallOptions, type FetchFunction, Transport } from './transport.js'
 import { isUsageReport, type UsageQuery, type UsageReport } from './usage.js';
 
 export interface ClientOptions {
-  /** Where the service is: `https://verify.example.com`. Plain `http:` is taken for this computer only. */
+  /** Base URL of the service: `https://verify.example.com`. Plain `http:` is accepted for this computer only. */
   readonly baseUrl: string;
-  /** `csk_live_…` or `csk_test_…`. It belongs on a server: a page must never have it. */
+  /** `csk_live_…` or `csk_test_…`. For servers only: a page must never have it. */
   readonly apiKey: string;
-  /** The global `fetch` unless told otherwise. */
+  /** Default: the global `fetch`. */
   readonly fetch?: FetchFunction;
-  /** For a whole call, repetitions and waits included; 30 s. */
+  /** Timeout of a whole call, including retries and waits; 30 s. */
   readonly timeoutMs?: number;
-  /** For one try; 10 s. Create may wait some seconds for a card to arrive. */
+  /** Timeout of one attempt; 10 s. Create may wait some seconds for the delivery of a card. */
   readonly attemptTimeoutMs?: number;
-  /** Repetitions after the first try, where a repetition is safe; 2. */
+  /** Retries after the first attempt, where a retry is safe; 2. */
   readonly maxRetries?: number;
-  /** When the service asks for a longer wait than this, the error is thrown instead; 5 s. */
+  /** A longer `Retry-After` of the service throws the error instead of waiting; 5 s. */
   readonly maxRetryAfterSeconds?: number;
 }
 
-/** For calls that would do something twice. */
+/** For calls that are not idempotent by themselves. */
 export interface KeyedCallOptions extends CallOptions {
   /**
-   * Of your own, so that a repetition by another process, or after a restart, is known again for 24 hours. When left
-   * out one is made for the call, and its repetitions have the same.
+   * Your own key, so that a repetition by another process, or after a restart, is recognised for 24 hours. By default
+   * one is created per call and used for its retries.
    */
   readonly idempotencyKey?: string;
 }
 
 export interface ConfirmOptions extends CallOptions {
-  /** Accept a session of a test key too. For tests alone: anybody can approve such a session. False when left out. */
+  /** Accept a session of a test key too. For tests only: anybody can approve such a session. Default false. */
   readonly allowTest?: boolean;
-  /** How long ago the approval may be, by this machine's clock; when left out, as long as the session's own `ttl`. */
+  /** Maximum age of the approval by this machine's clock; default the session's own `ttl`. */
   readonly maxAgeSeconds?: number;
-  /** Mark the session as used, so that it is confirmed once. False when left out. */
+  /** Consume the session, so that it is confirmed only once. Default false. */
   readonly consume?: boolean;
 }
 
@@ -67,8 +67,8 @@ export interface SessionQuery {
 }
 
 /**
- * The service's calls, for a server. Refusals are thrown as `ApiError`s of the class that belongs to their code;
- * `ConnectionError`, `TimeoutError` and `UnexpectedAnswerError` say that there was no answer of the service.
+ * Calls of the service, for a server. Refusals are thrown as `ApiError`s of the class of their code;
+ * `ConnectionError`, `TimeoutError` and `UnexpectedAnswerError` mean that the service did not answer.
  */
 export class CountersignClient {
   readonly #transport: Transport;
@@ -77,7 +77,7 @@ export class CountersignClient {
   constructor({
     baseUrl,
     apiKey,
-    // Bound late, so that what replaces the global fetch afterwards, a tracer for instance, is used.
+    // Resolved at call time, so that a later replacement of the global fetch, for instance by a tracer, is used.
     fetch: ask = (url, request) => fetch(url, request),
     timeoutMs = 30_000,
     attemptTimeoutMs = 10_000,
@@ -92,20 +92,20 @@ export class CountersignClient {
     this.#transport = new Transport({ ...bounds, apiKey, baseUrl: safeUrl, fetch: ask });
   }
 
-  /** Opens a session. */
+  /** Creates a session. */
   create(
     request: CreateSession,
     { idempotencyKey = crypto.randomUUID(), ...options }: KeyedCallOptions = {},
   ): Promise<CreatedSession> {
     const call = { method: 'POST', path: '/v1/verify', repeatable: 'always', body: request, idempotencyKey } as const;
-    return this.#transport.ask(call, isCreatedSession, options);
+    return this.#transport.sendForBody(call, isCreatedSession, options);
   }
 
-  /** The session as it is now. Null when it is unknown, of another account or mode (test or live), or expired. */
+  /** The current session. Null when it is unknown, of another account or mode (test or live), or expired. */
   async find(sessionId: string, options?: CallOptions): Promise<Session | null> {
     try {
       const call = { method: 'GET', path: sessionPath(sessionId), repeatable: 'always' } as const;
-      return await this.#transport.ask(call, isSession, options);
+      return await this.#transport.sendForBody(call, isSession, options);
     } catch (error) {
       if (error instanceof NotFoundError && error.code === 'SESSION_NOT_FOUND') return null;
       throw error;
@@ -113,12 +113,12 @@ export class CountersignClient {
   }
 
   /**
-   * The last step of the browser binding (specification 4.7): the session, if it is live, was approved not too long ago
-   * **and** the secret is the one that it was opened for; else null. Take `phone` from it.
+   * The last step of the browser binding (specification 4.7): returns the session if it is live, was approved
+   * recently enough **and** was created for this secret; else null. Use its `phone`.
    *
-   * By itself it does not stop a second sign-in with the same session and secret within `maxAgeSeconds`. With
-   * `consume: true` it also marks the session as used, once for all of your processes, and answers null to the second
-   * call; do so wherever an approval must be good for one sign-in.
+   * By itself it does not prevent a second sign-in with the same session and secret within `maxAgeSeconds`. With
+   * `consume: true` it also consumes the session, once for all of your processes, and returns null to the second
+   * call; use this wherever an approval must be valid for one sign-in only.
    */
   async confirm(
     sessionId: string,
@@ -134,13 +134,17 @@ export class CountersignClient {
   }
 
   /**
-   * Marks an approved session as used: exactly one call ever succeeds, any other throws a `ConflictError` with
-   * `SESSION_CONSUMED`, or `SESSION_NOT_APPROVED`. Compare the browser's secret before, or let `confirm` do both. After a
-   * `ConnectionError` or `TimeoutError` it may have succeeded: open a new session.
+   * Consumes an approved session: exactly one call ever succeeds, any other throws a `ConflictError` with
+   * `SESSION_CONSUMED`, or `SESSION_NOT_APPROVED`. Verify the browser's secret before, or let `confirm` do both.
+   * After a `ConnectionError` or `TimeoutError` it may have succeeded: create a new session.
    */
   consume(sessionId: string, options?: CallOptions): Promise<ApprovedSession> {
     const path = `${sessionPath(sessionId)}/consume`;
-    return this.#transport.ask({ method: 'POST', path, repeatable: 'when-untouched' }, isApprovedSession, options);
+    return this.#transport.sendForBody(
+      { method: 'POST', path, repeatable: 'when-untouched' },
+      isApprovedSession,
+      options,
+    );
   }
 
   async #consumeOnce(sessionId: string, options: CallOptions): Promise<ApprovedSession | null> {
@@ -155,10 +159,10 @@ export class CountersignClient {
   /** Newest first. */
   list(query: SessionQuery = {}, options?: CallOptions): Promise<Page<ListedSession>> {
     const path = `/v1/verify${queryText({ ...query })}`;
-    return this.#transport.ask({ method: 'GET', path, repeatable: 'always' }, pageOf(isListedSession), options);
+    return this.#transport.sendForBody({ method: 'GET', path, repeatable: 'always' }, pageOf(isListedSession), options);
   }
 
-  /** Ends a pending session. One that has ended already stays as it is. */
+  /** Cancels a pending session. An ended session is unchanged. */
   async cancel(sessionId: string, options?: CallOptions): Promise<void> {
     await this.#transport.send({ method: 'DELETE', path: sessionPath(sessionId), repeatable: 'always' }, options);
   }
@@ -169,66 +173,70 @@ export class CountersignClient {
     { idempotencyKey = crypto.randomUUID(), ...options }: KeyedCallOptions = {},
   ): Promise<SentCode> {
     const path = `${sessionPath(sessionId)}/send-sms`;
-    return this.#transport.ask({ method: 'POST', path, repeatable: 'always', idempotencyKey }, isSentCode, options);
+    return this.#transport.sendForBody(
+      { method: 'POST', path, repeatable: 'always', idempotencyKey },
+      isSentCode,
+      options,
+    );
   }
 
   /**
-   * Checks a code. Never repeated once the service may have counted it: after a `ConnectionError` or `TimeoutError`
-   * ask `find` whether the session is approved.
+   * Checks a code. Never retried if the service may have counted it: after a `ConnectionError` or `TimeoutError` call
+   * `find` to see whether the session is approved.
    */
   async check(sessionId: string, code: string, options?: CallOptions): Promise<CheckedCode> {
     const path = `${sessionPath(sessionId)}/check`;
     const call = { method: 'POST', path, repeatable: 'when-untouched', body: { code } } as const;
-    return this.#transport.ask(call, isCheckedCode, options);
+    return this.#transport.sendForBody(call, isCheckedCode, options);
   }
 
-  /** News of sessions as they happen. It stays open until you close it. */
+  /** Live events of sessions. Stays open until you close it. */
   realtime(options: RealtimeOptions = {}): Realtime<Session> {
     return realtime({ ...options, ...this.#live });
   }
 
-  /** For the page of this session: what its `realtime({ ticket })` asks you for. */
+  /** A ticket for the page of this session: what its `realtime({ ticket })` requests from you. */
   realtimeTicket(sessionId: string, options?: CallOptions): Promise<RealtimeTicket> {
     const call = { method: 'POST', path: `${sessionPath(sessionId)}/realtime-ticket`, repeatable: 'always' } as const;
-    return this.#transport.ask(call, isTicket, options);
+    return this.#transport.sendForBody(call, isTicket, options);
   }
 
   usage({ from, to, groupBy }: UsageQuery = {}, options?: CallOptions): Promise<UsageReport> {
     const path = `/v1/usage${queryText({ from: instantText(from), to: instantText(to), groupBy })}`;
-    return this.#transport.ask({ method: 'GET', path, repeatable: 'always' }, isUsageReport, options);
+    return this.#transport.sendForBody({ method: 'GET', path, repeatable: 'always' }, isUsageReport, options);
   }
 
-  /** The account's webhooks and what became of them, newest first. */
+  /** The account's webhook deliveries, newest first. */
   listDeliveries(query: DeliveryQuery = {}, options?: CallOptions): Promise<Page<Delivery>> {
     const path = `/v1/webhooks/deliveries${queryText({ ...query })}`;
-    return this.#transport.ask({ method: 'GET', path, repeatable: 'always' }, pageOf(isDelivery), options);
+    return this.#transport.sendForBody({ method: 'GET', path, repeatable: 'always' }, pageOf(isDelivery), options);
   }
 
   async findDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery> {
     const call = { method: 'GET', path: deliveryPath(deliveryId), repeatable: 'always' } as const;
-    return this.#transport.ask(call, isDelivery, options);
+    return this.#transport.sendForBody(call, isDelivery, options);
   }
 
-  /** Posts it once more, whatever became of it: the receiver knows it by its `webhook-id`. */
+  /** Posts it once more, whatever its status: the receiver recognises it by its `webhook-id`. */
   async retryDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery> {
     const path = `${deliveryPath(deliveryId)}/retry`;
-    return this.#transport.ask({ method: 'POST', path, repeatable: 'when-untouched' }, isDelivery, options);
+    return this.#transport.sendForBody({ method: 'POST', path, repeatable: 'when-untouched' }, isDelivery, options);
   }
 
   /**
-   * Posts a `webhook.test` to this address, or to the account's default one for the key's mode; ask `findDelivery` what
-   * became of it.
+   * Posts a `webhook.test` to this URL, or to the account's default URL for the key's mode; `findDelivery` returns
+   * the result.
    */
   testWebhook(url?: string, options?: CallOptions): Promise<Delivery> {
     const body = url === undefined ? {} : { body: { url } };
     const call = { method: 'POST', path: '/v1/webhooks/test', repeatable: 'when-untouched', ...body } as const;
-    return this.#transport.ask(call, isDelivery, options);
+    return this.#transport.sendForBody(call, isDelivery, options);
   }
 
-  /** A new secret for webhooks: told here and never again. Until `previousValidUntil` they carry both signatures. */
+  /** Creates a new webhook secret, returned only here. Until `previousValidUntil` webhooks have both signatures. */
   rotateWebhookSecret(options?: CallOptions): Promise<RotatedSecret> {
     const call = { method: 'POST', path: '/v1/webhooks/secret/rotate', repeatable: 'when-untouched' } as const;
-    return this.#transport.ask(call, isRotatedSecret, options);
+    return this.#transport.sendForBody(call, isRotatedSecret, options);
   }
 }
 
@@ -238,7 +246,7 @@ const approvedSecondsAgo = ({ approvedAt }: ApprovedSession): number => secondsB
 
 const ttlSecondsOf = ({ createdAt, expiresAt }: Session): number => secondsBetween(createdAt, Date.parse(expiresAt));
 
-/** @throws TypeError for an address over which the key could be read */
+/** @throws TypeError for a URL over which the key could be read */
 function safeBaseUrl(text: string): string {
   const url = new URL(text);
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
@@ -256,9 +264,7 @@ function deliveryPath(deliveryId: string): string {
   return `/v1/webhooks/deliveries/${pathPart(deliveryId, 'NOT_FOUND')}`;
 }
 
-/**
- * An id often comes from a browser. What cannot be one is not found, without asking: `..` would be another address.
- */
+/** Ids often come from a browser. An invalid one is not found, without a call: `..` would change the path. */
 function pathPart(id: string, code: 'SESSION_NOT_FOUND' | 'NOT_FOUND'): string {
   if (/^[A-Za-z0-9_]{1,64}$/.test(id)) return id;
   throw new NotFoundError(code, { status: 404, message: 'This is not an id.' });

@@ -4,25 +4,25 @@ export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'blocked';
 
 export interface DeliveryAttempt {
   readonly at: string;
-  /** The HTTP status that the receiver answered; null when it answered none. */
+  /** The HTTP status of the receiver's answer; null without an answer. */
   readonly status: number | null;
   readonly latencyMs: number | null;
   readonly error?: string;
 }
 
-/** One webhook on its way to one receiver. */
+/** One webhook for one receiver. */
 export interface Delivery {
   readonly id: string;
-  /** The `webhook-id` that the receiver sees. */
+  /** The `webhook-id` header of the request. */
   readonly eventId: string;
   readonly type: string;
   readonly sessionId: string | null;
   readonly url: string;
   readonly status: DeliveryStatus;
   readonly attempts: readonly DeliveryAttempt[];
-  /** Null when none is due. */
+  /** Null when no attempt is due. */
   readonly nextAttemptAt: string | null;
-  /** What was posted, with `authEntropy` and `fallbackUri` as `[redacted]`. */
+  /** The posted body, with `authEntropy` and `fallbackUri` as `[redacted]`. */
   readonly body: unknown;
 }
 
@@ -47,11 +47,11 @@ export function isDelivery(value: unknown): value is Delivery {
 
 const STATUSES: ReadonlySet<unknown> = new Set(['pending', 'succeeded', 'failed', 'blocked']);
 
-/** A secret that has just come into use. */
+/** A newly rotated secret. */
 export interface RotatedSecret {
   /** `whsec_…` */
   readonly secret: string;
-  /** Until then the one before it signs too. */
+  /** Until then the previous secret signs too. */
   readonly previousValidUntil: string;
 }
 

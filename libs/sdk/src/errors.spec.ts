@@ -57,7 +57,7 @@ const ANSWER = {
 };
 
 describe('an error', () => {
-  it.each(Object.entries(CLASSES))('%s has a class of its own kind', (code, { name }) => {
+  it.each(Object.entries(CLASSES))('%s has the class of its kind', (code, { name }) => {
     const error = apiErrorOf(code, ANSWER);
     expect(error.constructor.name).toBe(name);
     expect(error.name).toBe(name);
@@ -66,20 +66,20 @@ describe('an error', () => {
     expect(error).toBeInstanceOf(CountersignError);
   });
 
-  it('keeps a code that is not known yet', () => {
+  it('keeps an unknown code', () => {
     const error = apiErrorOf('QUIET_HOURS', ANSWER);
     expect(error.constructor).toBe(ApiError);
     expect(error.code).toBe('QUIET_HOURS');
   });
 
-  it('says everything that the service said', () => {
+  it('has every field of the error response', () => {
     const error = apiErrorOf('INVALID_CODE', ANSWER);
     const { message: _, ...facts } = ANSWER;
     expect(error).toMatchObject(facts);
     expect(error.message).toBe('INVALID_CODE: Three attempts are left.');
   });
 
-  it('is known by its code, to the compiler too', () => {
+  it('is narrowed by its class, for the compiler too', () => {
     const error: unknown = apiErrorOf('INVALID_CODE', ANSWER);
     if (!(error instanceof InvalidCodeError)) throw new Error('not an InvalidCodeError');
     const code: 'INVALID_CODE' = error.code;

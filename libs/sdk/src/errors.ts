@@ -1,12 +1,12 @@
-/** What all errors of this package are. */
+/** Base class of all errors of this package. */
 export class CountersignError extends Error {
   override readonly name: string = 'CountersignError';
 }
 
-/** A code that this version of the package does not know: codes may be added within `/v1`. */
+/** A code unknown to this version of the package: codes may be added within `/v1`. */
 export type UnknownErrorCode = string & Record<never, never>;
 
-/** What the service said, apart from the code. */
+/** The fields of an error response, except the code. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly message: string;
@@ -17,15 +17,15 @@ export interface ErrorAnswer {
   readonly attemptsRemaining?: number | undefined;
 }
 
-/** The service refused. One that is exactly of this class has a code that this version does not know. */
+/** The service refused. An instance of exactly this class has a code that is unknown to this version. */
 export class ApiError extends CountersignError {
   override readonly name: string = 'ApiError';
   readonly status: number;
-  /** The request's field that offends, `metadata.orderId` for instance. */
+  /** The faulty field of the request, for instance `metadata.orderId`. */
   readonly field: string | undefined;
-  /** The page that says when it happens and what to do. */
+  /** The documentation page of the code. */
   readonly docUrl: string | undefined;
-  /** `X-Request-Id` of the answer: what the operator asks for. */
+  /** `X-Request-Id` of the response, for questions to the operator. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -48,19 +48,19 @@ export class AuthenticationError extends ApiError {
   declare readonly code: 'UNAUTHORIZED';
 }
 
-/** 403: understood, and not allowed. */
+/** 403: not allowed. */
 export class PermissionError extends ApiError {
   override readonly name = 'PermissionError';
   declare readonly code: 'FORBIDDEN' | 'HTTPS_REQUIRED' | 'SMS_OTP_DISABLED' | 'DESTINATION_BLOCKED';
 }
 
-/** 404: an expired session is not found either. */
+/** 404: not found; so is an expired session. */
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError';
   declare readonly code: 'SESSION_NOT_FOUND' | 'NOT_FOUND';
 }
 
-/** 409: not in this state. */
+/** 409: not possible in the present state. */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
   declare readonly code:
@@ -72,7 +72,7 @@ export class ConflictError extends ApiError {
     | 'CONFLICT';
 }
 
-/** 400, 405, 413, 415, 422: the request itself must change; `field` says where. */
+/** 400, 405, 413, 415, 422: the request itself is invalid; `field` names the field. */
 export class InvalidRequestError extends ApiError {
   override readonly name = 'InvalidRequestError';
   declare readonly code:
@@ -87,11 +87,11 @@ export class InvalidRequestError extends ApiError {
     | 'IDEMPOTENCY_KEY_REUSED';
 }
 
-/** 422: six digits, but not the ones that were sent. */
+/** 422: a wrong code. */
 export class InvalidCodeError extends ApiError {
   override readonly name = 'InvalidCodeError';
   declare readonly code: 'INVALID_CODE';
-  /** How many more wrong codes the session bears. */
+  /** Remaining attempts of the session. */
   readonly attemptsRemaining: number | undefined;
 
   constructor(code: 'INVALID_CODE', answer: ErrorAnswer) {
@@ -100,19 +100,19 @@ export class InvalidCodeError extends ApiError {
   }
 }
 
-/** 429: later. `retryAfterSeconds` says when. */
+/** 429: too many requests. Try again after `retryAfterSeconds`. */
 export class LimitError extends ApiError {
   override readonly name = 'LimitError';
   declare readonly code: 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS' | 'SEND_LIMIT_REACHED';
 }
 
-/** 500, 503: not the request's fault. What may be repeated was repeated before this is thrown. */
+/** 500, 503: an error of the service. Safe retries were made before this is thrown. */
 export class ServiceError extends ApiError {
   override readonly name = 'ServiceError';
   declare readonly code: 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE';
 }
 
-/** Every code that this version knows. */
+/** Every code known to this version. */
 export type ErrorCode =
   | AuthenticationError['code']
   | PermissionError['code']
@@ -123,17 +123,17 @@ export type ErrorCode =
   | LimitError['code']
   | ServiceError['code'];
 
-/** No answer came: the name was not found, the connection failed or broke. `cause` is what `fetch` threw. */
+/** No answer: the name was not found, or the connection failed. `cause` is the error of `fetch`. */
 export class ConnectionError extends CountersignError {
   override readonly name = 'ConnectionError';
 }
 
-/** No answer came in time. A create or a code that was asked for may have been done all the same. */
+/** No answer before the timeout. A create or the sending of a code may have been done all the same. */
 export class TimeoutError extends CountersignError {
   override readonly name = 'TimeoutError';
 }
 
-/** Something answered that does not speak as the service does, a proxy for instance. */
+/** An answer that is not of the service, for instance of a proxy. */
 export class UnexpectedAnswerError extends CountersignError {
   override readonly name = 'UnexpectedAnswerError';
 
@@ -145,7 +145,7 @@ export class UnexpectedAnswerError extends CountersignError {
   }
 }
 
-/** The error of the class that belongs to the code. */
+/** Creates the error of the class of the code. */
 export function apiErrorOf(code: string, answer: ErrorAnswer): ApiError {
   switch (code) {
     case 'UNAUTHORIZED':

@@ -16,18 +16,18 @@ const ANDROID =
 const WINDOWS =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
-/** As the service writes it (contract, Token). */
+/** As written by the service (contract, Token). */
 const number = fc.oneof(fc.stringMatching(/^\+[1-9]\d{6,14}$/), fc.stringMatching(/^\d{3,8}$/));
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
 
 describe('parseFallbackUri', () => {
-  it('gives the number and the text that the phone sends', () => {
+  it('has the number and the text for the phone', () => {
     expect(parseFallbackUri(URI)).toEqual({ number: '+14155550199', text: TEXT });
     expect(parseFallbackUri('sms:24365?body=AUTH-A1-7Q2M')).toEqual({ number: '24365', text: 'AUTH-A1-7Q2M' });
   });
 
-  it('reads every link that the service can write, and the same in each phone’s own form', () => {
+  it('is parsed in every form that the service writes, and in each platform form', () => {
     fc.assert(
       fc.property(number, fc.string({ unit: 'grapheme', minLength: 1 }), (to, text) => {
         const uri = `sms:${to}?body=${encode(text)}`;
@@ -39,7 +39,7 @@ describe('parseFallbackUri', () => {
     );
   });
 
-  it('has an answer for every text', () => {
+  it('gives a result for every text', () => {
     const near = fc.string({
       unit: fc.constantFrom('sms:', '+', '1415555', '?', '&', 'body=', '%', '%0', 'A', ' ', ';'),
     });
@@ -68,7 +68,7 @@ describe('parseFallbackUri', () => {
     'sms:+14155550199?body=A+B',
     ' sms:+14155550199?body=A',
     'sms:+14155550199?body=A\n',
-  ])('answers null for %j', (uri) => {
+  ])('gives null for %j', (uri) => {
     expect(parseFallbackUri(uri)).toBeNull();
   });
 });
@@ -77,7 +77,7 @@ describe('platformSmsUri', () => {
   it.each([
     ['an iPhone', IPHONE],
     ['an iPad', IPAD],
-    ['an iPad that says it is a Macintosh', MAC],
+    ['an iPad that identifies as a Macintosh', MAC],
   ])('gives %s the text after &', (_name, agent) => {
     expect(platformSmsUri(URI, agent)).toBe(URI.replace('?', '&'));
   });
@@ -85,13 +85,13 @@ describe('platformSmsUri', () => {
   it.each([
     ['an Android phone', ANDROID],
     ['Windows', WINDOWS],
-    ['what does not say what it is', ''],
-  ])('gives %s the link of the standard', (_name, agent) => {
+    ['an empty user agent', ''],
+  ])('gives %s the standard link', (_name, agent) => {
     expect(platformSmsUri(URI, agent)).toBe(URI);
     expect(platformSmsUri(URI.replace('?', '&'), agent)).toBe(URI);
   });
 
-  it('makes no link of anything else', () => {
+  it('creates no link from any other text', () => {
     expect(() => platformSmsUri('javascript:alert(1)', ANDROID)).toThrow(TypeError);
     expect(() => smsQrText('https://example.com')).toThrow(TypeError);
   });

@@ -1,4 +1,4 @@
-/** What a phone is to send, and where. */
+/** The SMS for the phone to send. */
 export interface FallbackMessage {
   /** E.164 with its `+`, or a short code. */
   readonly number: string;
@@ -6,12 +6,12 @@ export interface FallbackMessage {
   readonly text: string;
 }
 
-/** One number and one `body`, with the separators that phones know; nothing else is ever in a `fallbackUri`. */
+/** One number and one `body`, with the separators that phones accept; a `fallbackUri` never has anything else. */
 const FALLBACK_URI = /^sms:(\+\d{7,15}|\d{3,8})[?&]body=([A-Za-z0-9\-_.~%]+)$/;
 
 /**
- * Reads a session's `fallbackUri`, in its own form or that of `platformSmsUri`, so that a page can show number and text
- * to be copied. Null for everything else.
+ * Parses a session's `fallbackUri`, in its own form or that of `platformSmsUri`, so that a page can show number and
+ * text for copying. Null for any other text.
  */
 export function parseFallbackUri(uri: string): FallbackMessage | null {
   const [, number, body] = FALLBACK_URI.exec(uri) ?? [];
@@ -21,11 +21,11 @@ export function parseFallbackUri(uri: string): FallbackMessage | null {
 }
 
 /**
- * The same link as the phone in hand wants it: Apple's phones, tablets and computers take the text after `&`, all others
- * after `?` (RFC 5724). For an `<a href>`, as a link of this kind must be opened by a tap.
+ * The same link for the given device: Apple's phones, tablets and computers take the text after `&`, all others after
+ * `?` (RFC 5724). For an `<a href>`: such a link must be opened by a tap.
  *
  * @param userAgent `navigator.userAgent` of the page, or the request header `User-Agent`
- * @throws TypeError for what is no `fallbackUri`: nothing else becomes a link
+ * @throws TypeError for a text that is not a `fallbackUri`
  */
 export function platformSmsUri(fallbackUri: string, userAgent: string): string {
   const message = parseFallbackUri(fallbackUri);
@@ -34,12 +34,12 @@ export function platformSmsUri(fallbackUri: string, userAgent: string): string {
   return `sms:${message.number}${separator}body=${encode(message.text)}`;
 }
 
-/** An iPad that asks for the desktop's pages calls itself Macintosh. */
+/** An iPad that requests desktop pages identifies as Macintosh. */
 const APPLE = /\b(?:iPhone|iPad|iPod|Macintosh)\b/;
 
 /**
- * The message as the text of a QR code (`SMSTO:<number>:<text>`), the form that the cameras of all phones read: who
- * makes the code cannot know which phone will scan it.
+ * The message as the text of a QR code (`SMSTO:<number>:<text>`), the form that the cameras of all phones read,
+ * because the scanning phone is not known in advance.
  *
  * @throws TypeError as `platformSmsUri`
  */
@@ -57,7 +57,7 @@ function decode(body: string): string | null {
   }
 }
 
-/** `!'()*` too: some compose sheets stop at them. */
+/** `!'()*` too: some compose sheets truncate at them. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -1,4 +1,4 @@
-/** A JSON object. Its fields are anything until somebody looks. */
+/** A JSON object with fields of unknown types. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -18,11 +18,11 @@ export function isCount(value: unknown): value is number {
 /** One page of a list. */
 export interface Page<Item> {
   readonly data: readonly Item[];
-  /** Whether more follow: ask again with `startingAfter` the last id of this page. */
+  /** Whether there are more: call again with `startingAfter` set to the last id of this page. */
   readonly hasMore: boolean;
 }
 
-/** A guard for pages of what the given guard knows. */
+/** A guard for pages of items of the given guard. */
 export function pageOf<Item>(isItem: (value: unknown) => value is Item): (value: unknown) => value is Page<Item> {
   return (value): value is Page<Item> => {
     if (!isObject(value) || typeof value['hasMore'] !== 'boolean') return false;
@@ -31,7 +31,7 @@ export function pageOf<Item>(isItem: (value: unknown) => value is Item): (value:
   };
 }
 
-/** JSON text as a value; undefined, which JSON cannot say, for what is not JSON. */
+/** Parses JSON text; undefined, which is not a JSON value, for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -14,20 +14,20 @@ describe('qrSvg', () => {
     expect(drawn).toEqual(dark);
   });
 
-  it('is decoration unless it has a title', () => {
+  it('is decorative without a title', () => {
     expect(qrSvg(TEXT)).toContain('aria-hidden="true"');
     expect(qrSvg(TEXT, { title: 'Scan "me" <now> & here' })).toContain(
       'role="img" aria-label="Scan &quot;me&quot; &lt;now> &amp; here"',
     );
   });
 
-  it('never contains the text itself, nor anything that a strict policy refuses', () => {
+  it('never contains the text itself, nor anything that a strict policy forbids', () => {
     const svg = qrSvg('"><script>alert(1)</script>');
     expect(svg).toMatch(/^<svg [^<>]*><path [^<>]*\/><path [^<>]*\/><\/svg>$/);
     expect(svg).not.toMatch(/script|style=|href|on[a-z]+=/);
   });
 
-  it('refuses a text that no code can hold', () => {
+  it('throws for a text that is too long for a code', () => {
     expect(() => qrSvg('a'.repeat(3_000))).toThrow(RangeError);
   });
 });

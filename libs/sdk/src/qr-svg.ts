@@ -1,17 +1,17 @@
 import { encode } from 'uqr';
 
-/** How the picture is to look. */
+/** Appearance of the image. */
 export interface QrOptions {
-  /** What a screen reader says instead of the picture; without it the picture is decoration. */
+  /** Text for screen readers; without it the image is decorative. */
   readonly title?: string;
 }
 
-/** White around the code, in modules: readers want it (ISO/IEC 18004, 5.3.8). */
+/** White margin in modules, required by readers (ISO/IEC 18004, 5.3.8). */
 const QUIET_ZONE = 4;
 
 /**
- * A QR code as an SVG element: black on white whatever the page's colours are, as readers want it, and as large as the
- * page makes it. It has no script, no style and no identifier, so it can stand in a page of the strictest policy.
+ * A QR code as an SVG element: black on white in any colour scheme, as readers require, and scaled by the page. It
+ * has no script, style or identifier, so it is allowed under the strictest content security policy.
  *
  * @throws RangeError when the text is longer than a QR code can hold
  */

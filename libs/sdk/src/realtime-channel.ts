@@ -2,24 +2,24 @@ import { isSessionEvent, liveEventOf, type LiveEvent, type SessionView } from '.
 import type { ClientMessage, EventFrame } from './realtime-frame.js';
 import { RealtimeError } from './realtime-retry.js';
 
-/** What you do with the news of one channel. */
+/** Your callbacks for one channel. */
 export interface RealtimeListener<View extends SessionView = SessionView> {
   /**
-   * The session as it is now: once when the subscription stands, and again after every time that the connection was
-   * lost, so that nothing that happened meanwhile is missed. Null on an account's channel, which has no state: what
-   * happened while the connection was away is to be asked for (`list`), or comes by webhook.
+   * The current session: once when the subscription starts, and again after every lost connection, so that nothing is
+   * missed. Null on an account's channel, which has no state: events during a lost connection have to be read with
+   * `list`, or arrive as webhooks.
    */
   readonly snapshot?: (snapshot: View | null) => void;
-  /** What happens from then on, each event once. */
+  /** Events from then on, each once. */
   readonly event?: (event: LiveEvent<View>) => void;
-  /** No more news: told once, and the last. */
+  /** The end of the channel: called once, and last. */
   readonly ended?: (error: RealtimeError) => void;
 }
 
-/** Events that came twice are among the last few. */
+/** Repeated events are among this many latest ones. */
 const REMEMBERED_EVENTS = 256;
 
-/** One channel with all who listen to it: what the service was asked, and what it said last. */
+/** One channel with all its listeners: the state of its subscription, and the latest snapshot. */
 export class RealtimeChannel<View extends SessionView> {
   readonly #listeners = new Set<RealtimeListener<View>>();
   readonly #isView: (value: unknown) => value is View;
@@ -27,7 +27,7 @@ export class RealtimeChannel<View extends SessionView> {
   /** `asked` and `live` belong to one connection. */
   #state: 'idle' | 'asked' | 'live' | 'paused' = 'idle';
   #requestId = '';
-  /** The last thing known; undefined before the first snapshot. */
+  /** The latest snapshot; undefined before the first. */
   #latest: View | null | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -42,7 +42,7 @@ export class RealtimeChannel<View extends SessionView> {
     return this.#listeners.size > 0;
   }
 
-  /** Nobody listens, and the service knows: it can be forgotten. */
+  /** Without listeners, and unsubscribed at the service: it can be deleted. */
   get isOver(): boolean {
     return !this.isWanted && (this.#state === 'idle' || this.#state === 'paused');
   }
@@ -51,7 +51,7 @@ export class RealtimeChannel<View extends SessionView> {
     return this.#state === 'asked' && this.#requestId === requestId;
   }
 
-  /** Who joins a channel that is live already is told what is known of it. */
+  /** A listener that joins a live channel gets the latest snapshot. */
   join(listener: RealtimeListener<View>): void {
     this.#listeners.add(listener);
     if (this.#state !== 'live' || this.#latest === undefined) return;
@@ -64,29 +64,31 @@ export class RealtimeChannel<View extends SessionView> {
     this.#listeners.delete(listener);
   }
 
-  /** What is to be said to the service now, if anything. */
-  due(requestId: string): ClientMessage | null {
+  /** The message to send to the service now, if any. */
+  dueMessage(requestId: string): ClientMessage | null {
     const channel = this.name;
     if (this.isWanted && this.#state === 'idle') return { type: 'subscribe', id: requestId, channel };
-    const isHeard = this.#state === 'asked' || this.#state === 'live';
-    return !this.isWanted && isHeard ? { type: 'unsubscribe', id: requestId, channel } : null;
+    const isSubscribed = this.#state === 'asked' || this.#state === 'live';
+    return !this.isWanted && isSubscribed ? { type: 'unsubscribe', id: requestId, channel } : null;
   }
 
-  /** What was due has gone out. `onSilence` is called when a subscribe gets no answer within the time. */
-  sent(message: ClientMessage, withinMs: number, onSilence: () => void): void {
+  /**
+   * Records that a due message was sent. `onSilence` is called when a subscribe is not answered before the timeout.
+   */
+  recordSent(message: ClientMessage, withinMs: number, onSilence: () => void): void {
     clearTimeout(this.#timer);
     this.#requestId = message.id;
     this.#state = message.type === 'subscribe' ? 'asked' : 'idle';
     if (message.type === 'subscribe') this.#timer = setTimeout(onSilence, withinMs);
   }
 
-  /** The connection is gone, and with it what the service was asked. */
+  /** The connection is lost, and with it the subscription. */
   disconnected(): void {
     clearTimeout(this.#timer);
     this.#state = 'idle';
   }
 
-  /** Refused for now: asked again after a while. */
+  /** Temporarily refused: subscribes again after a pause. */
   pause(durationMs: number, onEnd: () => void): void {
     clearTimeout(this.#timer);
     this.#state = 'paused';
@@ -96,43 +98,43 @@ export class RealtimeChannel<View extends SessionView> {
     }, durationMs);
   }
 
-  /** False for a snapshot that is none of this kind. The answer to an earlier request says nothing about this one. */
-  subscribed(requestId: string | null, snapshot: unknown): boolean {
+  /** False for a snapshot of another kind. The answer to an earlier request is ignored. */
+  handleSubscribed(requestId: string | null, snapshot: unknown): boolean {
     if (!this.isAskedBy(requestId)) return true;
     if (snapshot !== null && !this.#isView(snapshot)) return false;
     clearTimeout(this.#timer);
     this.#state = 'live';
     this.#latest = snapshot;
-    this.#tell((listener) => listener.snapshot?.(snapshot));
+    this.#notifyListeners((listener) => listener.snapshot?.(snapshot));
     return true;
   }
 
-  take(frame: EventFrame): void {
+  handleEvent(frame: EventFrame): void {
     if (this.#seen.has(frame.id)) return;
-    this.#remember(frame.id);
+    this.#rememberEvent(frame.id);
     const event = liveEventOf(frame, this.#isView);
-    // On an account's channel the sessions are many, and none of them is its state.
+    // An account's channel has many sessions, none of which is its state.
     if (isSessionView(event) && this.name === `session:${event.data.id}` && !hasEnded(this.#latest))
       this.#latest = event.data;
-    this.#tell((listener) => listener.event?.(event));
+    this.#notifyListeners((listener) => listener.event?.(event));
   }
 
-  /** For good. */
+  /** Ends the channel permanently. */
   end(error: RealtimeError): void {
     clearTimeout(this.#timer);
     this.#state = 'idle';
-    this.#tell((listener) => listener.ended?.(error));
+    this.#notifyListeners((listener) => listener.ended?.(error));
     this.#listeners.clear();
   }
 
-  #remember(eventId: string): void {
+  #rememberEvent(eventId: string): void {
     this.#seen.add(eventId);
     const [oldest] = this.#seen;
     if (this.#seen.size > REMEMBERED_EVENTS && oldest !== undefined) this.#seen.delete(oldest);
   }
 
-  /** One listener that throws keeps no other from hearing; its error goes where unhandled ones go. */
-  #tell(how: (listener: RealtimeListener<View>) => void): void {
+  /** A listener that throws does not affect the others; its error is reported as unhandled. */
+  #notifyListeners(how: (listener: RealtimeListener<View>) => void): void {
     for (const listener of [...this.#listeners]) {
       try {
         how(listener);
@@ -151,6 +153,6 @@ function isSessionView<View extends SessionView>(
   return isSessionEvent(event.type);
 }
 
-/** What has ended stays so, whatever a straggling event says. */
+/** An ended session stays ended, whatever a late event contains. */
 const hasEnded = (latest: SessionView | null | undefined): boolean =>
   latest !== null && latest !== undefined && latest.status !== 'pending';

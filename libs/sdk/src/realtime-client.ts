@@ -13,7 +13,7 @@ import {
 } from './realtime-retry.js';
 import { safeSocketUrl, SUBPROTOCOL, type ConnectSocket } from './realtime-socket.js';
 
-/** `connecting`, then `live`; `waiting` between two connections; `ended` for good. */
+/** `connecting`, then `live`; `waiting` between two connections; `ended` permanently. */
 export type RealtimeStatus = 'connecting' | 'live' | 'waiting' | 'ended';
 
 /** `session:sess_…`, or, with a key, `account:acct_…`. */
@@ -21,34 +21,34 @@ export type RealtimeChannelName = `session:${string}` | `account:${string}`;
 
 export interface RealtimeSubscription {
   readonly channel: RealtimeChannelName;
-  /** No more news to this listener. */
+  /** Stops calling this listener. */
   close(): void;
 }
 
 /**
- * A live channel to the service. It connects with the first subscription, comes back by itself when the connection is
- * lost, subscribes again, and tells what is true then. It stays open until it is closed.
+ * A live channel to the service. It connects with the first subscription, reconnects after a lost connection,
+ * subscribes again, and reports the current state. It stays open until it is closed.
  */
 export interface Realtime<View extends SessionView = SessionView> {
   /**
    * @throws RangeError for more channels than a connection can have (100)
-   * @throws RealtimeError when it has ended already
+   * @throws RealtimeError when it has already ended
    */
   subscribe(channel: RealtimeChannelName, listener: RealtimeListener<View>): RealtimeSubscription;
   /**
-   * The session, as soon as it is no longer pending: at once when it has ended already. Rejects with a `RealtimeError`
-   * when there will be no news of it, and with the signal's reason.
+   * Resolves with the session when it is no longer pending, immediately if it has ended. Rejects with a
+   * `RealtimeError` when the channel ends, and with the signal's reason.
    */
   untilEnded(sessionId: string, options?: { readonly signal?: AbortSignal }): Promise<View>;
-  /** Ends it for good. */
+  /** Ends it permanently. */
   close(): void;
 }
 
-/** What your backend got for one session from `realtimeTicket`. */
+/** The ticket that your backend got for one session from `realtimeTicket`. */
 export interface RealtimeTicket {
-  /** `rtk_…`: good for one connection, within a minute. */
+  /** `rtk_…`: valid for one connection, within a minute. */
   readonly ticket: string;
-  /** Where it is good. */
+  /** The URL for which it is valid. */
   readonly url: string;
 }
 
@@ -62,23 +62,23 @@ export interface RealtimeSettings<View extends SessionView> {
   readonly isView: (value: unknown) => value is View;
 }
 
-/** What the service takes on one connection. */
+/** The service's limit per connection. */
 const MAX_CHANNELS = 100;
 const TICKET_WITHIN_MS = 10_000;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Keeps one connection for all channels, for as long as there are any. */
+/** Maintains one connection for all channels while there are any. */
 export class RealtimeClient<View extends SessionView> implements Realtime<View> {
   readonly #settings: RealtimeSettings<View>;
   readonly #channels = new Map<string, RealtimeChannel<View>>();
   #connection: RealtimeConnection | null = null;
   #isReady = false;
-  /** Waiting for a ticket, or for the time to connect again. */
+  /** Waiting for a ticket, or for the time to reconnect. */
   #isOpening = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Connections in a row that were of no use. */
+  /** Consecutive failed connections. */
   #failures = 0;
-  /** Tickets in a row that were refused. */
+  /** Consecutive refused tickets. */
   #refusals = 0;
   #requests = 0;
   #ended: RealtimeError | null = null;
@@ -92,10 +92,10 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
     const channel = this.#channelFor(name);
     channel.join(listener);
     if (this.#connection === null && !this.#isOpening) void this.#open();
-    this.#pump();
+    this.#sendDueMessages();
     const close = (): void => {
       channel.leave(listener);
-      this.#pump();
+      this.#sendDueMessages();
     };
     return { channel: name, close };
   }
@@ -111,14 +111,14 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
         stop();
         reject(reasonOf(signal));
       };
-      const look = (session: View | null): void => {
+      const resolveIfEnded = (session: View | null): void => {
         if (session === null || session.status === 'pending' || session.id !== sessionId) return;
         stop();
         resolve(session);
       };
       const subscription = this.subscribe(`session:${sessionId}`, {
-        snapshot: look,
-        event: ({ data }) => look(this.#settings.isView(data) ? data : null),
+        snapshot: resolveIfEnded,
+        event: ({ data }) => resolveIfEnded(this.#settings.isView(data) ? data : null),
         ended: (error) => {
           stop();
           reject(error);
@@ -151,13 +151,13 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
       if (ticket === null) this.#endAll(new RealtimeError('no_ticket', 'There is no ticket any more.'));
       else this.#connect(ticket);
     } catch {
-      this.#lost({ code: 1_006, httpStatus: null, reconnectAfterMs: null, readyMs: null });
+      this.#handleLostConnection({ code: 1_006, httpStatus: null, reconnectAfterMs: null, readyMs: null });
     } finally {
       this.#isOpening = this.#timer !== undefined;
     }
   }
 
-  /** Where to, and with what; the ticket is empty where a key is sent. */
+  /** The URL and the ticket; the ticket is empty when a key is used. */
   async #ticket(): Promise<RealtimeTicket | null> {
     const { credential } = this.#settings;
     if (typeof credential !== 'function') return { url: credential.url, ticket: '' };
@@ -173,36 +173,36 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
       ready: () => {
         this.#isReady = true;
         this.#settings.onStatus('live');
-        this.#pump();
+        this.#sendDueMessages();
       },
-      writable: () => this.#pump(),
-      frame: (frame) => this.#take(frame),
-      end: (end) => this.#lost(end),
+      writable: () => this.#sendDueMessages(),
+      frame: (frame) => this.#handleFrame(frame),
+      end: (end) => this.#handleLostConnection(end),
     });
   }
 
-  /** Says what is due, as far as the pace allows: what is not wanted any more first, since it makes room. */
-  #pump(): void {
+  /** Sends due messages within the rate limit; unsubscribes first, to free channels. */
+  #sendDueMessages(): void {
     const byWish = [...this.#channels.values()].sort((a, b) => Number(a.isWanted) - Number(b.isWanted));
     for (const channel of byWish) {
-      const message = channel.due(String(this.#requests + 1));
+      const message = channel.dueMessage(String(this.#requests + 1));
       if (message !== null && this.#isReady) {
         if (this.#connection?.trySend(message) !== true) return;
         this.#requests += 1;
-        channel.sent(message, ANSWER_WITHIN_MS, () => this.#connection?.drop());
+        channel.recordSent(message, ANSWER_WITHIN_MS, () => this.#connection?.drop());
       }
       if (channel.isOver) this.#channels.delete(channel.name);
     }
   }
 
-  #take(frame: ServerFrame): void {
+  #handleFrame(frame: ServerFrame): void {
     switch (frame.type) {
       case 'subscribed':
-        if (this.#channels.get(frame.channel)?.subscribed(frame.id, frame.snapshot) === false)
+        if (this.#channels.get(frame.channel)?.handleSubscribed(frame.id, frame.snapshot) === false)
           this.#endAll(new RealtimeError('protocol', 'A snapshot came that is none.'));
         return;
       case 'event':
-        this.#channels.get(frame.channel)?.take(frame);
+        this.#channels.get(frame.channel)?.handleEvent(frame);
         return;
       case 'unsubscribed':
         // With an id it is the answer to our own request.
@@ -210,11 +210,11 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
           this.#endChannel(frame.channel, new RealtimeError('refused', 'The service ended the subscription.'));
         return;
       case 'error':
-        this.#refused(frame);
+        this.#handleError(frame);
     }
   }
 
-  #refused({ id, code, message }: Extract<ServerFrame, { type: 'error' }>): void {
+  #handleError({ id, code, message }: Extract<ServerFrame, { type: 'error' }>): void {
     const channel = [...this.#channels.values()].find((each) => each.isAskedBy(id));
     if (channel === undefined) return;
     const pauseMs = pauseAfterRefusal(code, this.#settings.backoff, Math.random());
@@ -222,7 +222,7 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
       this.#endChannel(channel.name, new RealtimeError('refused', `${code}: ${message}`, code));
       return;
     }
-    channel.pause(pauseMs, () => this.#pump());
+    channel.pause(pauseMs, () => this.#sendDueMessages());
   }
 
   #endChannel(name: string, error: RealtimeError): void {
@@ -231,8 +231,8 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
     channel?.end(error);
   }
 
-  /** A connection is gone, or never came to be. */
-  #lost(end: ConnectionEnd): void {
+  /** A connection was lost, or could not be opened. */
+  #handleLostConnection(end: ConnectionEnd): void {
     this.#connection = null;
     this.#isReady = false;
     for (const channel of this.#channels.values()) channel.disconnected();
@@ -252,8 +252,8 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#isOpening = false;
-      this.#pump();
-      // With nobody to listen, the next subscription connects.
+      this.#sendDueMessages();
+      // Without listeners, the next subscription connects.
       if (this.#channels.size > 0) void this.#open();
     }, waitMs);
   }
@@ -268,7 +268,7 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
   }
 }
 
-/** @throws Error when it is not there in time */
+/** @throws Error when the promise does not settle within the duration */
 function within<Value>(durationMs: number, promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`Not within ${durationMs} ms.`)), durationMs);

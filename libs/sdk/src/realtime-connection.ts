@@ -3,33 +3,33 @@ import type { ConnectionEnd } from './realtime-retry.js';
 import { httpStatusOf, type RealtimeSocket } from './realtime-socket.js';
 
 export interface ConnectionEvents {
-  /** It is authenticated: subscribe now. */
+  /** Authenticated: subscribe now. */
   ready(): void;
-  /** Messages may go out again. */
+  /** Messages may be sent again. */
   writable(): void;
   frame(frame: ServerFrame): void;
-  /** Once, and the last. */
+  /** Called once, and last. */
   end(end: ConnectionEnd): void;
 }
 
-/** From the first octet to being authenticated. */
+/** From the start of the connection to its authentication. */
 const READY_WITHIN_MS = 10_000;
-/** A ping of ours is answered within this, or the link is dead. */
+/** A ping that is not answered within this time means a dead connection. */
 const PONG_WITHIN_MS = 10_000;
-/** Half of what the service takes, since what leaves evenly may arrive in a bunch. */
+/** Half of the service's limit, since messages sent evenly may arrive in bursts. */
 const MESSAGES_PER_SECOND = 10;
 const NORMAL_CLOSURE = 1_000;
-/** What RFC 6455, 7.4.1 calls a connection that was lost. */
+/** The code of a lost connection (RFC 6455, 7.4.1). */
 const LOST = 1_006;
 
-/** One WebSocket, from the upgrade to its end: authenticates, keeps to the service's pace, notices when it falls silent. */
+/** One WebSocket, from the upgrade to its end: authenticates, respects the service's rate limit, detects silence. */
 export class RealtimeConnection {
   readonly #socket: RealtimeSocket;
   readonly #ticket: string | null;
   readonly #events: ConnectionEvents;
   #timer: ReturnType<typeof setTimeout>;
   #paceTimer: ReturnType<typeof setTimeout> | undefined;
-  /** When the messages of the last second went out. */
+  /** Times of the messages of the last second. */
   #sentAt: number[] = [];
   #heartbeatMs = USUAL_HEARTBEAT_MS;
   #readyAt: number | null = null;
@@ -37,20 +37,20 @@ export class RealtimeConnection {
   #reconnectAfterMs: number | null = null;
   #ended = false;
 
-  /** @param ticket to authenticate with; null when the upgrade carried a key */
+  /** @param ticket to authenticate with; null when the upgrade had a key */
   constructor(socket: RealtimeSocket, ticket: string | null, events: ConnectionEvents) {
     this.#socket = socket;
     this.#ticket = ticket;
     this.#events = events;
     this.#timer = setTimeout(() => this.drop(), READY_WITHIN_MS);
-    socket.addEventListener('message', ({ data }) => this.#take(data));
+    socket.addEventListener('message', ({ data }) => this.#handleMessage(data));
     socket.addEventListener('error', ({ message }) => {
       this.#httpStatus = httpStatusOf(message);
     });
     socket.addEventListener('close', ({ code }) => this.#end(code));
   }
 
-  /** False when the pace forbids it: `writable` is told when it may be tried again. */
+  /** False when the rate limit forbids it: `writable` is called when it may be tried again. */
   trySend(message: ClientMessage): boolean {
     if (this.#ended) return false;
     const now = performance.now();
@@ -64,13 +64,13 @@ export class RealtimeConnection {
     return true;
   }
 
-  /** For links that are dead or of no use: the other side may not answer a close any more, so nobody waits for it. */
+  /** Closes a dead or useless connection: the other side may not answer a close, so it is not awaited. */
   drop(): void {
     this.#end(LOST);
     this.#socket.close();
   }
 
-  /** For good. */
+  /** Closes permanently. */
   close(): void {
     this.#end(NORMAL_CLOSURE);
     this.#socket.close(NORMAL_CLOSURE);
@@ -86,9 +86,9 @@ export class RealtimeConnection {
     this.#socket.send(JSON.stringify(message));
   }
 
-  #take(data: unknown): void {
+  #handleMessage(data: unknown): void {
     if (this.#ended) return;
-    if (this.#readyAt !== null) this.#expectMore();
+    if (this.#readyAt !== null) this.#restartSilenceTimer();
     const frame = readFrame(data);
     if (frame === null) return;
     if (frame.type === 'welcome') this.#welcome(frame);
@@ -106,17 +106,17 @@ export class RealtimeConnection {
   #ready(): void {
     if (this.#readyAt !== null) return;
     this.#readyAt = performance.now();
-    this.#expectMore();
+    this.#restartSilenceTimer();
     this.#events.ready();
   }
 
-  /** The service's own pings are not seen by a page, so after a time of silence the client asks. */
-  #expectMore(): void {
+  /** A page does not see the service's own pings, so the client sends one after a time of silence. */
+  #restartSilenceTimer(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#ask(), this.#heartbeatMs);
+    this.#timer = setTimeout(() => this.#ping(), this.#heartbeatMs);
   }
 
-  #ask(): void {
+  #ping(): void {
     this.#timer = setTimeout(() => this.drop(), Math.min(PONG_WITHIN_MS, this.#heartbeatMs));
     this.#send({ type: 'ping', id: 'ping' });
   }

@@ -11,7 +11,9 @@ import {
   type UnknownEvent,
 } from './webhook-event.js';
 
-/** What a ticket shows of a session: no phone, no metadata, no `authEntropy`. A whole Session is one too. */
+/**
+ * The fields of a session that a ticket shows: no phone, no metadata, no `authEntropy`. A full Session is one too.
+ */
 export interface SessionView {
   readonly id: string;
   readonly status: SessionStatus;
@@ -21,11 +23,11 @@ export interface SessionView {
   readonly createdAt: string;
   readonly approvedAt: string | null;
   readonly latencyMs: number | null;
-  /** Present on sessions of test keys alone: nobody was verified. */
+  /** Present only on sessions of test keys: nobody was verified. */
   readonly test?: true;
 }
 
-/** The session moved: `updated` when a code was sent or its receipt came, the others when it ended. */
+/** The session changed: `updated` when a code was sent or its receipt arrived, the others when it ended. */
 export interface SessionEvent<View extends SessionView> extends EventFields {
   readonly type:
     | 'verification.completed'
@@ -39,7 +41,7 @@ export interface SessionEvent<View extends SessionView> extends EventFields {
 export type LiveEvent<View extends SessionView = SessionView> =
   SessionEvent<View> | SenderMismatchEvent | OtpDeliveryEvent | TestEvent | DisabledEvent | UnknownEvent;
 
-/** The event of a frame; `isView` knows what this connection sees of sessions. */
+/** The event of a frame; `isView` is the guard for the sessions that this connection sees. */
 export function liveEventOf<View extends SessionView>(
   { id, event: type, timestamp, data }: EventFrame,
   isView: (value: unknown) => value is View,
@@ -50,7 +52,7 @@ export function liveEventOf<View extends SessionView>(
   return (isObject(data) ? otherEvent(fields, type, data) : null) ?? unknown;
 }
 
-/** Whether it tells of a session's state. */
+/** Whether the event contains a session. */
 export function isSessionEvent(type: string): type is SessionEvent<SessionView>['type'] {
   return SESSION_EVENTS.has(type);
 }

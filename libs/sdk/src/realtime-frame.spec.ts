@@ -14,11 +14,11 @@ describe('a frame of the service', () => {
     [{ type: 'unsubscribed', id: '2', channel: 'session:x' }],
     [{ type: 'pong' }],
     [{ type: 'closing', reconnectAfterMs: 1_500 }],
-  ])('is read, with what was added since: %j', (frame) => {
+  ])('is parsed, ignoring unknown fields: %j', (frame) => {
     expect(read({ ...frame, added: true })).toEqual(frame);
   });
 
-  it('may leave its id out, and an error has its parts inside', () => {
+  it('may lack its id, and an error has nested fields', () => {
     expect(read({ type: 'unsubscribed', channel: 'c' })).toEqual({ type: 'unsubscribed', id: null, channel: 'c' });
     expect(read({ type: 'error', id: '1', error: { code: 'NOT_FOUND', message: 'No.' } })).toEqual({
       type: 'error',
@@ -29,7 +29,7 @@ describe('a frame of the service', () => {
     expect(read({ type: 'error', error: { code: 'NOT_FOUND' } })).toMatchObject({ id: null, message: '' });
   });
 
-  it('has durations that a timer can bear', () => {
+  it('has durations within the range of timers', () => {
     for (const heartbeatMs of [undefined, null, 'x', 0, -1])
       expect(read({ type: 'welcome', authenticated: false, heartbeatMs })).toMatchObject({ heartbeatMs: 25_000 });
     expect(read({ type: 'welcome', heartbeatMs: 1e12 })).toMatchObject({ authenticated: false, heartbeatMs: 300_000 });
@@ -38,13 +38,13 @@ describe('a frame of the service', () => {
   });
 
   it.each(['', '{', 'null', '[]', '7', '{"type":"event"}', '{"type":"subscribed"}', '{"type":"error"}', '{"type":7}'])(
-    'is none: %s',
+    'is null: %s',
     (text) => {
       expect(readFrame(text)).toBeNull();
     },
   );
 
-  it('is told from anything else without breaking', () => {
+  it('is parsed or null for any input, without an exception', () => {
     const types = fc.constantFrom('welcome', 'subscribed', 'event', 'unsubscribed', 'error', 'closing', 'x');
     const names = fc.constantFrom('id', 'channel', 'event', 'timestamp', 'data', 'error', 'snapshot', 'heartbeatMs');
     fc.assert(

@@ -1,12 +1,12 @@
 import { isObject, isText, parseJson } from './fields.js';
 
-/** What the service sends, of the parts that this version knows. */
+/** Frames of the service that this version knows. */
 export type ServerFrame =
   | { readonly type: 'welcome'; readonly authenticated: boolean; readonly heartbeatMs: number }
   | { readonly type: 'authenticated' }
   | { readonly type: 'subscribed'; readonly id: string | null; readonly channel: string; readonly snapshot: unknown }
   | EventFrame
-  /** Without an id it is the service that ended the subscription. */
+  /** Without an id the service ended the subscription. */
   | { readonly type: 'unsubscribed'; readonly id: string | null; readonly channel: string }
   | { readonly type: 'pong' }
   | { readonly type: 'error'; readonly id: string | null; readonly code: string; readonly message: string }
@@ -21,7 +21,7 @@ export interface EventFrame {
   readonly data: unknown;
 }
 
-/** What the client sends. */
+/** Messages of the client. */
 export type ClientMessage =
   | { readonly type: 'auth'; readonly id: string; readonly ticket: string }
   | { readonly type: 'subscribe' | 'unsubscribe'; readonly id: string; readonly channel: string }
@@ -29,7 +29,7 @@ export type ClientMessage =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A frame as it came. Null for what this version does not know: frames and fields may be added within `/v1`. */
+/** Parses a frame. Null for unknown ones: frames and fields may be added within `/v1`. */
 export function readFrame(data: unknown): ServerFrame | null {
   const frame = isText(data) ? parseJson(data) : undefined;
   if (!isObject(frame)) return null;
@@ -63,9 +63,9 @@ export function readFrame(data: unknown): ServerFrame | null {
   }
 }
 
-/** When a welcome does not say how long silence is normal. */
+/** Used when a welcome has no heartbeat interval. */
 export const USUAL_HEARTBEAT_MS = 25_000;
-/** Above it a timer would fire at once, and the link would be taken for dead. */
+/** A longer duration would overflow a timer, which fires at once, and the connection would count as dead. */
 const LONGEST_DURATION_MS = 300_000;
 
 function welcomeOf({ authenticated, heartbeatMs }: Fields): ServerFrame {

@@ -41,7 +41,7 @@ describe('a connection that ended', () => {
 });
 
 describe('the wait before the next connection', () => {
-  it('is anything up to a bound that doubles, and never more than the longest', () => {
+  it('is anything up to a bound that doubles, and never exceeds the longest', () => {
     fc.assert(
       fc.property(fc.nat(2_000), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (failures, random) => {
         const waitMs = waitBeforeReconnect(LOST, failures, BACKOFF, random);
@@ -55,11 +55,11 @@ describe('the wait before the next connection', () => {
     expect(waitBeforeReconnect(LOST, 7, BACKOFF, 0)).toBe(0);
   });
 
-  it('is what the service asked for, where it did', () => {
+  it('is the delay requested by the service, if any', () => {
     expect(waitBeforeReconnect({ ...LOST, reconnectAfterMs: 2_345 }, 9, BACKOFF, 0.5)).toBe(2_345);
   });
 
-  it('is a second at least after a limit', () => {
+  it('is at least a second after a limit', () => {
     expect(waitBeforeReconnect({ ...LOST, code: 4_429 }, 0, BACKOFF, 0)).toBe(1_000);
   });
 });

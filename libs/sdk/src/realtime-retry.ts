@@ -1,21 +1,21 @@
 import { CountersignError } from './errors.js';
 
-/** Why there will be no more news. */
+/** Why there will be no more events. */
 export type RealtimeEndReason =
   /** You closed it. */
   | 'closed'
-  /** The key was refused or revoked, or tickets were refused again and again. */
+  /** The key was refused or revoked, or tickets were refused repeatedly. */
   | 'unauthorized'
-  /** Not allowed, the key's scope for instance, or there is no realtime at this address. */
+  /** Not allowed, for instance by the key's scope, or this URL has no realtime service. */
   | 'forbidden'
   /** The service did not understand this client, or this client the service. */
   | 'protocol'
-  /** The callback had no ticket to give: the session is over. */
+  /** The callback returned no ticket: the session is over. */
   | 'no_ticket'
-  /** This channel alone: it is not there, or not yours. `code` says which. */
+  /** This channel only: it does not exist, or is not yours. See `code`. */
   | 'refused';
 
-/** There will be no more news, of one channel or of all. */
+/** There will be no more events, of one channel or of all. */
 export class RealtimeError extends CountersignError {
   override readonly name = 'RealtimeError';
 
@@ -29,26 +29,26 @@ export class RealtimeError extends CountersignError {
   }
 }
 
-/** How a connection ended. */
+/** The end of a connection. */
 export interface ConnectionEnd {
-  /** The close code (RFC 6455, 7.4); 1006 when it never opened, broke or fell silent. */
+  /** The close code (RFC 6455, 7.4); 1006 when it never opened, was lost or silent. */
   readonly code: number;
-  /** What the upgrade was answered instead of 101, where the implementation tells. */
+  /** The status of the upgrade response instead of 101, if the implementation reports it. */
   readonly httpStatus: number | null;
-  /** What `closing` asked for. */
+  /** The delay requested by `closing`. */
   readonly reconnectAfterMs: number | null;
-  /** How long it was of use; null when it never was. */
+  /** How long it was authenticated; null if it never was. */
   readonly readyMs: number | null;
 }
 
-/** Tickets expire within a minute: one may be refused by bad luck, not one after another. */
+/** Tickets expire within a minute: a single one may be refused, but not several in a row. */
 const MAX_REFUSALS = 3;
 
 /**
- * Whether a connection that ended so is the last. Everything else is tried again: 1001 and 4503 are the service's own
- * troubles, 4408 and 1006 the network's, 4429 passes.
+ * Whether to stop after a connection ended. All other ends are retried: 1001 and 4503 are problems of the service,
+ * 4408 and 1006 of the network, 4429 is temporary.
  *
- * @param refusals how many connections in a row were refused their credential, this one included
+ * @param refusals consecutive connections whose credential was refused, including this one
  */
 export function endAfter(
   { code, httpStatus }: Pick<ConnectionEnd, 'code' | 'httpStatus'>,
@@ -70,15 +70,15 @@ export interface Backoff {
   readonly longestMs: number;
 }
 
-/** After a limit was hit, coming back at once would hit it again. */
+/** After a limit was hit, an immediate reconnect would hit it again. */
 const AFTER_LIMIT_MS = 1_000;
 
 /**
- * How long to wait before the next connection: what the service asked for, which it has spread by itself; else full
- * jitter, any time up to a bound that doubles with every failure, so that clients that were dropped together come back
- * spread out.
+ * The wait before the next connection: the delay that the service requested, which includes its own jitter; else full
+ * jitter up to a bound that doubles with every failure, so that clients dropped together reconnect at different
+ * times.
  *
- * @param random from 0 up to, but not, 1
+ * @param random from 0 (inclusive) to 1 (exclusive)
  */
 export function waitBeforeReconnect(
   { code, reconnectAfterMs }: Pick<ConnectionEnd, 'code' | 'reconnectAfterMs'>,
@@ -91,10 +91,10 @@ export function waitBeforeReconnect(
   return (code === 4429 ? AFTER_LIMIT_MS : 0) + Math.round(bound * random);
 }
 
-/** A connection that lasted this long was a good one: what comes after it is no repeated failure. */
+/** A connection of this duration resets the failure count. */
 const STEADY_MS = 10_000;
 
-/** Connections in a row that were of no use, after one more has ended. */
+/** Consecutive failed connections, after one more has ended. */
 export function failuresAfter({ readyMs }: Pick<ConnectionEnd, 'readyMs'>, failures: number): number {
   return readyMs !== null && readyMs >= STEADY_MS ? 0 : failures + 1;
 }

@@ -1,7 +1,7 @@
-/** The subprotocol of the service. */
+/** The WebSocket subprotocol of the service. */
 export const SUBPROTOCOL = 'countersign.v1';
 
-/** What is used of a WebSocket: a page's, Node's and npm `ws`'s all have it. */
+/** The used part of a WebSocket, which browsers, Node and npm `ws` all have. */
 export interface RealtimeSocket {
   send(text: string): void;
   close(code?: number, reason?: string): void;
@@ -11,7 +11,7 @@ export interface RealtimeSocket {
   addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
 }
 
-/** Opens a WebSocket that sends these headers with the upgrade; in a page there are none. */
+/** Opens a WebSocket with these headers in the upgrade; in a page there are none. */
 export type ConnectSocket = (
   url: string,
   protocols: string[],
@@ -23,7 +23,7 @@ type SocketClass = new (url: string, options: unknown) => RealtimeSocket;
 const isClass = (value: unknown): value is SocketClass => typeof value === 'function';
 
 /**
- * The global WebSocket, as pages and Node from 22 on have it; headers are what Node's takes beyond the standard.
+ * The global WebSocket of browsers and of Node from 22 on; Node's accepts headers beyond the standard.
  *
  * @throws TypeError where there is none
  */
@@ -32,14 +32,14 @@ export const connectGlobally: ConnectSocket = (url, protocols, headers) => {
   return Object.keys(headers).length === 0 ? new Global(url, protocols) : new Global(url, { protocols, headers });
 };
 
-/** Looked up late, so that what replaces the global is used. */
+/** Read at call time, so that a replacement of the global is used. */
 export function globalSocket(): SocketClass {
   const found: unknown = Reflect.get(globalThis, 'WebSocket');
   if (isClass(found)) return found;
   throw new TypeError('There is no global WebSocket here: give `connect`, with npm `ws` for instance.');
 }
 
-/** @throws TypeError for an address over which a key or a ticket could be read */
+/** @throws TypeError for a URL over which a key or a ticket could be read */
 export function safeSocketUrl(text: string): string {
   const url = new URL(text);
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
@@ -48,7 +48,7 @@ export function safeSocketUrl(text: string): string {
   return url.href;
 }
 
-/** `ws` names the status in its error's text; a page never learns it. */
+/** `ws` has the status in its error's text; browsers do not report it. */
 export function httpStatusOf(message: string | undefined): number | null {
   const [, status] = /^Unexpected server response: (\d{3})$/.exec(message ?? '') ?? [];
   return status === undefined ? null : Number(status);

@@ -61,8 +61,8 @@ function byTicket(
   return live;
 }
 
-/** Everything that one listener hears. */
-class Ear {
+/** Everything that one listener receives. */
+class RecordingListener {
   readonly snapshots: (SessionView | null)[] = [];
   readonly events: LiveEvent[] = [];
   readonly ends: RealtimeError[] = [];
@@ -72,17 +72,21 @@ class Ear {
 }
 
 const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5_000, interval: 5 });
-const heard = (ear: Ear, snapshots: number): Promise<void> => soon(() => expect(ear.snapshots).toHaveLength(snapshots));
+const received = (listener: RecordingListener, snapshots: number): Promise<void> =>
+  soon(() => expect(listener.snapshots).toHaveLength(snapshots));
 
-async function listening(live: Realtime<Session> | Realtime, channel: `session:${string}` = CHANNEL): Promise<Ear> {
-  const ear = new Ear();
-  live.subscribe(channel, ear);
-  await heard(ear, 1);
-  return ear;
+async function listening(
+  live: Realtime<Session> | Realtime,
+  channel: `session:${string}` = CHANNEL,
+): Promise<RecordingListener> {
+  const listener = new RecordingListener();
+  live.subscribe(channel, listener);
+  await received(listener, 1);
+  return listener;
 }
 
 describe('realtime with a key', () => {
-  it('sends it with the upgrade, never in the address, and asks for the subprotocol', async () => {
+  it('sends it with the upgrade, never in the URL, and requests the subprotocol', async () => {
     await listening(byKey());
     expect(server.upgrades.map(({ url }) => url)).toEqual(['/v1/realtime']);
     expect(server.upgrades[0]?.headers).toMatchObject({
@@ -92,24 +96,24 @@ describe('realtime with a key', () => {
     expect(server.messages).toEqual([{ type: 'subscribe', id: '1', channel: CHANNEL }]);
   });
 
-  it('does so with the global WebSocket of Node too', async () => {
+  it('works with the global WebSocket of Node too', async () => {
     vi.stubGlobal('WebSocket', UndiciSocket);
     const live = realtime({ url: server.url, apiKey: API_KEY });
     opened.push(live as Realtime<never>);
-    const ear = await listening(live);
-    expect(ear.snapshots).toEqual([PENDING]);
+    const listener = await listening(live);
+    expect(listener.snapshots).toEqual([PENDING]);
     expect(server.upgrades[0]?.headers['sec-websocket-protocol']).toBe('countersign.v1');
   });
 
-  it('tells the session as it is, then each event once', async () => {
-    const ear = await listening(byKey());
-    expect(ear.snapshots).toEqual([PENDING]);
+  it('delivers the session, then each event once', async () => {
+    const listener = await listening(byKey());
+    expect(listener.snapshots).toEqual([PENDING]);
     server.publish(CHANNEL, 'evt_1', 'verification.updated', PENDING);
     for (let times = 0; times < 2; times += 1) server.publish(CHANNEL, 'evt_2', 'verification.completed', APPROVED);
     server.publish(CHANNEL, 'evt_3', 'verification.invented', { a: 1 });
-    await soon(() => expect(ear.events).toHaveLength(3));
+    await soon(() => expect(listener.events).toHaveLength(3));
     const timestamp = '2023-11-14T22:13:24.321Z';
-    expect(ear.events).toEqual([
+    expect(listener.events).toEqual([
       { id: 'evt_1', timestamp, type: 'verification.updated', data: PENDING },
       { id: 'evt_2', timestamp, type: 'verification.completed', data: APPROVED },
       { id: 'evt_3', timestamp, type: 'unknown', originalType: 'verification.invented', data: { a: 1 } },
@@ -117,21 +121,21 @@ describe('realtime with a key', () => {
     expect(statuses).toEqual(['connecting', 'live']);
   });
 
-  it('hears of a whole account, whose snapshot is null', async () => {
-    const ear = new Ear();
+  it('receives events of a whole account, whose snapshot is null', async () => {
+    const listener = new RecordingListener();
     const account = `account:${PENDING.accountId}` as const;
-    byKey().subscribe(account, ear);
-    await heard(ear, 1);
+    byKey().subscribe(account, listener);
+    await received(listener, 1);
     const disabled = { accountId: PENDING.accountId, url: 'https://example.com/', reason: 'failing' };
     server.publish(account, 'evt_1', 'verification.completed', APPROVED);
     server.publish(account, 'evt_2', 'webhook.disabled', disabled);
-    await soon(() => expect(ear.events).toHaveLength(2));
-    expect(ear.snapshots).toEqual([null]);
-    expect(ear.events[1]).toMatchObject({ type: 'webhook.disabled', data: disabled });
+    await soon(() => expect(listener.events).toHaveLength(2));
+    expect(listener.snapshots).toEqual([null]);
+    expect(listener.events[1]).toMatchObject({ type: 'webhook.disabled', data: disabled });
   });
 
   it('ends when the key is refused, or revoked while it is open', async () => {
-    const refused = new Ear();
+    const refused = new RecordingListener();
     byKey({}, 'csk_live_other').subscribe(CHANNEL, refused);
     await soon(() => expect(refused.ends[0]).toMatchObject({ name: 'RealtimeError', reason: 'unauthorized' }));
     expect(server.upgrades).toHaveLength(1);
@@ -146,42 +150,44 @@ describe('realtime with a key', () => {
 });
 
 describe('realtime with a ticket', () => {
-  it('sends it as the first message, and sees the session as far as a page may', async () => {
+  it('sends it as the first message, and sees the part of the session that a page may see', async () => {
     server.sessions = new Map([[CHANNEL, VIEW]]);
-    const ear = await listening(byTicket());
-    expect(ear.snapshots).toEqual([VIEW]);
+    const listener = await listening(byTicket());
+    expect(listener.snapshots).toEqual([VIEW]);
     expect(server.messages.map(({ type }) => type)).toEqual(['auth', 'subscribe']);
     expect(server.upgrades[0]?.headers.authorization).toBeUndefined();
     server.publish(CHANNEL, 'evt_1', 'verification.completed', APPROVED_VIEW);
-    await soon(() => expect(ear.events).toMatchObject([{ type: 'verification.completed', data: APPROVED_VIEW }]));
+    await soon(() => expect(listener.events).toMatchObject([{ type: 'verification.completed', data: APPROVED_VIEW }]));
   });
 
-  it('asks for a new one for every connection', async () => {
+  it('requests a new one for every connection', async () => {
     let asked = 0;
-    const ear = await listening(byTicket(() => Promise.resolve({ ...server.issue(), ticket: `rtk_${(asked += 1)}` })));
+    const listener = await listening(
+      byTicket(() => Promise.resolve({ ...server.issue(), ticket: `rtk_${(asked += 1)}` })),
+    );
     server.end();
     await soon(() => expect(asked).toBeGreaterThan(1));
-    expect(ear.ends).toEqual([]);
+    expect(listener.ends).toEqual([]);
   });
 
-  it('asks again when one was refused, or when the callback failed', async () => {
+  it('requests another one when one was refused, or when the callback failed', async () => {
     const answers = [
       () => Promise.resolve({ ticket: 'rtk_expired', url: server.url }),
-      () => Promise.reject(new Error('the backend is away')),
+      () => Promise.reject(new Error('the backend is unavailable')),
       () => Promise.resolve({ ticket: 'rtk_1', url: 'ws://example.com/' }),
       () => Promise.resolve(server.issue()),
     ];
-    const ear = new Ear();
-    byTicket(() => (answers.shift() ?? answers[0] ?? (() => Promise.resolve(null)))()).subscribe(CHANNEL, ear);
-    await heard(ear, 1);
+    const listener = new RecordingListener();
+    byTicket(() => (answers.shift() ?? answers[0] ?? (() => Promise.resolve(null)))()).subscribe(CHANNEL, listener);
+    await received(listener, 1);
     expect(answers).toEqual([]);
   });
 
-  it('ends when there is none any more, and when three were refused in a row', async () => {
-    const none = new Ear();
+  it('ends when there is none, and when three were refused in a row', async () => {
+    const none = new RecordingListener();
     byTicket(() => Promise.resolve(null)).subscribe(CHANNEL, none);
     await soon(() => expect(none.ends).toMatchObject([{ reason: 'no_ticket' }]));
-    const refused = new Ear();
+    const refused = new RecordingListener();
     byTicket(() => Promise.resolve({ ticket: 'rtk_bad', url: server.url })).subscribe(CHANNEL, refused);
     await soon(() => expect(refused.ends).toMatchObject([{ reason: 'unauthorized' }]));
     expect(server.messages.filter(({ type }) => type === 'auth')).toHaveLength(3);
@@ -190,18 +196,18 @@ describe('realtime with a ticket', () => {
 
 describe('a connection that is lost', () => {
   it.each([undefined, 1_001, 1_011, 4_408, 4_503])(
-    'comes back, subscribes again and tells what happened meanwhile: code %s',
+    'is reopened, subscribes again and delivers the present state: code %s',
     async (code) => {
-      const ear = await listening(byKey());
+      const listener = await listening(byKey());
       server.sessions.set(CHANNEL, APPROVED);
       server.end(code);
-      await heard(ear, 2);
-      expect(ear.snapshots.map((session) => session?.status)).toEqual(['pending', 'approved']);
-      expect(ear.ends).toEqual([]);
+      await received(listener, 2);
+      expect(listener.snapshots.map((session) => session?.status)).toEqual(['pending', 'approved']);
+      expect(listener.ends).toEqual([]);
     },
   );
 
-  it('is missed by nobody, whenever it is lost', async () => {
+  it('loses no event, whenever it breaks', async () => {
     const live = byKey();
     const channels = Array.from({ length: 8 }, (_, at) => `session:sess_${at}` as const);
     for (const [at, channel] of channels.entries()) server.sessions.set(channel, { ...PENDING, id: `sess_${at}` });
@@ -210,7 +216,7 @@ describe('a connection that is lost', () => {
       await soon(() => expect(server.openCount).toBe(1));
       const session = { ...APPROVED, id: `sess_${at}` };
       server.sessions.set(channel, session);
-      // Told, or only true, while the connection breaks around it.
+      // Sent as an event, or only visible in a snapshot, while the connection breaks.
       if (at % 2 === 0) server.publish(channel, `evt_${at}`, 'verification.completed', session);
       server.end(at % 3 === 0 ? undefined : 4_503);
     }
@@ -219,45 +225,45 @@ describe('a connection that is lost', () => {
     );
   });
 
-  it('is noticed when the other side falls silent', async () => {
+  it('is detected when the other side is silent', async () => {
     server.heartbeatMs = 20;
     server.answersPings = false;
-    const ear = await listening(byKey());
-    await heard(ear, 3);
+    const listener = await listening(byKey());
+    await received(listener, 3);
     expect(server.messages.some(({ type }) => type === 'ping')).toBe(true);
   });
 
-  it('is not one while pings are answered', async () => {
+  it('is not assumed while pings are answered', async () => {
     server.heartbeatMs = 20;
     await listening(byKey());
     await soon(() => expect(server.messages.filter(({ type }) => type === 'ping').length).toBeGreaterThan(3));
     expect(server.upgrades).toHaveLength(1);
   });
 
-  it('waits as long as the service asked before it closed', async () => {
-    const ear = await listening(byKey({ firstBackoffMs: 1_000_000, longestBackoffMs: 1_000_000 }));
+  it('waits for the delay that the service requested before closing', async () => {
+    const listener = await listening(byKey({ firstBackoffMs: 1_000_000, longestBackoffMs: 1_000_000 }));
     server.say({ type: 'closing', reconnectAfterMs: 5 });
     server.end(1_001);
-    await heard(ear, 2);
+    await received(listener, 2);
     expect(statuses).toEqual(['connecting', 'live', 'waiting', 'connecting', 'live']);
   });
 
-  it('is tried again when it breaks before it is welcomed', async () => {
+  it('is retried when it breaks before the welcome', async () => {
     server.greetings.push(
       (socket) => socket.terminate(),
       (socket) => socket.close(4_429),
     );
-    const ear = await listening(byKey());
-    expect([ear.snapshots.length, server.upgrades.length]).toEqual([1, 3]);
+    const listener = await listening(byKey());
+    expect([listener.snapshots.length, server.upgrades.length]).toEqual([1, 3]);
   });
 
   it.each([
     [4_400, 'protocol'],
     [4_403, 'forbidden'],
   ])('with %i does not come back: %s', async (code, reason) => {
-    const ear = await listening(byKey());
+    const listener = await listening(byKey());
     server.end(code);
-    await soon(() => expect(ear.ends).toMatchObject([{ reason }]));
+    await soon(() => expect(listener.ends).toMatchObject([{ reason }]));
     expect(server.upgrades).toHaveLength(1);
   });
 });
@@ -267,37 +273,37 @@ describe('a subscription', () => {
     server.answer = (channel) =>
       channel === CHANNEL ? { snapshot: PENDING } : { error: { code: 'SESSION_NOT_FOUND', message: 'No.' } };
     const live = byKey();
-    const ear = await listening(live);
-    const refused = new Ear();
+    const listener = await listening(live);
+    const refused = new RecordingListener();
     live.subscribe('session:sess_other', refused);
     await soon(() => expect(refused.ends).toMatchObject([{ reason: 'refused', code: 'SESSION_NOT_FOUND' }]));
-    expect(ear.ends).toEqual([]);
+    expect(listener.ends).toEqual([]);
   });
 
-  it('that is refused for now is asked for again', async () => {
+  it('that is refused temporarily is repeated', async () => {
     server.answer = (channel, count) =>
       count < 3
         ? { error: { code: 'SERVICE_UNAVAILABLE', message: 'Later.' } }
         : { snapshot: server.sessions.get(channel) ?? null };
-    const ear = await listening(byKey());
-    expect([ear.snapshots, ear.ends]).toEqual([[PENDING], []]);
+    const listener = await listening(byKey());
+    expect([listener.snapshots, listener.ends]).toEqual([[PENDING], []]);
   });
 
-  it('tells who joins later what is known, without asking the service again', async () => {
+  it('gives a later listener the latest state, without another request', async () => {
     const live = byKey();
-    const ear = await listening(live);
+    const listener = await listening(live);
     server.publish(CHANNEL, 'evt_1', 'verification.completed', APPROVED);
     server.publish(CHANNEL, 'evt_2', 'verification.updated', PENDING);
-    await soon(() => expect(ear.events).toHaveLength(2));
+    await soon(() => expect(listener.events).toHaveLength(2));
     expect((await listening(live)).snapshots).toEqual([APPROVED]);
     expect(server.messages).toHaveLength(1);
   });
 
-  it('is given up when its last listener goes, and taken again when one comes back', async () => {
+  it('ends with its last listener, and is repeated for a new one', async () => {
     const live = byKey();
-    const [one, two] = [new Ear(), new Ear()];
+    const [one, two] = [new RecordingListener(), new RecordingListener()];
     const subscriptions = [live.subscribe(CHANNEL, one), live.subscribe(CHANNEL, two)];
-    await heard(two, 1);
+    await received(two, 1);
     for (const subscription of subscriptions) subscription.close();
     const back = await listening(live);
     server.publish(CHANNEL, 'evt_1', 'verification.completed', APPROVED);
@@ -307,35 +313,35 @@ describe('a subscription', () => {
   });
 
   it('that the service ends is over', async () => {
-    const ear = await listening(byKey());
+    const listener = await listening(byKey());
     server.say({ type: 'unsubscribed', channel: CHANNEL });
-    await soon(() => expect(ear.ends).toMatchObject([{ reason: 'refused' }]));
+    await soon(() => expect(listener.ends).toMatchObject([{ reason: 'refused' }]));
   });
 
-  it('whose snapshot is none ends all: nothing that is not understood is taken for news', async () => {
+  it('with an invalid snapshot ends all: data that is not understood is never delivered', async () => {
     server.answer = () => ({ snapshot: { id: 'sess_1', status: 'approved' } });
-    const ear = new Ear();
-    byKey().subscribe(CHANNEL, ear);
-    await soon(() => expect(ear.ends).toMatchObject([{ reason: 'protocol' }]));
-    expect(ear.snapshots).toEqual([]);
+    const listener = new RecordingListener();
+    byKey().subscribe(CHANNEL, listener);
+    await soon(() => expect(listener.ends).toMatchObject([{ reason: 'protocol' }]));
+    expect(listener.snapshots).toEqual([]);
   });
 
-  it('is one of at most a hundred, which go out no faster than the service takes them', async () => {
+  it('is one of at most a hundred, sent within the rate limit of the service', async () => {
     const live = byKey();
-    const ears = Array.from({ length: 100 }, (_, at) => {
-      const ear = new Ear();
-      live.subscribe(`session:sess_${at}`, ear);
-      return ear;
+    const listeners = Array.from({ length: 100 }, (_, at) => {
+      const listener = new RecordingListener();
+      live.subscribe(`session:sess_${at}`, listener);
+      return listener;
     });
-    expect(() => live.subscribe('session:sess_100', new Ear())).toThrow(RangeError);
-    await soon(() => expect(ears.filter(({ snapshots }) => snapshots.length === 1).length).toBeGreaterThan(20));
+    expect(() => live.subscribe('session:sess_100', new RecordingListener())).toThrow(RangeError);
+    await soon(() => expect(listeners.filter(({ snapshots }) => snapshots.length === 1).length).toBeGreaterThan(20));
     const fastest = Math.min(...server.arrivals.slice(20).map((at, index) => at - (server.arrivals[index] ?? 0)));
     expect(fastest).toBeGreaterThan(1_000);
   });
 });
 
 describe('untilEnded', () => {
-  it('gives the session when it ends, and at once when it has ended', async () => {
+  it('resolves with the session when it ends, and at once when it has ended', async () => {
     const live = byKey();
     const ended = live.untilEnded(PENDING.id);
     await soon(() => expect(server.messages).toHaveLength(1));
@@ -363,20 +369,20 @@ describe('untilEnded', () => {
 });
 
 describe('closing', () => {
-  it('is said to the service and to all listeners, once', async () => {
+  it('is sent to the service and reported to all listeners, once', async () => {
     const live = byKey();
-    const ear = await listening(live);
+    const listener = await listening(live);
     live.close();
     live.close();
-    expect(ear.ends).toMatchObject([{ reason: 'closed' }]);
+    expect(listener.ends).toMatchObject([{ reason: 'closed' }]);
     await soon(() => expect(server.openCount).toBe(0));
     expect(statuses).toEqual(['connecting', 'live', 'ended']);
   });
 
-  it('stops what is being opened', async () => {
+  it('stops a connection that is being opened', async () => {
     const [socket, asked] = [vi.fn(byWs), vi.fn(() => Promise.resolve(server.issue()))];
     const live = byTicket(asked, { connect: socket });
-    live.subscribe(CHANNEL, new Ear());
+    live.subscribe(CHANNEL, new RecordingListener());
     live.close();
     await asked.mock.results[0]?.value;
     await Promise.resolve();
@@ -384,18 +390,18 @@ describe('closing', () => {
   });
 });
 
-describe('what realtime refuses to begin', () => {
+describe('arguments that realtime rejects', () => {
   it.each([
     'http://localhost/',
     'ws://example.com/v1/realtime',
     'wss://user@example.com/',
     'wss://example.com/?key=x',
     'x',
-  ])('the address %s', (url) => {
+  ])('the URL %s', (url) => {
     expect(() => realtime({ url, apiKey: API_KEY, connect: byWs })).toThrow(TypeError);
   });
 
-  it('a place without a WebSocket, and a key in a page', () => {
+  it('an environment without a WebSocket, and a key in a page', () => {
     vi.stubGlobal('WebSocket', undefined);
     expect(() => realtime({ ticket: () => Promise.resolve(null) })).toThrow(/`connect`/);
     vi.stubGlobal('document', {});

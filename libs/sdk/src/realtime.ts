@@ -4,27 +4,27 @@ import { connectGlobally, globalSocket, safeSocketUrl, type ConnectSocket } from
 import { isSession, type Session } from './session.js';
 
 export interface RealtimeOptions {
-  /** For another WebSocket than the global one: on Node before 22, or with a CA of your own. */
+  /** A WebSocket implementation other than the global one: on Node before 22, or with your own CA. */
   readonly connect?: ConnectSocket;
   readonly onStatus?: (status: RealtimeStatus) => void;
   /** The bound of the first wait between two connections; 500 ms. It doubles with every failure. */
   readonly firstBackoffMs?: number;
-  /** It grows no further than this; 30 s. */
+  /** The maximum of that bound; 30 s. */
   readonly longestBackoffMs?: number;
 }
 
-/** For a page: it holds no key, and sees of its session what a ticket shows. */
+/** For a page: it has no key, and sees the part of its session that a ticket shows. */
 export interface TicketRealtimeOptions extends RealtimeOptions {
   /**
-   * Asks your backend for a new ticket; called for every connection, as a ticket is good for one. Null when the session
-   * is over and there is none to be had. What it throws counts as a connection that failed, and is tried again.
+   * Requests a new ticket from your backend; called for every connection, because a ticket is valid for one. Null
+   * when the session is over and there is no ticket. An exception counts as a failed connection, and is retried.
    */
   readonly ticket: TicketSource;
 }
 
 /** For a server. */
 export interface KeyRealtimeOptions extends RealtimeOptions {
-  /** `wss://verify.example.com/v1/realtime`. Plain `ws:` is taken for this computer only. */
+  /** `wss://verify.example.com/v1/realtime`. Plain `ws:` is accepted for this computer only. */
   readonly url: string;
   /** `csk_live_…` or `csk_test_…` with the scope `realtime`. */
   readonly apiKey: string;
@@ -34,9 +34,9 @@ const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 
 /**
- * News of sessions as they happen, over one WebSocket. A page gives `ticket`, a server `url` and `apiKey`.
+ * Live events of sessions over one WebSocket. A page passes `ticket`, a server `url` and `apiKey`.
  *
- * @throws TypeError where there is no WebSocket, for a key in a page, and for a url over which a key could be read
+ * @throws TypeError without a WebSocket, for a key in a page, and for a url over which a key could be read
  */
 export function realtime(options: KeyRealtimeOptions): Realtime<Session>;
 export function realtime(options: TicketRealtimeOptions): Realtime;

@@ -14,13 +14,13 @@ const network = (code: string): Error =>
 const wait = (error: unknown, repeatable: Repeatable, tries = 1, random = 0): number | null =>
   waitBeforeRetry(error, repeatable, tries, RULES, random);
 
-describe('a call is repeated', () => {
+describe('a call is retried', () => {
   it.each<[string, unknown, boolean, boolean]>([
-    // what happened, the error, with a key or without effect, a check
-    ['the quota is used up', refusal('RATE_LIMITED', 429, 1), true, true],
-    ['the service is away', refusal('SERVICE_UNAVAILABLE', 503, 1), true, false],
-    ['the service broke', refusal('INTERNAL_ERROR', 500), true, false],
-    ['a code of later times says 5xx', refusal('OVERLOADED', 529), true, false],
+    // cause, error, retried with a key or without effect, retried for a check
+    ['the quota is exhausted', refusal('RATE_LIMITED', 429, 1), true, true],
+    ['the service is unavailable', refusal('SERVICE_UNAVAILABLE', 503, 1), true, false],
+    ['the service failed', refusal('INTERNAL_ERROR', 500), true, false],
+    ['an unknown code has status 5xx', refusal('OVERLOADED', 529), true, false],
     ['the first is still running', refusal('IDEMPOTENCY_IN_PROGRESS', 409), true, false],
     ['a proxy answers 502', new UnexpectedAnswerError(502, undefined), true, false],
     ['the connection broke', network('ECONNRESET'), true, false],
@@ -28,27 +28,27 @@ describe('a call is repeated', () => {
     ['nobody answered', new TimeoutError('no answer'), true, false],
     ['nobody listens', network('ECONNREFUSED'), true, true],
     ['there is no such name', network('ENOTFOUND'), true, true],
-    ['the connection came not about', network('UND_ERR_CONNECT_TIMEOUT'), true, true],
+    ['the connection could not be opened', network('UND_ERR_CONNECT_TIMEOUT'), true, true],
     ['codes were tried too often', refusal('TOO_MANY_ATTEMPTS', 429, 1), false, false],
     ['codes were sent too often', refusal('SEND_LIMIT_REACHED', 429, 1), false, false],
     ['the key is wrong', refusal('UNAUTHORIZED', 401), false, false],
     ['a field is wrong', refusal('VALIDATION_ERROR', 422), false, false],
     ['the code is wrong', refusal('INVALID_CODE', 422), false, false],
     ['the session has ended', refusal('SESSION_NOT_PENDING', 409), false, false],
-    ['something answers 200 that is no session', new UnexpectedAnswerError(200, undefined), false, false],
+    ['an answer with status 200 is not a session', new UnexpectedAnswerError(200, undefined), false, false],
     ['something else was thrown', new RangeError(), false, false],
   ])('when %s, where that is safe', (_what, error, always, check) => {
     expect(wait(error, 'always') !== null).toBe(always);
     expect(wait(error, 'when-untouched') !== null).toBe(check);
   });
 
-  it('as often as the rules say, each time after a longer wait', () => {
+  it('as often as the options allow, each time after a longer wait', () => {
     const error = network('ECONNRESET');
     expect([1, 2, 3].map((tries) => wait(error, 'always', tries))).toEqual([100, 200, null]);
     expect(waitBeforeRetry(error, 'always', 12, { ...RULES, maxRetries: 20 }, 0.999)).toBeLessThanOrEqual(2_000);
   });
 
-  it('at another moment than others that failed together', () => {
+  it('at another time than other calls that failed together', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), (random) => {
         const waitMs = wait(network('ECONNRESET'), 'always', 1, random);
@@ -58,7 +58,7 @@ describe('a call is repeated', () => {
     );
   });
 
-  it('not before the service asks for it, and not at all when that is too long', () => {
+  it('not before Retry-After, and not at all when that is too long', () => {
     expect(wait(refusal('RATE_LIMITED', 429, 5), 'always')).toBe(5_100);
     expect(wait(refusal('RATE_LIMITED', 429, 6), 'always')).toBeNull();
     expect(wait(refusal('SERVICE_UNAVAILABLE', 503, 3_600), 'always')).toBeNull();
@@ -81,13 +81,13 @@ describe('Retry-After', () => {
   });
 
   it.each([null, '', '-1', '1.5', '1e3', '0x10', 'soon', '2026-11-21', 'Sat, 41 Nov 2026 12:00:30 GMT', '٣'])(
-    '%j says nothing',
+    '%j gives nothing',
     (text) => {
       expect(parseRetryAfter(text, NOW)).toBeUndefined();
     },
   );
 
-  it('is never read as anything but seconds of a day', () => {
+  it('is at most the seconds of a day', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -3,11 +3,11 @@ import { isObject, isText, isTextOrNull } from './fields.js';
 export type SessionStatus = 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
 export type Channel = 'rcs' | 'sms_fallback';
 
-/** What every session has (specification 2.1). Times are RFC 3339 in UTC, to the millisecond. */
+/** Fields of every session (specification 2.1). Times are RFC 3339 in UTC, to the millisecond. */
 interface SessionFields {
   readonly id: string;
   readonly channel: Channel;
-  /** The `sms:` link; null when the card was delivered, `channel` being `rcs`. */
+  /** The `sms:` link; null when the card was delivered (`channel` is `rcs`). */
   readonly fallbackUri: string | null;
   readonly phone: string;
   readonly accountId: string;
@@ -17,7 +17,7 @@ interface SessionFields {
   readonly expiresAt: string;
   readonly createdAt: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Present on sessions of test keys alone: nobody was verified. */
+  /** Present only on sessions of test keys: nobody was verified. */
   readonly test?: true;
 }
 
@@ -27,7 +27,7 @@ export interface UnapprovedSession extends SessionFields {
   readonly approvedAt: null;
 }
 
-/** As listings give it: without `authEntropy`. */
+/** An approved session in a list: without `authEntropy`. */
 export interface ListedApprovedSession extends SessionFields {
   readonly status: 'approved';
   readonly latencyMs: number;
@@ -35,19 +35,19 @@ export interface ListedApprovedSession extends SessionFields {
 }
 
 export interface ApprovedSession extends ListedApprovedSession {
-  /** Hex, the same for the same phone, account and brand, always. A secret. */
+  /** Hex; always the same for the same phone, account and brand. A secret. */
   readonly authEntropy: string;
 }
 
 export type Session = UnapprovedSession | ApprovedSession;
 export type ListedSession = UnapprovedSession | ListedApprovedSession;
 
-/** What create answers: always pending. */
+/** The result of create: always pending. */
 export interface CreatedSession extends UnapprovedSession {
   readonly status: 'pending';
   /**
-   * Two digits that the page must show: the card asks for them. Only for brands with number matching, only when a card
-   * was sent or may still arrive, and only here: neither a fetched session nor a webhook has it.
+   * Two digits that the page must show, because the card asks for them. Only for brands with number matching, only
+   * when a card was sent or may still arrive, and only here: neither a fetched session nor a webhook has it.
    */
   readonly matchCode?: string;
 }
@@ -61,19 +61,19 @@ export interface CreateSession {
   /** The browser's `challenge`. */
   readonly clientChallenge: string;
   readonly webhookUrl?: string;
-  /** Seconds, 30 to 300; 90 when left out. */
+  /** Seconds, 30 to 300; default 90. */
   readonly ttl?: number;
   /** `sms_fallback` sends no card. */
   readonly channel?: Channel;
-  /** False refuses codes by SMS for this session. True when left out. */
+  /** False forbids codes by SMS for this session. Default true. */
   readonly allowSmsOtp?: boolean;
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** A code on its way. */
+/** A sent code. */
 export interface SentCode {
   readonly success: true;
-  /** For people; it may change. */
+  /** Text for users; it may change. */
   readonly message: string;
   readonly phone: string;
 }
@@ -86,7 +86,7 @@ export interface CheckedCode {
   readonly authEntropy: string;
   /** The same value as `authEntropy`. */
   readonly e2eeKeyShare: string;
-  /** Present on sessions of test keys alone: nobody was verified. */
+  /** Present only on sessions of test keys: nobody was verified. */
   readonly test?: true;
 }
 
@@ -134,6 +134,6 @@ function hasSessionFields(value: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** Absent or true: any other value must not pass for a live session. */
+/** Absent or true: any other value must not pass as a live session. */
 export const hasTestMark = (value: Readonly<Record<string, unknown>>): boolean =>
   !('test' in value) || value['test'] === true;

@@ -8,25 +8,25 @@ import { ConnectionError, ServiceError, TimeoutError } from './errors.js';
 afterEach(closeServers);
 
 describe('time', () => {
-  it('is never longer than the call may take, waits included', async () => {
+  it('limits the whole call, including waits', async () => {
     const { client, seen } = await serverWith([refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '3' })]);
     await expect(client.find(PENDING.id, { timeoutMs: 2_000 })).rejects.toThrow(ServiceError);
     expect(seen).toHaveLength(1);
   });
 
-  it('of a try is bounded by that of the call', async () => {
+  it('of an attempt is limited by that of the call', async () => {
     const { client } = await serverWith(['silence']);
     await expect(client.find(PENDING.id, { timeoutMs: 100 })).rejects.toThrow(TimeoutError);
   });
 
-  it('is up for an answer that begins and does not end', async () => {
+  it('applies to an answer that begins and does not end', async () => {
     const { client } = await serverWith([{ status: 200, body: '{', headers: { 'content-length': '1000' } }], {
       maxRetries: 0,
     });
     await expect(client.find(PENDING.id, { timeoutMs: 200 })).rejects.toThrow(TimeoutError);
   });
 
-  it('ends with the caller’s signal: before the call, during it, and while it waits', async () => {
+  it('ends with the caller’s signal: before the call, during it, and during a wait', async () => {
     const { client, seen } = await serverWith(['silence']);
     await expect(client.find(PENDING.id, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
     expect(seen).toHaveLength(0);
@@ -49,7 +49,7 @@ describe('time', () => {
 });
 
 describe('the key', () => {
-  it('is not shown by anything that is logged', async () => {
+  it('is not shown in logs', async () => {
     const { client } = await serverWith(['break'], { maxRetries: 0 });
     const error: unknown = await client.find(PENDING.id).catch((thrown: unknown) => thrown);
     for (const text of [
@@ -61,7 +61,7 @@ describe('the key', () => {
     }
   });
 
-  it('is never sent where a redirect points', async () => {
+  it('is never sent to the target of a redirect', async () => {
     const target = await serverWith([ok(PENDING)]);
     const moved = { status: 307, headers: { location: target.baseUrl } };
     const { client, seen } = await serverWith([moved], { maxRetries: 0 });
@@ -77,11 +77,11 @@ describe('the key', () => {
     'https://localhost?x=1',
     'localhost:8443',
     '',
-  ])('is not taken to %j', (baseUrl) => {
+  ])('is not sent to %j', (baseUrl) => {
     expect(() => new CountersignClient({ baseUrl, apiKey: API_KEY })).toThrow(TypeError);
   });
 
-  it.each(['', 'csk_admin_abc', 'Bearer csk_live_abc', 'csk_live_abc\n'])('is one: %j is refused', (apiKey) => {
+  it.each(['', 'csk_admin_abc', 'Bearer csk_live_abc', 'csk_live_abc\n'])('is valid: %j is rejected', (apiKey) => {
     expect(() => new CountersignClient({ baseUrl: 'https://localhost:8443', apiKey })).toThrow(TypeError);
   });
 });

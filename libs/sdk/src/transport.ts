@@ -3,7 +3,7 @@ import { isCount, isObject, isText, parseJson } from './fields.js';
 import { parseRetryAfter, type Repeatable, type RetryRules, waitBeforeRetry } from './retry.js';
 import { SDK_VERSION } from './sdk-version.js';
 
-/** What the client asks of `fetch`. */
+/** The request passed to `fetch`. */
 export interface FetchRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Record<string, string>;
@@ -12,14 +12,14 @@ export interface FetchRequest {
   readonly redirect: 'error';
 }
 
-/** What the client reads of an answer. */
+/** The used part of a response. */
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
 }
 
-/** The global `fetch`, undici's, or your own: for a CA of your own, a proxy, or tests. */
+/** The global `fetch`, undici's, or your own: for your own CA, a proxy, or tests. */
 export type FetchFunction = (url: string, request: FetchRequest) => Promise<FetchAnswer>;
 
 export interface TransportOptions extends RetryRules {
@@ -30,24 +30,24 @@ export interface TransportOptions extends RetryRules {
   readonly attemptTimeoutMs: number;
 }
 
-/** How one call is made. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Ends the call: it throws the signal's reason. What the service has begun by then it may finish. */
+  /** Aborts the call: it throws the signal's reason. The service may finish work that it has started. */
   readonly signal?: AbortSignal;
-  /** For the whole call, repetitions and waits included. */
+  /** Timeout of the whole call, including retries and waits. */
   readonly timeoutMs?: number;
 }
 
 export interface Call {
   readonly method: FetchRequest['method'];
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
   readonly repeatable: Repeatable;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
 }
 
-/** Sends a call, and again where that is safe. Every repetition has the same octets and the same key. */
+/** Sends a call, with retries where they are safe. Every retry has the same octets and the same key. */
 export class Transport {
   readonly #options: TransportOptions;
 
@@ -55,8 +55,16 @@ export class Transport {
     this.#options = options;
   }
 
-  /** The body as the guard knows it. @throws UnexpectedAnswerError for another one */
-  async ask<Body>(call: Call, isBody: (value: unknown) => value is Body, options: CallOptions = {}): Promise<Body> {
+  /**
+   * Returns the body if the guard accepts it.
+   *
+   * @throws UnexpectedAnswerError for any other body
+   */
+  async sendForBody<Body>(
+    call: Call,
+    isBody: (value: unknown) => value is Body,
+    options: CallOptions = {},
+  ): Promise<Body> {
     const { status, requestId, text } = await this.send(call, options);
     const body = parseJson(text);
     if (!isBody(body)) throw new UnexpectedAnswerError(status, requestId);
@@ -122,7 +130,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A success; everything else is thrown as the error it is. */
+/** Returns a success; throws the error of any other response. */
 function answerOf(status: number, headers: FetchAnswer['headers'], text: string): Answer {
   const requestId = headers.get('x-request-id') ?? undefined;
   if (status >= 200 && status < 300) return { status, requestId, text };
@@ -141,7 +149,7 @@ function answerOf(status: number, headers: FetchAnswer['headers'], text: string)
   });
 }
 
-/** @throws the signal's reason, as soon as it has one */
+/** @throws the signal's reason when it is aborted */
 function wait(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

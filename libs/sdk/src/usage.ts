@@ -2,18 +2,18 @@ import { isCount, isObject, isText } from './fields.js';
 
 export interface UsageFigures {
   readonly verifications: {
-    /** Every session, pending and cancelled ones too. */
+    /** Every session, including pending and cancelled ones. */
     readonly total: number;
     readonly approved: number;
     readonly expired: number;
     readonly denied: number;
   };
   readonly channels: { readonly rcs: number; readonly sms_fallback: number };
-  /** An exact decimal: keep it as text, or give it to a decimal library. */
+  /** An exact decimal: keep it as text, or use a decimal library. */
   readonly estimatedCostUsd: string;
 }
 
-/** One line of a breakdown: it has the one of `day`, `country` and `brandId` that was asked for. */
+/** One group of a breakdown: it has the requested one of `day`, `country` and `brandId`. */
 export interface UsageGroup extends UsageFigures {
   readonly day?: string;
   readonly country?: string;
@@ -22,16 +22,16 @@ export interface UsageGroup extends UsageFigures {
 
 /** The usage report (specification 2.2). */
 export interface UsageReport extends UsageFigures {
-  /** From `from` up to, but not, `to`. */
+  /** From `from` (inclusive) to `to` (exclusive). */
   readonly period: { readonly from: string; readonly to: string };
-  /** With `groupBy` alone. */
+  /** Only with `groupBy`. */
   readonly breakdown?: readonly UsageGroup[];
 }
 
 export interface UsageQuery {
-  /** RFC 3339; the first of the month, 00:00 UTC, when left out. */
+  /** RFC 3339; default the first of the month, 00:00 UTC. */
   readonly from?: string | Date;
-  /** RFC 3339; now, when left out. */
+  /** RFC 3339; default now. */
   readonly to?: string | Date;
   readonly groupBy?: 'day' | 'country' | 'brand';
 }

@@ -1,11 +1,11 @@
 import { isObject, isText } from './fields.js';
 import { isSession, type ApprovedSession, type Session, type UnapprovedSession } from './session.js';
 
-/** What every event has. */
+/** Fields of every event. */
 export interface EventFields {
-  /** The same on every attempt and replay: keep the ones that you have worked on. */
+  /** The same on every attempt and replay: store the ids that you have processed. */
   readonly id: string;
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string;
 }
 
@@ -14,26 +14,26 @@ export interface CompletedEvent extends EventFields {
   readonly data: ApprovedSession;
 }
 
-/** Opt-in, but for `completed`. The session as it was then. */
+/** Opt-in, except `completed`. The session at that time. */
 export interface EndedEvent extends EventFields {
   readonly type: 'verification.denied' | 'verification.expired' | 'verification.cancelled';
   readonly data: UnapprovedSession;
 }
 
-/** The session's token came from another phone. Opt-in. */
+/** The session's token was sent from another phone. Opt-in. */
 export interface SenderMismatchEvent extends EventFields {
   readonly type: 'verification.sender_mismatch';
   readonly data: { readonly sessionId: string; readonly accountId: string; readonly brandId: string };
 }
 
-/** What became of a code by SMS. Opt-in. */
+/** The delivery state of a code by SMS. Opt-in. */
 export interface OtpDeliveryEvent extends EventFields {
   readonly type: 'verification.otp_delivery';
   readonly data: {
     readonly sessionId: string;
     readonly messageId: string;
     readonly state: 'submitted' | 'delivered' | 'undelivered' | 'failed';
-    /** As the carrier spells it. */
+    /** As reported by the carrier. */
     readonly networkError?: string;
   };
 }
@@ -43,13 +43,13 @@ export interface TestEvent extends EventFields {
   readonly data: { readonly accountId: string };
 }
 
-/** The account's default URL took nothing for days, and nothing more is sent there until it is set again. */
+/** The account's default URL accepted nothing for days, and receives nothing more until it is set again. */
 export interface DisabledEvent extends EventFields {
   readonly type: 'webhook.disabled';
   readonly data: { readonly accountId: string; readonly url: string; readonly reason: string };
 }
 
-/** A kind that this version does not know, or one of its kinds with other data: answer 2xx and go on. */
+/** A type that this version does not know, or a known type with other data: answer 2xx and ignore it. */
 export interface UnknownEvent extends EventFields {
   readonly type: 'unknown';
   readonly originalType: string;
@@ -59,7 +59,7 @@ export interface UnknownEvent extends EventFields {
 export type WebhookEvent =
   CompletedEvent | EndedEvent | SenderMismatchEvent | OtpDeliveryEvent | TestEvent | DisabledEvent | UnknownEvent;
 
-/** A genuine body as an event; null when it is not even an envelope. `id` is the header's. */
+/** Parses the body of a genuine webhook; null when it is not even an envelope. `id` is the header's. */
 export function readEvent(id: string, body: unknown): WebhookEvent | null {
   if (!isObject(body)) return null;
   const { type, timestamp, data } = body;
@@ -83,7 +83,7 @@ function knownEvent(fields: EventFields, type: string, data: Data): WebhookEvent
   }
 }
 
-/** Those that do not carry a session. Null for the others, and for other data. */
+/** Events without a session. Null for other types, and for other data. */
 export function otherEvent(
   fields: EventFields,
   type: string,

@@ -15,7 +15,7 @@ const bodyOf = (type: string, data: unknown): string =>
   JSON.stringify({ type, timestamp: '2026-11-21T11:59:59.000Z', data });
 const COMPLETED = bodyOf('verification.completed', APPROVED);
 
-/** Signed by the library of those who wrote the standard. */
+/** Signed by the reference library of the standard. */
 function signed(body: string, { secret = SECRET, at = NOW } = {}): Record<string, string> {
   return {
     'content-type': 'application/json',
@@ -42,7 +42,7 @@ async function refusalOf(
 const later = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);
 
 describe('verifyWebhook', () => {
-  it('gives the event of what the standard’s own library signed, whatever it holds', async () => {
+  it('returns the event signed by the standard’s own library, with any content', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), fc.jsonValue(), async (type, data) => {
         const body = bodyOf(`x.${type}`, data);
@@ -59,7 +59,7 @@ describe('verifyWebhook', () => {
     );
   });
 
-  it('takes text, octets, Headers, and the headers of Node', async () => {
+  it('accepts text, octets, Headers, and the headers of Node', async () => {
     const headers = signed(COMPLETED);
     const octets = new TextEncoder().encode(COMPLETED);
     const event = await verifyWebhook(COMPLETED, headers, SECRET, { now: NOW });
@@ -73,7 +73,7 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(octets, shouted, SECRET, { now: NOW })).toEqual(event);
   });
 
-  it('takes either secret while one is rolled over, on either side', async () => {
+  it('accepts either secret during a rotation, on either side', async () => {
     expect(await refusalOf(COMPLETED, signed(COMPLETED, { secret: OTHER }), [SECRET, OTHER])).toBe('none');
     const both = `${signed(COMPLETED, { secret: OTHER })['webhook-signature'] ?? ''} ${signed(COMPLETED)['webhook-signature'] ?? ''}`;
     expect(await refusalOf(COMPLETED, { ...signed(COMPLETED), 'webhook-signature': both })).toBe('none');
@@ -90,7 +90,7 @@ describe('verifyWebhook', () => {
     expect(await refusalOf(COMPLETED, signed(COMPLETED, { at: later(seconds) }))).toBe(refusal);
   });
 
-  it('refuses what was signed with another secret, or for another body, id or time', async () => {
+  it('rejects a signature of another secret, body, id or time', async () => {
     const headers = signed(COMPLETED);
     expect(await refusalOf(COMPLETED, signed(COMPLETED, { secret: OTHER }))).toBe('bad_signature');
     expect(await refusalOf(COMPLETED, headers, [])).toBe('bad_signature');
@@ -99,7 +99,7 @@ describe('verifyWebhook', () => {
     expect(await refusalOf(COMPLETED, { ...headers, 'webhook-timestamp': String(SECONDS + 1) })).toBe('bad_signature');
   });
 
-  it('refuses a body in which any one octet is another', async () => {
+  it('rejects a body with any changed octet', async () => {
     const headers = signed(COMPLETED);
     const octets = new TextEncoder().encode(COMPLETED);
     await fc.assert(
@@ -111,7 +111,7 @@ describe('verifyWebhook', () => {
   });
 
   it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
-    'refuses a request without %s, or with two',
+    'rejects a request without %s, or with two',
     async (name) => {
       const { [name]: value = '', ...others } = signed(COMPLETED);
       expect(await refusalOf(COMPLETED, others)).toBe('bad_headers');
@@ -122,7 +122,7 @@ describe('verifyWebhook', () => {
     },
   );
 
-  it('refuses headers of any text, and never breaks on them', async () => {
+  it('rejects headers of any text, and never throws another error', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (id, timestamp, signature) => {
         const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
@@ -142,12 +142,12 @@ describe('verifyWebhook', () => {
     '{"type":1,"timestamp":"x","data":{}}',
     '{"type":"a","data":{}}',
     '\u{feff}{}',
-  ])('refuses %j though it is genuine: it is no event', async (body) => {
+  ])('rejects %j although it is genuine: it is not an event', async (body) => {
     expect(await refusalOf(body, signed(body))).toBe('bad_body');
   });
 
   it.each(['', 'whsec_', 'whsec_*', SECRET.slice('whsec_'.length), `v1,${SECRET}`, 'whsec_A'])(
-    'says that %j is no secret, which is not the sender’s fault',
+    'throws a TypeError for %j: not a secret, which is not the sender’s fault',
     async (secret) => {
       await expect(verifyWebhook(COMPLETED, signed(COMPLETED), secret, { now: NOW })).rejects.toThrow(TypeError);
     },
@@ -170,7 +170,7 @@ describe('an event', () => {
     ['verification.otp_delivery', { sessionId: 'sess_1', messageId: 'msg_1', state: 'failed', networkError: '0021' }],
     ['webhook.test', { accountId: 'acct_1' }],
     ['webhook.disabled', { accountId: 'acct_1', url: 'https://example.com/', reason: 'It failed for 5 days.' }],
-  ])('%s has its data, with what was added since', async (type, data) => {
+  ])('%s has its data, including unknown fields', async (type, data) => {
     expect(await read(type, { ...data, added: true })).toEqual({ ...FACTS, type, data: { ...data, added: true } });
   });
 
@@ -184,7 +184,7 @@ describe('an event', () => {
     ['webhook.test', null],
     ['webhook.disabled', { accountId: 'acct_1' }],
     ['verification.invented', PENDING],
-  ])('%s with data of another kind is unknown, and never taken for an approval', async (type, data) => {
+  ])('%s with data of another kind is unknown, and never an approval', async (type, data) => {
     expect(await read(type, data)).toMatchObject({ ...FACTS, type: 'unknown', originalType: type });
   });
 });

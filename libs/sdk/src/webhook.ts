@@ -2,18 +2,18 @@ import { CountersignError } from './errors.js';
 import { parseJson } from './fields.js';
 import { readEvent, type WebhookEvent } from './webhook-event.js';
 
-/** Why a request is not taken for a webhook of the service. */
+/** Why a request was rejected as a webhook of the service. */
 export type WebhookRefusal =
-  /** `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing, repeated or no such thing. */
+  /** `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing, repeated or invalid. */
   | 'bad_headers'
-  /** Signed too long ago, or in the future: a replay, or a clock that is wrong. */
+  /** Signed too long ago, or in the future: a replay, or a wrong clock. */
   | 'bad_timestamp'
-  /** No signature fits any of the secrets. */
+  /** No signature matches any of the secrets. */
   | 'bad_signature'
   /** Genuine, but not an event. */
   | 'bad_body';
 
-/** The request is not genuine, or cannot be read: answer it with 400 and do nothing. */
+/** The request is not genuine, or not readable: answer it with 400 and do nothing. */
 export class WebhookVerificationError extends CountersignError {
   override readonly name = 'WebhookVerificationError';
 
@@ -22,29 +22,29 @@ export class WebhookVerificationError extends CountersignError {
   }
 }
 
-/** `Headers`, or an object as Node's servers have it. Names in any case. */
+/** `Headers`, or an object as in Node's servers. Names in any case. */
 export type WebhookHeaders =
   { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WebhookOptions {
-  /** How old, or how early, a webhook may be. 300 seconds unless told otherwise. */
+  /** Maximum age of a webhook, or time in the future. Default 300 seconds. */
   readonly toleranceSeconds?: number;
   /** For tests. */
   readonly now?: Date;
 }
 
 const TOLERANCE_SECONDS = 300;
-/** Two while a secret is rolled over; more are a waste of time to compare. */
+/** There are two during a rotation; more are not compared. */
 const MAX_SIGNATURES = 8;
 
 /**
- * The event of a genuine webhook (Standard Webhooks 1.0, symmetric). `at least once` means that the same may come again:
- * keep the ids that you have worked on.
+ * Verifies a webhook and returns its event (Standard Webhooks 1.0, symmetric). Delivery is at least once: store the
+ * ids that you have processed.
  *
- * @param body exactly as it came: JSON that was parsed and written again has another signature
- * @param secrets `whsec_…`; both while a secret is rolled over
- * @throws WebhookVerificationError for anything that is not genuine
- * @throws TypeError for a secret that is none, which is a fault of the receiver
+ * @param body exactly as received: JSON that was parsed and written again has another signature
+ * @param secrets `whsec_…`; both during a rotation
+ * @throws WebhookVerificationError for a request that is not genuine
+ * @throws TypeError for an invalid secret, which is an error of the receiver
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -57,14 +57,14 @@ export async function verifyWebhook(
   if (Math.abs(Math.floor(now.getTime() / 1_000) - signed.seconds) > toleranceSeconds) refuse('bad_timestamp');
   const octets = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const message = concat(new TextEncoder().encode(`${signed.id}.${signed.timestamp}.`), octets);
-  if (!(await anyFits(keys, signed.signatures, message))) refuse('bad_signature');
+  if (!(await matchesAnyKey(keys, signed.signatures, message))) refuse('bad_signature');
   const text = decodeUtf8(octets);
   return readEvent(signed.id, text === null ? undefined : parseJson(text)) ?? refuse('bad_body');
 }
 
 interface SignedHeaders {
   readonly id: string;
-  /** As it was signed. */
+  /** The text that was signed. */
   readonly timestamp: string;
   readonly seconds: number;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
@@ -82,7 +82,7 @@ function readHeaders(headers: WebhookHeaders): SignedHeaders {
   return { id, timestamp, seconds: Number(timestamp), signatures: signatures.slice(0, MAX_SIGNATURES) };
 }
 
-/** Null when it is missing, empty or there more than once. */
+/** Null when it is missing, empty or repeated. */
 function headerOf(headers: WebhookHeaders, name: string): string | null {
   const value = isHeaders(headers) ? headers.get(name) : plainHeader(headers, name);
   return value === null || value === '' ? null : value;
@@ -102,7 +102,7 @@ function plainHeader(
 }
 
 /** WebCrypto compares in constant time. */
-async function anyFits(
+async function matchesAnyKey(
   keys: readonly Uint8Array<ArrayBuffer>[],
   signatures: readonly Uint8Array<ArrayBuffer>[],
   message: Uint8Array<ArrayBuffer>,
@@ -124,7 +124,7 @@ function octetsOfSecret(secret: string): Uint8Array<ArrayBuffer> {
   return octets;
 }
 
-/** The standard alphabet, with or without padding; null for anything else. */
+/** The standard alphabet, with or without padding; null for any other text. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
   try {

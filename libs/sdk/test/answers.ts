@@ -1,4 +1,4 @@
-/** What the service answers, for the tests of this package. */
+/** Responses of the service, for the tests of this package. */
 export const PENDING = {
   id: 'sess_01HF7YAT000000000000000001',
   status: 'pending',

@@ -8,7 +8,7 @@ import { API_KEY } from './scripted-server.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the server answers a subscribe; nothing at all for null. */
+/** The server's answer to a subscribe; none for null. */
 export type Subscribed = (channel: string, count: number) => Json | null;
 
 interface Connection {
@@ -16,18 +16,18 @@ interface Connection {
   readonly channels: Set<string>;
 }
 
-/** The realtime of the service as the contract has it, small enough to be made to fail. */
+/** The realtime service by the contract, reduced, with controllable failures. */
 export class RealtimeServer {
-  /** Messages of all connections, as they came. */
+  /** Messages of all connections, in order of arrival. */
   readonly messages: Json[] = [];
   readonly upgrades: IncomingMessage[] = [];
-  /** When each message came, in milliseconds. */
+  /** Arrival time of each message, in milliseconds. */
   readonly arrivals: number[] = [];
   readonly tickets = new Set<string>();
   sessions = new Map<string, Json>([[`session:${PENDING.id}`, PENDING]]);
   heartbeatMs = 25_000;
   answersPings = true;
-  /** What is done instead of welcoming, once for each in the list. */
+  /** Replacements of the welcome, each used once. */
   readonly greetings: ((socket: WebSocket) => void)[] = [];
   answer: Subscribed = (channel) => ({ snapshot: this.sessions.get(channel) ?? null });
   readonly #connections = new Set<Connection>();
@@ -63,25 +63,25 @@ export class RealtimeServer {
     return this.#connections.size;
   }
 
-  /** A ticket that is good once. */
+  /** Issues a ticket that is valid once. */
   issue(): { ticket: string; url: string } {
     const ticket = `rtk_${this.tickets.size + 1}`;
     this.tickets.add(ticket);
     return { ticket, url: this.url };
   }
 
-  /** To all who have subscribed. */
+  /** Sends an event to all subscribers. */
   publish(channel: string, id: string, event: string, data: unknown): void {
     const frame = { type: 'event', channel, id, event, timestamp: '2023-11-14T22:13:24.321Z', data };
     for (const { channels, socket } of this.#connections) if (channels.has(channel)) send(socket, frame);
   }
 
-  /** Any frame to everybody. */
+  /** Sends any frame to all connections. */
   say(frame: unknown): void {
     for (const { socket } of this.#connections) send(socket, frame);
   }
 
-  /** Ends all connections: with a code, or as a cable does that is pulled. */
+  /** Ends all connections: with a code, or abruptly without one. */
   end(code?: number): void {
     for (const { socket } of this.#connections) {
       if (code === undefined) socket.terminate();
@@ -107,11 +107,13 @@ export class RealtimeServer {
     const connection = { socket, channels: new Set<string>() };
     this.#connections.add(connection);
     socket.on('close', () => this.#connections.delete(connection));
-    socket.on('message', (octets: Buffer) => this.#take(connection, JSON.parse(octets.toString('utf8')) as Json));
+    socket.on('message', (octets: Buffer) =>
+      this.#handleMessage(connection, JSON.parse(octets.toString('utf8')) as Json),
+    );
     send(socket, { type: 'welcome', authenticated, heartbeatMs: this.heartbeatMs });
   }
 
-  #take({ socket, channels }: Connection, message: Json): void {
+  #handleMessage({ socket, channels }: Connection, message: Json): void {
     this.messages.push(message);
     this.arrivals.push(performance.now());
     const { type, id, ticket } = message;

@@ -5,7 +5,7 @@ import type { FetchAnswer } from '../src/transport.js';
 
 export const API_KEY = `csk_live_${'k'.repeat(38)}`;
 
-/** What the server does with one request: answers it, breaks the connection, or stays silent. */
+/** The server's reaction to one request: an answer, a broken connection, or silence. */
 export type Step =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | 'break'
@@ -18,7 +18,7 @@ export interface Seen {
 
 const servers: Server[] = [];
 
-/** A real server that goes through the steps, and a client of it. Beyond the last step it repeats that one. */
+/** A real server that follows the steps, and a client of it. The last step is repeated. */
 export async function serverWith(
   steps: readonly Step[],
   options: Partial<ClientOptions> = {},
@@ -49,13 +49,13 @@ export async function serverWith(
   return { client: new CountersignClient({ baseUrl, apiKey: API_KEY, ...options }), seen, baseUrl };
 }
 
-/** An answer that has been read to its end. */
+/** A response that was read completely. */
 export async function textOf(response: Response): Promise<FetchAnswer> {
   const text = await response.text();
   return { status: response.status, headers: response.headers, text: (): Promise<string> => Promise.resolve(text) };
 }
 
-/** Where it listens now. */
+/** Listens, and returns the port. */
 export async function portOf(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();

@@ -1,13 +1,13 @@
 import type { KeyDependants } from '@countersign/key-ring';
 import { LONGEST_SESSION_MS } from './rules/session.js';
 
-/** The longest window of a counter of codes. */
+/** The longest window of a code counter. */
 const COUNTER_SECONDS = 86_400;
 const LONGEST_SESSION_SECONDS = LONGEST_SESSION_MS / 1000;
 
 /**
- * Rows of this module that depend on the master key: tokens of live sessions. Codes, tickets and counters have no version
- * in their rows; all of them belong to a session, and end a day after the last session of the version.
+ * Rows of this module that depend on the master key: tokens of live sessions. Codes, tickets and counters have no key
+ * version column; each belongs to a session, and expires within a day of the last session of that version.
  */
 export const SESSION_KEY_DEPENDANTS: KeyDependants = {
   columns: [],
@@ -26,7 +26,7 @@ export const SESSION_KEY_DEPENDANTS: KeyDependants = {
         WHERE key_version = $1 AND id >= $2::uuid`,
       isNeeded: false,
       livesSeconds: LONGEST_SESSION_SECONDS + COUNTER_SECONDS,
-      renewal: 'ends by itself',
+      renewal: 'expires within a day',
     },
   ],
 };

@@ -4,7 +4,7 @@ import { Batcher, type BatcherOptions, type Database, type Executor } from '@cou
 import {
   codeDigest,
   codeDigests,
-  isAmong,
+  matchesAnyDigest,
   judgeCheck,
   judgeSend,
   MAX_CODES,
@@ -17,7 +17,7 @@ import { codeState, sessionOf } from './session.row.js';
 import { ADD_CODE, COUNT_ATTEMPTS, LOCK_FOR_CODES, type AttemptRow, type CodeRow } from './session.sql.js';
 import type { Session } from './rules/session.js';
 
-/** A session under its lock that may send a code, as far as itself is concerned. */
+/** A locked session whose own state allows sending a code. */
 export interface ReadyForCode extends CodeHistory {
   readonly kind: 'ready';
   readonly session: Session;
@@ -39,7 +39,7 @@ interface CheckCommand {
   readonly code: string;
 }
 
-/** Outcomes in the order of their commands, events to dispatch, and checks for the count of wrong codes. */
+/** Results in command order, events to dispatch, and checks to report to `onChecks`. */
 interface CheckedRound {
   readonly results: CheckResult[];
   readonly eventIds: readonly Uuid[];
@@ -47,12 +47,12 @@ interface CheckedRound {
 }
 
 /** A check whose attempt is to be counted, with its locked row. */
-interface Trial {
+interface CountedAttempt {
   readonly command: CheckCommand;
   readonly row: CodeRow;
 }
 
-/** A check of a code of a live session that reached the comparison, or that came after the last attempt. */
+/** A check of a code of a live session that was compared, or that came after the last attempt. */
 export interface CodeCheck {
   readonly accountId: Uuid;
   /** E.164. */
@@ -64,7 +64,7 @@ export interface SessionCodesOptions {
   readonly database: Pick<Database, 'transaction'>;
   readonly keys: ServerKeys;
   onEvents(ids: readonly string[]): void;
-  /** Called with checks of live sessions once they are committed. Must not throw. */
+  /** Called with checks of live sessions after their commit. Must not throw. */
   onChecks?(checks: readonly CodeCheck[]): void;
 }
 
@@ -74,7 +74,7 @@ type Bounds = Pick<BatcherOptions<unknown, unknown>, 'maxBatch' | 'maxInFlight' 
 
 const ACCEPTED_CODE = { trigger: 'approve', approvedBy: 'otp' } as const;
 
-/** The codes of sessions: what was sent as digests, attempts counted before they are compared (contract, OTP). */
+/** The codes of sessions: stored as digests, each attempt counted before its comparison (contract, OTP). */
 export class SessionCodes {
   private readonly checks: Batcher<CheckCommand, CheckResult>;
 
@@ -86,7 +86,7 @@ export class SessionCodes {
     this.checks = new Batcher({
       ...bounds,
       name: 'session.check',
-      // Those of one session may share a batch: a flood of guesses is a few transactions, and holds up nobody.
+      // Checks of one session may share a batch: many guesses take few transactions and do not delay other sessions.
       keysOf: () => [],
       run: (commands) => this.checkAll(commands),
     });
@@ -102,15 +102,15 @@ export class SessionCodes {
 
   async add(tx: Executor, { session, now, sends }: ReadyForCode, code: string): Promise<void> {
     const digest = codeDigest(this.options.keys, session.id, code);
-    const written = await tx.query(ADD_CODE, [session.id, digest, sends, now.toISOString(), MAX_CODES]);
-    if (written.length !== 1) throw new GuardedWriteError('a code was to be added to a session that changed meanwhile');
+    const updated = await tx.query(ADD_CODE, [session.id, digest, sends, now.toISOString(), MAX_CODES]);
+    if (updated.length !== 1) throw new GuardedWriteError('code not added: the session changed after it was locked');
   }
 
   check(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
     return this.checks.add({ tenant, id, code });
   }
 
-  /** The same, but in a transaction of its own. */
+  /** As `check`, in its own transaction. */
   async checkAlone(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
     const [result = NOT_FOUND] = await this.checkAll([{ tenant, id, code }]);
     return result;
@@ -128,34 +128,35 @@ export class SessionCodes {
   }
 
   /**
-   * Commands of one session come one after the other, a round for each; once the session is found to look at no code,
-   * which its lock keeps true, all that are left of it hear the same. So there are no more rounds than attempts, and one.
+   * Commands of one session run one after the other, one per round. Once a session refuses to compare codes (its lock
+   * keeps that true), all its remaining commands get the same result, so there is at most one round more than
+   * attempts.
    */
   private async checkIn(tx: Executor, commands: readonly CheckCommand[]): Promise<CheckedRound> {
     const results = new Map<CheckCommand, CheckResult>();
     const events: Uuid[] = [];
     const checks: CodeCheck[] = [];
     for (let left = commands; left.length > 0; left = left.filter((command) => !results.has(command))) {
-      const round = firstOfEach(left);
+      const round = firstPerSession(left);
       const checked = await this.checkRound(tx, round);
       events.push(...checked.eventIds);
       checks.push(...checked.checks);
       checked.results.forEach((outcome, at) => {
-        for (const command of sharing(outcome, round[at], left)) results.set(command, outcome);
+        for (const command of commandsSharing(outcome, round[at], left)) results.set(command, outcome);
       });
     }
     return { results: commands.map((command) => results.get(command) ?? NOT_FOUND), eventIds: events, checks };
   }
 
-  /** Commands of one round are of different sessions. */
+  /** The commands of one round belong to different sessions. */
   private async checkRound(tx: Executor, commands: readonly CheckCommand[]): Promise<CheckedRound> {
     const ids = commands.map(({ id }) => id);
     const { low, high } = idBounds(ids);
     const rows = await tx.query<CodeRow>(LOCK_FOR_CODES, [ids, low, high]);
     const byId = new Map(rows.map((row) => [row.id, row]));
-    const judged = commands.map((command) => judge(command, byId.get(command.id)));
+    const judged = commands.map((command) => applyRules(command, byId.get(command.id)));
     const trials = judged.flatMap(({ trial }) => (trial === null ? [] : [trial]));
-    const attempts = await this.count(tx, trials);
+    const attempts = await this.countAttempts(tx, trials);
     const accepted = trials.filter(({ command }) => this.accepts(command, attempts.get(command.id)));
     const { ended, eventIds } = await this.endings.endByRule(
       tx,
@@ -170,23 +171,23 @@ export class SessionCodes {
     return { results, eventIds, checks };
   }
 
-  private async count(tx: Executor, trials: readonly Trial[]): Promise<ReadonlyMap<Uuid, AttemptRow>> {
+  private async countAttempts(tx: Executor, trials: readonly CountedAttempt[]): Promise<ReadonlyMap<Uuid, AttemptRow>> {
     if (trials.length === 0) return new Map();
     const ids = trials.map(({ row }) => row.id);
     const { low, high } = idBounds(ids);
     const counted = await tx.query<AttemptRow>(COUNT_ATTEMPTS, [ids, low, high]);
     if (counted.length !== trials.length) {
-      throw new GuardedWriteError(`${trials.length} attempts were to be counted, ${counted.length} were`);
+      throw new GuardedWriteError(`${trials.length} attempts to count, but ${counted.length} rows were updated`);
     }
     return new Map(counted.map((row) => [row.id, row]));
   }
 
   private accepts({ id, code }: CheckCommand, attempt: AttemptRow | undefined): boolean {
-    return attempt !== undefined && isAmong(codeDigests(this.options.keys, id, code), attempt.digests);
+    return attempt !== undefined && matchesAnyDigest(codeDigests(this.options.keys, id, code), attempt.digests);
   }
 }
 
-/** The check of a live session, for the count of wrong codes; empty for every other outcome. */
+/** The check of a live session, for `onChecks`; empty for every other result. */
 function checkOf(row: CodeRow | undefined, result: CheckResult | undefined): CodeCheck[] {
   if (row === undefined || row.test || result === undefined) return [];
   const { kind } = result;
@@ -194,29 +195,29 @@ function checkOf(row: CodeRow | undefined, result: CheckResult | undefined): Cod
   return [{ accountId: row.accountId, phone: row.phone, result: kind }];
 }
 
-/** The first command of every session. */
-function firstOfEach(commands: readonly CheckCommand[]): CheckCommand[] {
+/** The first command of each session. */
+function firstPerSession(commands: readonly CheckCommand[]): CheckCommand[] {
   const seen = new Set<Uuid>();
   return commands.filter(({ id }) => !seen.has(id) && seen.add(id));
 }
 
-/** Whose outcome it is: of the command itself where its code was looked at, else of all that ask for the same. */
-function sharing(
+/** The commands that get this result: the command itself if its code was compared, else all equal ones. */
+function commandsSharing(
   { kind }: CheckResult,
   command: CheckCommand | undefined,
   left: readonly CheckCommand[],
 ): readonly CheckCommand[] {
   if (command === undefined) return [];
   if (kind === 'approved' || kind === 'wrong') return [command];
-  const asked = tenantKey(command.tenant);
-  return left.filter(({ id, tenant }) => id === command.id && tenantKey(tenant) === asked);
+  const wantedKey = tenantKey(command.tenant);
+  return left.filter(({ id, tenant }) => id === command.id && tenantKey(tenant) === wantedKey);
 }
 
-type Judged =
-  | { readonly trial: Trial; readonly refused: null }
+type RuledCommand =
+  | { readonly trial: CountedAttempt; readonly refused: null }
   | { readonly trial: null; readonly refused: typeof NOT_FOUND | CheckRefused };
 
-function judge(command: CheckCommand, row: CodeRow | undefined): Judged {
+function applyRules(command: CheckCommand, row: CodeRow | undefined): RuledCommand {
   if (row === undefined || !ownsRow(command.tenant, row)) return { trial: null, refused: NOT_FOUND };
   const refused = judgeCheck(codeState(row), row.now.getTime());
   return refused === null ? { trial: { command, row }, refused } : { trial: null, refused };

@@ -4,42 +4,42 @@ import type { DatabaseClock, Executor } from '@countersign/postgres';
 import { transition, type SessionTrigger } from './rules/transition.js';
 import type { ApprovedBy, SessionStatus } from './rules/session.js';
 import { plainSessionOf, stateOf } from './session.row.js';
-import { END_SESSIONS, NOTE_MISMATCH, type TimedRow } from './session.sql.js';
+import { END_SESSIONS, RECORD_MISMATCH, type TimedRow } from './session.sql.js';
 import type { BareSessionRenderer } from './session.view.js';
 
-/** A guarded write touched other rows than those that were locked for it: the transaction must not be committed. */
+/** A guarded write did not change exactly the locked rows: the transaction must not be committed. */
 export class GuardedWriteError extends Error {
   override readonly name = 'GuardedWriteError';
 }
 
-/** One terminal move, decided under the row's lock. */
+/** One terminal transition, decided under the row's lock. */
 export interface Ending {
   readonly row: TimedRow;
-  /** The moment of the transition by the database's clock. */
+  /** Time of the transition by the database's clock. */
   readonly at: Date;
 }
 
-/** What all endings of one write have in common. */
+/** Common properties of all endings of one write. */
 export interface EndingKind {
   readonly to: Exclude<SessionStatus, 'pending'>;
   readonly emits: EventType;
   readonly approvedBy: ApprovedBy | null;
 }
 
-/** Why sessions are to end, for those that `transition` lets end so. */
+/** A trigger for sessions; `transition` decides which of them end. */
 export interface EndingCause {
   readonly trigger: SessionTrigger;
-  /** What approves them; null for any other end. */
+  /** The approving evidence; null for any other end. */
   readonly approvedBy: ApprovedBy | null;
 }
 
-/** What was ended, and the events that tell of it. */
+/** The ended sessions and their events. */
 export interface Ended {
   readonly ended: readonly Uuid[];
   readonly eventIds: readonly Uuid[];
 }
 
-/** Writes what was decided: the guarded change of the rows and their events, in the caller's transaction. */
+/** Writes terminal transitions: the guarded update of the rows and their events, in the caller's transaction. */
 export class SessionEndings {
   constructor(
     private readonly clock: DatabaseClock,
@@ -47,21 +47,21 @@ export class SessionEndings {
     private readonly renderer: Pick<BareSessionRenderer, 'bareWith'>,
   ) {}
 
-  /** Ends sessions of which the caller holds the locks. Answers the ids of the events written. */
-  async end(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {
+  /** Ends sessions whose locks the caller holds. Returns the ids of the events written. */
+  async endSessions(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {
     if (endings.length === 0) return [];
     const ids = endings.map(({ row }) => row.id);
     const moments = endings.map(({ at }) => at.toISOString());
     const values = [kind.to, kind.approvedBy, ids, moments];
     const events = endings.map((ending) => this.endingEvent(kind, ending));
-    // Both are queued on the one connection at once, which saves a turn of the event loop between them.
-    const [written] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
-    expectAll(ids, written);
+    // Both statements are queued on the connection at once, which saves one event loop turn.
+    const [updated] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
+    assertAllUpdated(ids, updated);
     return events.map(({ id }) => id);
   }
 
   /**
-   * Ends those of the locked sessions that the rule moves, and leaves the others as they are. An expiry happened at
+   * Ends the locked sessions that the rule allows to end, and leaves the others unchanged. An expiry happened at
    * `expiresAt`, not when it was noticed.
    */
   async endByRule(tx: Executor, { trigger, approvedBy }: EndingCause, rows: readonly TimedRow[]): Promise<Ended> {
@@ -71,24 +71,24 @@ export class SessionEndings {
     });
     const [first] = moves;
     if (first === undefined) return { ended: [], eventIds: [] };
-    // One trigger moves sessions to one status only.
+    // One trigger leads to one status only.
     const { to, emits } = first.move;
-    const eventIds = await this.end(tx, { to, emits, approvedBy }, moves);
+    const eventIds = await this.endSessions(tx, { to, emits, approvedBy }, moves);
     return { ended: moves.map(({ row }) => row.id), eventIds };
   }
 
-  /** Notes the first wrong sender on live sessions of which the caller holds the locks, and tells of it. */
-  async noteMismatch(tx: Executor, rows: readonly TimedRow[]): Promise<Uuid[]> {
+  /** Records the first wrong sender of live sessions whose locks the caller holds, and writes its events. */
+  async recordMismatch(tx: Executor, rows: readonly TimedRow[]): Promise<Uuid[]> {
     if (rows.length === 0) return [];
     const ids = rows.map(({ id }) => id);
     const bounds = idBounds(ids);
     const values = [ids, rows.map(({ now }) => now.toISOString()), bounds.low, bounds.high];
     const events = rows.map((row) => this.mismatchEvent(row));
-    const [written] = await Promise.all([
-      tx.query<{ id: Uuid }>(NOTE_MISMATCH, values),
+    const [updated] = await Promise.all([
+      tx.query<{ id: Uuid }>(RECORD_MISMATCH, values),
       this.events.append(tx, events),
     ]);
-    expectAll(ids, written);
+    assertAllUpdated(ids, updated);
     return events.map(({ id }) => id);
   }
 
@@ -97,7 +97,7 @@ export class SessionEndings {
     return this.event(row, kind.emits, at, this.renderer.bareWith(ended, row.metadata));
   }
 
-  /** Neither number is told (contract, webhooks). */
+  /** The event contains neither number (contract, webhooks). */
   private mismatchEvent(row: TimedRow): NewEvent {
     const data = {
       sessionId: renderId('sess', row.id),
@@ -113,8 +113,8 @@ export class SessionEndings {
   }
 }
 
-function expectAll(ids: readonly Uuid[], written: readonly { readonly id: Uuid }[]): void {
-  if (written.length !== ids.length) {
-    throw new GuardedWriteError(`${ids.length} locked sessions were to change, ${written.length} did`);
+function assertAllUpdated(ids: readonly Uuid[], updated: readonly { readonly id: Uuid }[]): void {
+  if (updated.length !== ids.length) {
+    throw new GuardedWriteError(`${ids.length} locked sessions to change, but ${updated.length} rows were updated`);
   }
 }

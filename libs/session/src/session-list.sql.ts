@@ -1,14 +1,14 @@
 import { COLUMNS, type TimedRow } from './session.sql.js';
 import type { SessionStatus } from './rules/session.js';
 
-/** The clock of a page: one reading for the filter and for what is shown, so that the two agree. */
+/** The clock of a page: one reading for filter and view, so that they agree. */
 const READ_AT = `date_trunc('milliseconds', statement_timestamp())`;
 
 /**
- * What a status means for a row: each alternative is looked for by itself, so that it has an index of its own. A pending
- * row past its time is an expired session.
+ * Row conditions of each status: one query per condition, so that each uses its own index. A pending row past
+ * `expires_at` is an expired session.
  */
-const STANDINGS: Readonly<Record<SessionStatus | 'any', readonly string[]>> = {
+const CONDITIONS_BY_STATUS: Readonly<Record<SessionStatus | 'any', readonly string[]>> = {
   any: ['true'],
   pending: [`status = 'pending' AND expires_at > ${READ_AT}`],
   approved: [`status = 'approved'`],
@@ -18,16 +18,16 @@ const STANDINGS: Readonly<Record<SessionStatus | 'any', readonly string[]>> = {
 };
 
 const BY_ACCOUNT = 'account_id = $1';
-/** Written so that no index on the account serves it: a phone has few sessions, and an account may have millions. */
+/** Written so that no index on the account matches: a phone has few sessions, an account may have millions. */
 const BY_PHONE = 'phone = $5 AND account_id IS NOT DISTINCT FROM $1';
 
 export interface ListFilter {
   readonly byPhone: boolean;
-  /** Sessions of test keys, or live ones. */
+  /** Sessions of test keys, or live sessions. */
   readonly test: boolean;
 }
 
-/** Octets of metadata on a page; the row that reaches this limit is the last one. 100 rows may have 3 MB. */
+/** Octets of metadata on a page; the row that reaches this limit is the last. 100 rows may have 3 MB. */
 export const PAGE_METADATA_OCTETS = 262_144;
 
 /** A row of a page, with the number of rows that the page had before PAGE_METADATA_OCTETS was applied. */
@@ -35,12 +35,12 @@ export type ListedRow = TimedRow & { readonly found: number };
 
 /**
  * The newest sessions of a tenant between two ids, newest first, until their metadata reach PAGE_METADATA_OCTETS. The
- * mode is spelled out, since those of test keys have an index of their own.
- * $1 account, $2 lowest id, $3 first id beyond, $4 how many at most, $5 phone where `byPhone`.
+ * mode is a literal, because sessions of test keys have their own index. $1 account, $2 lowest id, $3 upper bound
+ * (exclusive), $4 maximum rows, $5 phone if `byPhone`.
  */
 export function listSessions(status: SessionStatus | 'any', { byPhone, test }: ListFilter): string {
   const whose = `${byPhone ? BY_PHONE : BY_ACCOUNT} AND ${test ? 'test' : 'NOT test'}`;
-  const parts = STANDINGS[status].map(
+  const parts = CONDITIONS_BY_STATUS[status].map(
     (standing) => `(SELECT ${COLUMNS}, ${READ_AT} AS now FROM sessions
       WHERE ${whose} AND id >= $2 AND id < $3 AND ${standing} ORDER BY id DESC LIMIT $4)`,
   );

@@ -3,33 +3,33 @@ import { firstIdAt, ID_CLOCK_SLACK_MS, idTimeMs, type Uuid } from '@countersign/
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import { sessionOf } from './session.row.js';
 import { listSessions, type ListedRow } from './session-list.sql.js';
-import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './rules/session.js';
+import { ID_REUSE_WINDOW_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './rules/session.js';
 
 /** The filter of a list of sessions of one tenant. */
 export interface SessionQuery {
   readonly status?: SessionStatus;
   /** E.164. */
   readonly phone?: string;
-  /** Sessions on the page at most; with much metadata a page has fewer (see PAGE_METADATA_OCTETS). */
+  /** Maximum number of sessions on the page; with much metadata it has fewer (see PAGE_METADATA_OCTETS). */
   readonly limit: number;
-  /** The last session of the page before. Whether it is there is the caller's question. */
+  /** The last session of the previous page. The caller checks that it exists. */
   readonly startingAfter?: Uuid;
 }
 
 export interface SessionPage {
   /** Newest first. */
   readonly sessions: readonly Session[];
-  /** Whether there are older ones. */
+  /** Whether there are older sessions. */
   readonly hasMore: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How much earlier than its row an id may be: it may be that of an earlier attempt, and clocks differ. */
-export const ID_EARLIER_MS = ID_TAKEN_UP_WITHIN_MS + ID_CLOCK_SLACK_MS;
-/** No pending session has an older id, not even one that took up the id of an earlier attempt. */
+/** Maximum age of an id relative to its row: it may be the id of an earlier attempt, and clocks differ. */
+export const ID_EARLIER_MS = ID_REUSE_WINDOW_MS + ID_CLOCK_SLACK_MS;
+/** No pending session has an older id, not even one with the id of an earlier attempt. */
 const OLDEST_PENDING_MS = LONGEST_SESSION_MS + ID_EARLIER_MS;
-/** How far back each look goes, counted from the page's newest end: a page of recent sessions reads a day or two. */
-const LOOKS_BACK_MS = [DAY_MS, 7 * DAY_MS, Number.POSITIVE_INFINITY] as const;
+/** How far back each query reads, from the page's newest end: a page of recent sessions reads a day or two. */
+const RANGES_BACK_MS = [DAY_MS, 7 * DAY_MS, Number.POSITIVE_INFINITY] as const;
 
 /** Pages of sessions, newest first. */
 export class SessionList {
@@ -42,8 +42,8 @@ export class SessionList {
     const text = listSessions(query.status ?? 'any', { byPhone: query.phone !== undefined, test: isTestMode(tenant) });
     const phone = query.phone === undefined ? [] : [query.phone];
     const found: Session[] = [];
-    for (const { low, high } of looks(query, this.clock.nowMs())) {
-      // One more than the page holds tells whether there are more.
+    for (const { low, high } of idRanges(query, this.clock.nowMs())) {
+      // One row more than the page holds shows whether there are more.
       const wanted = query.limit + 1 - found.length;
       const rows = await this.database.query<ListedRow>(text, [tenant.accountId, low, high, wanted, ...phone]);
       found.push(...rows.map(sessionOf));
@@ -54,16 +54,16 @@ export class SessionList {
   }
 }
 
-interface Look {
+interface IdRange {
   readonly low: Uuid;
-  /** The first id beyond. */
+  /** Exclusive. */
   readonly high: Uuid;
 }
 
-/** Where to look, one after the other, until the page is full: nearest first, no id twice. */
-function looks({ status, startingAfter }: SessionQuery, nowMs: number): Look[] {
+/** Id ranges to query one after the other until the page is full: newest first, disjoint. */
+function idRanges({ status, startingAfter }: SessionQuery, nowMs: number): IdRange[] {
   const newest = startingAfter ?? firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
   const oldestMs = status === 'pending' ? nowMs - OLDEST_PENDING_MS : 0;
-  const ends = LOOKS_BACK_MS.map((backMs) => firstIdAt(Math.max(oldestMs, idTimeMs(newest) - backMs)));
+  const ends = RANGES_BACK_MS.map((backMs) => firstIdAt(Math.max(oldestMs, idTimeMs(newest) - backMs)));
   return ends.map((low, at) => ({ low, high: ends[at - 1] ?? newest })).filter(({ low, high }) => low < high);
 }

@@ -4,15 +4,15 @@ import { sessionOf } from './session.row.js';
 import { COLUMNS, type TimedRow } from './session.sql.js';
 import type { Session } from './rules/session.js';
 
-/** A row of any account, with what was done with codes. */
+/** A session row of any account, with its code counters. */
 export type SessionRecord = TimedRow & Pick<SessionEntity, 'otpSends' | 'otpAttempts'>;
 
-/** Sessions of all accounts, for those who look after the service. Read only: SessionStore writes them. */
+/** Sessions of all accounts, for operators. Read only: SessionStore writes them. */
 export const SESSION_RECORDS = new RecordTable<SessionRecord>({
   table: 'sessions',
   columns: `${COLUMNS}, otp_sends AS "otpSends", otp_attempts AS "otpAttempts",
     date_trunc('milliseconds', statement_timestamp()) AS now`,
 });
 
-/** The session as it read at the moment of its row. */
+/** The session as of the moment its row was read. */
 export const sessionOfRecord = (record: SessionRecord): Session => sessionOf(record);

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ApprovedBy, Channel, SessionStatus } from './rules/session.js';
 
-/** The row of a session (contract, Session), partitioned by id. Written by SessionStore alone. */
+/** The row of a session (contract, Session), partitioned by id. Written by SessionStore only. */
 @Entity('sessions')
 export class SessionEntity {
   @PrimaryColumn('uuid')
@@ -16,11 +16,11 @@ export class SessionEntity {
   @Column('text')
   phone!: string;
 
-  /** ISO 3166-1 alpha-2, or `001` for a phone that belongs to none. */
+  /** ISO 3166-1 alpha-2, or `001` for a phone without a country. */
   @Column('text')
   country!: string;
 
-  /** Made by a test key: nothing of it leaves the building. */
+  /** Created with a test key: it never reaches a carrier or the RCS platform. */
   @Column('boolean', { default: false })
   test!: boolean;
 
@@ -51,18 +51,18 @@ export class SessionEntity {
   @Column('text', { name: 'otp_domain', nullable: true })
   otpDomain!: string | null;
 
-  /** Of every code that was sent: its keyed digest. Any of them matches. */
+  /** The keyed digest of every code sent. Any of them is accepted. */
   @Column('bytea', { name: 'otp_digests', array: true, nullable: true, select: false })
   otpDigests!: Buffer[] | null;
 
   @Column('smallint', { name: 'otp_sends', default: 0 })
   otpSends!: number;
 
-  /** Codes that were tried: each is counted before it is compared. */
+  /** Codes checked: each is counted before its comparison. */
   @Column('smallint', { name: 'otp_attempts', default: 0 })
   otpAttempts!: number;
 
-  /** Wrong codes that it takes at most, decided when it was created. */
+  /** Limit of wrong codes, set at creation. */
   @Column('smallint', { name: 'otp_attempt_limit', default: 5 })
   otpAttemptLimit!: number;
 
@@ -78,14 +78,17 @@ export class SessionEntity {
   @Column('boolean', { name: 'allow_sms_otp' })
   allowSmsOtp!: boolean;
 
-  /** `json` and not `jsonb`: the order of keys is the caller's. As an object it is lost, so statements select it as text. */
+  /**
+   * `json` and not `jsonb`: it keeps the caller's key order. A parsed object loses it, so statements select it as
+   * text.
+   */
   @Column('json')
   metadata!: Readonly<Record<string, string>>;
 
   @Column('integer', { name: 'entropy_key_version' })
   entropyKeyVersion!: number;
 
-  /** Version of the master key that its token and the buttons of its card are derived with. */
+  /** Version of the master key from which its token and the buttons of its card are derived. */
   @Column('smallint', { name: 'key_version', default: 1 })
   keyVersion!: number;
 
@@ -95,18 +98,18 @@ export class SessionEntity {
   @Column({ type: 'timestamptz', name: 'expires_at', precision: 3 })
   expiresAt!: Date;
 
-  /** The moment of the terminal transition. */
+  /** Time of the terminal transition. */
   @Column({ type: 'timestamptz', name: 'ended_at', precision: 3, nullable: true })
   endedAt!: Date | null;
 
   @Column('text', { name: 'approved_by', nullable: true })
   approvedBy!: ApprovedBy | null;
 
-  /** Of the one call that consumed the approved session; its time is in the id. */
+  /** Id of the call that consumed the approved session; the id contains its time. */
   @Column('uuid', { name: 'consumption_id', nullable: true })
   consumptionId!: string | null;
 
-  /** When a wrong sender was first told of; at most once per session. */
+  /** Time of the first sender_mismatch event; at most one per session. */
   @Column({ type: 'timestamptz', name: 'sender_mismatch_at', precision: 3, nullable: true })
   senderMismatchAt!: Date | null;
 }

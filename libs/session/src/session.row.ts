@@ -8,7 +8,7 @@ import { statusAt, type SessionState } from './rules/transition.js';
 import type { Channel, Metadata, PlainSession, Session } from './rules/session.js';
 import type { CodeRow, TimedRow } from './session.sql.js';
 
-/** What a new session is made of: all of it checked, and brand and number copied, by the caller. */
+/** The fields of a new session: validated by the caller, with brand and number copied. */
 export interface CreateSession {
   readonly accountId: Uuid;
   readonly brandId: Uuid;
@@ -16,16 +16,16 @@ export interface CreateSession {
   readonly phone: string;
   /** ISO 3166-1 alpha-2, or `001`. */
   readonly country: string;
-  /** Made by a test key. */
+  /** Created with a test key. */
   readonly test: boolean;
   readonly channel: Channel;
   /** 64 hex digits. */
   readonly clientChallenge: string;
   readonly brandSlug: string;
   readonly brandName: string;
-  /** The sender of codes where a route names none; null for the inbound number. */
+  /** Default sender of codes for routes without one; null for the inbound number. */
   readonly otpSender: string | null;
-  /** The site that a phone may fill a code into; null for none. */
+  /** The site on which phones fill in a code; null for none. */
   readonly otpDomain: string | null;
   readonly instruction: string;
   /** E.164 or a short code. */
@@ -35,7 +35,7 @@ export interface CreateSession {
   readonly allowSmsOtp: boolean;
   readonly metadata: Metadata;
   readonly entropyKeyVersion: number;
-  /** Wrong codes that it takes at most; MAX_ATTEMPTS by default. */
+  /** Limit of wrong codes; MAX_ATTEMPTS by default. */
   readonly attemptLimit?: number;
 }
 
@@ -72,7 +72,10 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
   };
 }
 
-/** The session that a create command made at `createdAt` with the current keys. Written field by field, as `plainSessionOf`. */
+/**
+ * The session that a create command made at `createdAt` with the current keys. Written field by field, like
+ * `plainSessionOf`.
+ */
 export function createdSession(keys: ServerKeys, { id, session }: CreateCommand, createdAt: Date): Session {
   return {
     id,
@@ -106,8 +109,8 @@ export function stateOf(row: TimedRow): SessionState {
 }
 
 /**
- * The session as it reads at the row's moment, but for its metadata: pending past its time is expired, since
- * `expiresAt`. Spelled out, because a rest pattern costs five times as much and this runs for every SMS.
+ * The session as of the row's moment, without its metadata: pending past `expiresAt` reads as expired. Written field
+ * by field, because a rest pattern costs five times as much and this runs for every SMS.
  */
 export function plainSessionOf(row: TimedRow): PlainSession {
   const status = statusAt(stateOf(row), row.now.getTime());
@@ -137,7 +140,7 @@ export function plainSessionOf(row: TimedRow): PlainSession {
   };
 }
 
-/** The session as it reads at the row's moment. */
+/** The session as of the row's moment. */
 export function sessionOf(row: TimedRow): Session {
   return { ...plainSessionOf(row), metadata: parseMetadata(row.metadata) };
 }

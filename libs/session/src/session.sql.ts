@@ -1,8 +1,8 @@
 import type { SessionEntity } from './session.entity.js';
 
 /**
- * A row as every statement here gives it: the entity, metadata as JSON text, without the token's digest, which is only
- * ever compared, and without what only codes need.
+ * A session row as every statement here returns it: the entity with metadata as JSON text, without the token digest,
+ * which is only compared, and without the columns of codes.
  */
 export type SessionRow = Omit<
   SessionEntity,
@@ -16,13 +16,13 @@ export type SessionRow = Omit<
   | 'consumptionId'
 > & { readonly metadata: string };
 
-/** A row and the database's clock: read after the lock was held, where the statement locks. */
+/** A row and the database's clock, which locking statements read after the lock. */
 export type TimedRow = SessionRow & { readonly now: Date };
 
-/** A locked row with the digest by which it was found, as hex. */
+/** A locked row with the hex digest by which it was found. */
 export type DigestRow = TimedRow & { readonly digest: string };
 
-/** What every statement selects of a session. */
+/** The columns that every statement selects. */
 export const COLUMNS = `id, account_id AS "accountId", brand_id AS "brandId", phone, country, test, status, channel,
   client_challenge AS "clientChallenge", brand_slug AS "brandSlug", brand_name AS "brandName",
   otp_sender AS "otpSender", otp_domain AS "otpDomain", instruction, inbound_number AS "inboundNumber",
@@ -30,16 +30,16 @@ export const COLUMNS = `id, account_id AS "accountId", brand_id AS "brandId", ph
   entropy_key_version AS "entropyKeyVersion", key_version AS "keyVersion", created_at AS "createdAt", expires_at AS "expiresAt",
   ended_at AS "endedAt", approved_by AS "approvedBy", sender_mismatch_at AS "senderMismatchAt"`;
 
-/** A locked row with what codes need. */
+/** A locked row with the columns of codes. */
 export type CodeRow = TimedRow & Pick<SessionEntity, 'otpSends' | 'otpAttempts' | 'otpAttemptLimit' | 'otpSentAt'>;
 
-/** The clock of every decision, truncated because a rounded reading could lie in the future. */
+/** The clock of every decision, truncated because a rounded reading could be in the future. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**
- * Inserts new sessions, all pending, and gives the time at which each was made. An id that is there already was written
- * by an earlier run of the same command and is left alone, and is not among the answers.
- * $1 JSON array of rows, keys as in the column list; digest as hex, metadata as JSON text in a string.
+ * Inserts new sessions, all pending, and returns their creation times. An id that exists was written by an earlier
+ * run of the same command: it is left unchanged and not returned. $1 JSON array of rows, keys as in the column list;
+ * digest as hex, metadata as JSON text in a string.
  */
 export const INSERT_SESSIONS = `
   INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
@@ -61,7 +61,7 @@ export const INSERT_SESSIONS = `
 export const FIND_SESSION = `SELECT ${COLUMNS}, ${NOW} AS now FROM sessions
   WHERE id = $1 AND account_id = $2 AND test = $3`;
 
-/** Sessions in no order. $1 ids, $2 and $3 their bounds. */
+/** Sessions in no particular order. $1 ids, $2 and $3 their bounds. */
 export const FIND_SESSIONS = `
   SELECT ${COLUMNS}, ${NOW} AS now FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
@@ -73,7 +73,7 @@ export const LOCK_SESSIONS = `
     SELECT ${COLUMNS} FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   SELECT *, ${NOW} AS now FROM locked`;
 
-/** The same, with what codes need. */
+/** As LOCK_SESSIONS, with the columns of codes. */
 export const LOCK_FOR_CODES = `
   WITH locked AS MATERIALIZED (
     SELECT ${COLUMNS}, otp_sends AS "otpSends", otp_attempts AS "otpAttempts",
@@ -82,8 +82,8 @@ export const LOCK_FOR_CODES = `
   SELECT *, ${NOW} AS now FROM locked`;
 
 /**
- * Adds a code to a pending session, guarded by the number of codes that were seen under its lock, and gives its id.
- * $1 id, $2 the code's digest, $3 codes sent before, $4 the moment, $5 codes that it may have at most.
+ * Adds a code to a pending session, guarded by the number of codes read under its lock, and returns its id. $1 id, $2
+ * the code's digest, $3 codes sent before, $4 time, $5 maximum number of codes.
  */
 export const ADD_CODE = `
   UPDATE sessions SET otp_digests = array_append(otp_digests, $2::bytea), otp_sends = otp_sends + 1, otp_sent_at = $4
@@ -91,7 +91,7 @@ export const ADD_CODE = `
   RETURNING id`;
 
 /**
- * Counts one attempt on each of some pending sessions and gives what it is to be compared with: no digest is read before
+ * Counts one attempt on each of some pending sessions and returns the digests to compare: no digest is read before
  * its attempt is counted. $1 ids, $2 and $3 their bounds.
  */
 export const COUNT_ATTEMPTS = `
@@ -108,13 +108,13 @@ export interface AttemptRow {
 }
 
 /**
- * Locks the sessions of some token digests in id order and reads the clock for each after its lock.
- * $1 digests, $2 lowest id still of interest, $3 first id that cannot exist yet: together they leave two or three
- * partitions of the many, which is worth a third of the speed. $4 whether sessions of test keys are searched, or live ones.
+ * Locks the sessions of some token digests in id order and reads the clock for each after its lock. $1 digests, $2
+ * lowest id of interest, $3 first id that cannot exist yet: together they restrict the search to two or three
+ * partitions, which raises the throughput by half. $4 whether sessions of test keys are searched, or live ones.
  *
- * Each bound is an ANY of one: it prunes as a plain comparison does, but the planner does not take two of them for a
- * narrow range. It would, on a partition that has no statistics yet (each new day, for a minute), and read all of the
- * day's ids: 64 digests among 20,000 sessions took 5.5 ms, and take 0.3 ms so, among 200,000 too.
+ * Each bound is an ANY over one element: it prunes partitions like a plain comparison, but the planner does not
+ * estimate two of them as a narrow range. With a narrow range, on a partition without statistics (each new day, for a
+ * minute), it reads all ids of the day: 64 digests among 20,000 sessions took 5.5 ms, now 0.3 ms, among 200,000 too.
  */
 export const LOCK_BY_DIGEST = `
   WITH locked AS MATERIALIZED (
@@ -125,9 +125,9 @@ export const LOCK_BY_DIGEST = `
   SELECT *, ${NOW} AS now FROM locked`;
 
 /**
- * Locks pending sessions whose time is up, as many as asked for, passing over those that someone else holds.
- * $1 how many, $2 lowest id looked at, $3 first id that cannot exist yet. The condition takes the statement's time, which
- * an index can be searched for; the decision takes the clock after the lock.
+ * Locks pending sessions past `expires_at`, skipping those locked by others. The condition uses the statement's time,
+ * which an index can serve; the decision uses the clock read after the lock. $1 maximum rows, $2 lowest id, $3 first
+ * id that cannot exist yet.
  */
 export const LOCK_DUE = `
   WITH locked AS MATERIALIZED (
@@ -137,12 +137,13 @@ export const LOCK_DUE = `
   SELECT *, ${NOW} AS now FROM locked`;
 
 /**
- * Ends pending sessions, forgets their codes, and gives the ids that it really ended.
- * $1 new status, $2 what approved it or null, $3 ids, $4 moments in the same order.
+ * Ends pending sessions, deletes their code digests, and returns the ids that it ended. $1 new status, $2 approving
+ * evidence or null, $3 ids, $4 times in the same order.
  *
- * Ids, which choose the partitions as bounds would: by bounds alone, on a partition without statistics, the planner reads
- * every pending session between them (73 ms for 64 among 200,000, against 1.4 ms). With bounds beside the ids, or a status
- * that it can read, it believes in one row and joins by a loop within a loop (48 µs for each of a set of 64, against 27).
+ * Ids prune the partitions as bounds would: by bounds alone, on a partition without statistics, the planner reads
+ * every pending session between them (73 ms for 64 among 200,000, against 1.4 ms). With bounds beside the ids, or a
+ * status that it can estimate, it expects one row and chooses a nested loop (48 µs for each of a set of 64, against
+ * 27).
  */
 export const END_SESSIONS = `
   UPDATE sessions SET status = $1, approved_by = $2, ended_at = ending.at, otp_digests = NULL
@@ -151,8 +152,8 @@ export const END_SESSIONS = `
   RETURNING sessions.id`;
 
 /**
- * Marks approved sessions as used, each once, and gives the ids that are marked with this call's consumption: a second
- * run of the same command finds its own. $1 ids, $2 ids of the consumptions in the same order, $3 and $4 bounds of $1.
+ * Marks approved sessions as consumed, each once, and returns the ids with this call's consumption id: a second run
+ * of the same command finds its own write. $1 ids, $2 consumption ids in the same order, $3 and $4 bounds of $1.
  */
 export const CONSUME_SESSIONS = `
   UPDATE sessions SET consumption_id = coalesce(sessions.consumption_id, consumed.by)
@@ -162,10 +163,11 @@ export const CONSUME_SESSIONS = `
   RETURNING sessions.id`;
 
 /**
- * Live sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before. Locked in
- * id order, as everywhere. $1 ids, $2 and $3 their bounds, $4 which of them are chosen; the others are only locked.
+ * Sets the channel of live sessions to RCS after their card was delivered within the grace period. Returns the
+ * changed ids. Locks in id order, as everywhere. $1 ids to lock, $2 and $3 their bounds, $4 ids to change; others are
+ * only locked.
  */
-export const CHOOSE_RCS = `
+export const SET_CHANNEL_RCS = `
   WITH locked AS MATERIALIZED (
     SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   UPDATE sessions SET channel = 'rcs' FROM locked
@@ -174,10 +176,10 @@ export const CHOOSE_RCS = `
   RETURNING sessions.id`;
 
 /**
- * Notes on pending sessions that a wrong sender was told of, once each, and gives the ids noted.
- * $1 ids, $2 moments in the same order, $3 and $4 bounds of the ids.
+ * Records the first sender mismatch of pending sessions, once each, and returns the changed ids. $1 ids, $2 times in
+ * the same order, $3 and $4 bounds of the ids.
  */
-export const NOTE_MISMATCH = `
+export const RECORD_MISMATCH = `
   UPDATE sessions SET sender_mismatch_at = seen.at
   FROM unnest($1::uuid[], $2::timestamptz[]) AS seen (id, at)
   WHERE sessions.id = seen.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $3 AND $4

@@ -17,7 +17,7 @@ import { SessionList, type SessionPage, type SessionQuery } from './session-list
 import { createdSession, insertRow, lockedSession, sessionOf } from './session.row.js';
 import type { CreateCommand, CreateSession } from './session.row.js';
 import {
-  CHOOSE_RCS,
+  SET_CHANNEL_RCS,
   CONSUME_SESSIONS,
   FIND_SESSION,
   FIND_SESSIONS,
@@ -31,9 +31,14 @@ import {
 import type { Session } from './rules/session.js';
 import type { BareSessionRenderer } from './session.view.js';
 
-/** How long a token is told from one that never was (contract, MO matching): older ones are unknown. No session lives longer. */
+/**
+ * For this time a token is recognised as expired (contract, MO matching); older ones are unknown. No session lives
+ * longer.
+ */
 const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
-/** Between two sweeps over every partition, for what a long stop may have left behind the ordinary bounds. */
+/**
+ * Interval of sweeps over every partition, which find sessions that a long outage left outside the ordinary bounds.
+ */
 const FULL_SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 
 const DEFAULT_MAX_BATCH = 64;
@@ -44,9 +49,9 @@ const CANCELLATION = { trigger: 'cancel', approvedBy: null } as const;
 const EXPIRY = { trigger: 'expire', approvedBy: null } as const;
 const APPROVED_BY_MO: EndingKind = { to: 'approved', emits: 'verification.completed', approvedBy: 'mo' };
 
-/** What an inbound SMS shows, before it is known whether it matches. */
+/** An inbound SMS before it is matched. */
 export interface InboundEvidence extends Omit<InboundCase, 'digests'> {
-  /** The caller's number for the message; verdicts come in the order of the evidence. */
+  /** The caller's number of the message; verdicts are in the order of the evidence. */
   readonly ref: number;
   readonly tokens: readonly FoundToken[];
 }
@@ -57,19 +62,19 @@ export interface SessionStoreOptions {
   readonly keys: ServerKeys;
   readonly events: EventStore;
   readonly renderer: Pick<BareSessionRenderer, 'bareWith'>;
-  /** Called with the ids of event rows once they are committed: the moment to ring the bell. Must not throw. */
+  /** Called with the ids of event rows after their commit, to notify the dispatcher. Must not throw. */
   onEvents(ids: readonly string[]): void;
-  /** Called with checks of codes of live sessions once they are committed. Must not throw. */
+  /** Called with code checks of live sessions after their commit. Must not throw. */
   onChecks?(checks: readonly CodeCheck[]): void;
   readonly batch?: {
     readonly maxBatch: number;
     readonly maxInFlight: number;
-    /** Told after each transaction of commands how many it had. */
+    /** Called after each transaction with its number of commands. */
     readonly onBatch?: (name: SessionBatch, size: number) => void;
   };
 }
 
-/** What is done in sets. */
+/** Operations that are batched. */
 export type SessionBatch = 'create' | 'find' | 'cancel' | 'check' | 'consume';
 
 interface NamedSession {
@@ -78,11 +83,11 @@ interface NamedSession {
 }
 
 interface ConsumeCommand extends NamedSession {
-  /** Of this consumption: a repeated run of the same command recognises its own write. */
+  /** Id of this consumption: a repeated run of the same command recognises its own write. */
   readonly consumptionId: Uuid;
 }
 
-/** How many sessions of each mode a sweep marked as expired. */
+/** Number of sessions per mode that a sweep marked as expired. */
 export type ExpiredCounts = Readonly<Record<Mode, number>>;
 
 export type CancelResult = 'done' | 'unknown';
@@ -94,14 +99,14 @@ export type ConsumeResult =
   | { readonly kind: 'not_approved'; readonly session: Session }
   | { readonly kind: 'consumed_before' };
 
-/** A tap on the card, for some sessions at once. */
+/** A tap on the card, for several sessions at once. */
 export type Decision = { readonly mode: Mode; readonly ids: readonly Uuid[] } & (
   { readonly trigger: 'approve'; readonly approvedBy: 'rcs' } | { readonly trigger: 'deny'; readonly approvedBy: null }
 );
 
 /**
- * The one door to session rows. Every change of state is decided by `transition` under the row's lock, written under a
- * guard on the old status, and carries its event row in the same transaction; so a session ends exactly once.
+ * The only writer of session rows. Every change of state is decided by `transition` under the row's lock, written
+ * with a guard on the old status, and adds its event row in the same transaction; so a session ends exactly once.
  */
 export class SessionStore {
   private readonly endings: SessionEndings;
@@ -153,23 +158,23 @@ export class SessionStore {
   }
 
   /**
-   * Opens a session. Commands of the same moment share one statement; there is no event. With the id of an earlier
-   * attempt whose answer was lost it is the same session: nothing is opened twice.
+   * Creates a session. Concurrent commands share one statement; there is no event. With the id of an earlier attempt
+   * whose response was lost, it returns that session: nothing is created twice.
    */
   create(session: CreateSession, id: Uuid = this.options.clock.newId()): Promise<Session> {
     return this.creates.add({ id, session });
   }
 
-  /** A session of this tenant as it reads now, or null: a session of another account or mode is reported as unknown. */
+  /** The current state of a session of this tenant, or null: sessions of another account or mode count as unknown. */
   async find(tenant: Tenant, id: Uuid): Promise<Session | null> {
-    if (this.isOfToday(id)) return this.finds.add({ tenant, id });
+    if (this.isRecentId(id)) return this.finds.add({ tenant, id });
     const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, tenant.accountId, isTestMode(tenant)]);
     return row === undefined ? null : sessionOf(row);
   }
 
   /**
-   * Sessions as they read now, whatever their tenant, in no order; ids that are not there are left out. For readers that
-   * have the ids from rows of the same tenant.
+   * Current state of sessions of any tenant, in no particular order; missing ids are left out. For readers that have
+   * the ids from rows of the same tenant.
    */
   async findMany(db: Executor, ids: readonly Uuid[]): Promise<Session[]> {
     if (ids.length === 0) return [];
@@ -179,34 +184,34 @@ export class SessionStore {
   }
 
   /**
-   * One page of a tenant's sessions as they read now, newest first. A pending session past its time is an expired one,
-   * for the filter too.
+   * One page of a tenant's sessions in their current state, newest first. A pending session past `expiresAt` is
+   * expired, for the filter too.
    */
   list(tenant: Tenant, query: SessionQuery): Promise<SessionPage> {
     return this.listing.page(tenant, query);
   }
 
-  /** Cancels a live session; one that has ended, by its clock too, stays as it is and is `done` all the same. */
+  /** Cancels a live session; an ended one, or one past `expiresAt`, stays unchanged and returns `done` as well. */
   async cancel(tenant: Tenant, id: Uuid): Promise<CancelResult> {
-    if (this.isOfToday(id)) return this.cancels.add({ tenant, id });
+    if (this.isRecentId(id)) return this.cancels.add({ tenant, id });
     const [result = 'unknown'] = await this.cancelAll([{ tenant, id }]);
     return result;
   }
 
-  /** Marks an approved session as used, once: exactly one call ever gets `consumed` (contract, Consume). */
+  /** Consumes an approved session: exactly one call ever returns `consumed` (contract, Consume). */
   async consume(tenant: Tenant, id: Uuid): Promise<ConsumeResult> {
     const command = { tenant, id, consumptionId: this.options.clock.newId() };
-    if (this.isOfToday(id)) return this.consumes.add(command);
+    if (this.isRecentId(id)) return this.consumes.add(command);
     const [result = NOT_FOUND] = await this.consumeAll([command]);
     return result;
   }
 
   /**
-   * Judges inbound messages and approves the sessions of one mode that they match, in the caller's transaction: the token
-   * of a session of the other mode is an unknown one. `record` stores the messages with their fates in that same
-   * transaction: it is called with the verdicts, in the order of the evidence, and its
-   * statements travel together with the approvals. The caller rings the bell for `eventIds` after its commit. A message
-   * is matched only if the guarded write really approved its session, else this throws.
+   * Judges inbound messages and approves the sessions of one mode that they match, in the caller's transaction; a
+   * token of the other mode counts as unknown. `record` stores the messages with their fates in the same transaction:
+   * it gets the verdicts, in the order of the evidence, and its statements are pipelined with the approvals. The
+   * caller notifies the dispatcher of `eventIds` after its commit. A message is matched only if the guarded write
+   * approved its session, else this throws.
    */
   async matchInbound(
     tx: Executor,
@@ -214,7 +219,7 @@ export class SessionStore {
     evidence: readonly InboundEvidence[],
     record: (verdicts: readonly InboundVerdict[]) => Promise<void> = nothingToRecord,
   ): Promise<{ verdicts: InboundVerdict[]; eventIds: string[] }> {
-    // Spelled out, because a rest pattern costs five times as much and this runs for every SMS.
+    // Written field by field, because a rest pattern costs five times as much and this runs for every SMS.
     const cases = evidence.map(({ tokens, senders, ambiguousSender = false, trusted }) => ({
       digests: tokens.flatMap((token) => this.digests(token)),
       senders,
@@ -232,41 +237,41 @@ export class SessionStore {
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
     const approved = pick(byId, approve).map((row) => ({ row, at: row.now }));
-    // Asked for at once and written in this order: a session may see a wrong sender and then the right one.
+    // Sent at once and executed in this order: a session may get a wrong sender and then the right one.
     const [mismatchEvents, approvalEvents] = await Promise.all([
-      this.endings.noteMismatch(tx, pick(byId, mismatch)),
-      this.endings.end(tx, APPROVED_BY_MO, approved),
+      this.endings.recordMismatch(tx, pick(byId, mismatch)),
+      this.endings.endSessions(tx, APPROVED_BY_MO, approved),
       record(verdicts),
     ]);
     return { verdicts: [...verdicts], eventIds: [...mismatchEvents, ...approvalEvents] };
   }
 
   /**
-   * Locks a session that is to send a code and says whether it may, before anything is asked about its destination: the
-   * refusals in the contract's order. Its own limits are `codeLimit`'s, which come after the destination.
+   * Locks a session that is to send a code and decides whether it may, before its destination is checked: refusals in
+   * the contract's order. `codeLimit`, which is checked after the destination, has the session's own limits.
    */
   prepareCode(tx: Executor, tenant: Tenant, id: Uuid): Promise<CodeReadiness> {
     return this.codes.prepare(tx, tenant, id);
   }
 
-  /** Adds a code to the session that `prepareCode` locked in the same transaction, once `codeLimit` has let it. */
+  /** Adds a code to the session that `prepareCode` locked in the same transaction, after `codeLimit` allowed it. */
   addCode(tx: Executor, ready: ReadyForCode, code: string): Promise<void> {
     return this.codes.add(tx, ready, code);
   }
 
   /**
-   * Tries a well-formed code on a session and approves it if the code is one of those sent. The attempt is counted
-   * before the compare; checks of one moment share a transaction, those of one session come one after the other.
+   * Checks a well-formed code and approves the session if the code is one of those sent. The attempt is counted
+   * before the comparison; concurrent checks share a transaction, checks of one session run one after the other.
    */
-  check(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
-    return this.isOfToday(id) ? this.codes.check(tenant, id, code) : this.codes.checkAlone(tenant, id, code);
+  checkCode(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
+    return this.isRecentId(id) ? this.codes.check(tenant, id, code) : this.codes.checkAlone(tenant, id, code);
   }
 
   /**
-   * Ends those of some sessions of one mode that are still pending, by a tap on the card: approves or denies them with
-   * their events, in the caller's transaction. The caller rings the bell for `eventIds` after its commit.
+   * Approves or denies pending sessions of one mode by a tap on their card, with their events, in the caller's
+   * transaction. The caller notifies the dispatcher of `eventIds` after its commit.
    */
-  async decide(tx: Executor, { mode, ids, ...cause }: Decision): Promise<Ended> {
+  async applyCardDecision(tx: Executor, { mode, ids, ...cause }: Decision): Promise<Ended> {
     if (ids.length === 0) return { ended: [], eventIds: [] };
     const { low, high } = idBounds(ids);
     const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
@@ -275,25 +280,26 @@ export class SessionStore {
   }
 
   /**
-   * Live sessions whose card arrived while their request waited are RCS, in the caller's transaction: before `decide`, so
-   * that the event of a tap says so too. Answers which were not before. `tapped` are those that `decide` will be asked for
-   * next: all are locked now, since two statements one after the other would not lock in the order of ids.
+   * Sets the channel of live sessions to RCS whose card was delivered while their request waited, in the caller's
+   * transaction. Call before `decide`, so that the event of a tap has the channel too. Returns the changed ids.
+   * `tapped` are the ids that `decide` gets next: all are locked here, because two statements would not lock in id
+   * order.
    */
   async markRcsDelivered(tx: Executor, ids: readonly Uuid[], tapped: readonly Uuid[] = []): Promise<Uuid[]> {
     const all = [...new Set([...ids, ...tapped])];
     if (all.length === 0) return [];
     const { low, high } = idBounds(all);
-    return (await tx.query<{ id: Uuid }>(CHOOSE_RCS, [all, low, high, ids])).map(({ id }) => id);
+    return (await tx.query<{ id: Uuid }>(SET_CHANNEL_RCS, [all, low, high, ids])).map(({ id }) => id);
   }
 
   /**
-   * Writes down the expiry of sessions whose time is up, with their events: bookkeeping, since every reader already sees
-   * them expired. Several processes may do it at once.
+   * Marks sessions past `expiresAt` as expired and writes their events; readers already see them as expired. Several
+   * processes may run it concurrently.
    *
-   * @param limit how many at most in this transaction
-   * @returns how many of each mode; as many as the limit in all means that more may wait
+   * @param limit maximum number in this transaction
+   * @returns how many of each mode; a total equal to the limit means that more may be due
    */
-  async expireDue(limit: number): Promise<ExpiredCounts> {
+  async expireDueSessions(limit: number): Promise<ExpiredCounts> {
     const { database, clock } = this.options;
     const nowMs = clock.nowMs();
     const everything = nowMs - this.sweptAllAtMs >= FULL_SWEEP_INTERVAL_MS;
@@ -305,11 +311,11 @@ export class SessionStore {
       return [{ live: rows.length - test, test }, expired] as const;
     });
     if (everything && counts.live + counts.test < limit) this.sweptAllAtMs = nowMs;
-    this.tell(eventIds);
+    this.notifyEvents(eventIds);
     return counts;
   }
 
-  /** Waits until every command taken in has been answered. */
+  /** Waits until every accepted command has been answered. */
   async drain(): Promise<void> {
     const batchers = [this.creates, this.finds, this.cancels, this.consumes, this.codes];
     await Promise.all(batchers.map((each) => each.drain()));
@@ -320,7 +326,7 @@ export class SessionStore {
     const rows = commands.map((command) => insertRow(keys, command));
     const inserted = await database.query<{ id: Uuid; createdAt: Date }>(INSERT_SESSIONS, [JSON.stringify(rows)]);
     const times = new Map(inserted.map(({ id, createdAt }) => [id, createdAt]));
-    // Made by an earlier attempt: answered as it was made, whatever became of it, or of its brand, since then.
+    // Created by an earlier attempt: returned as created, whatever happened to it, or to its brand, since then.
     const there = commands.filter(({ id }) => !times.has(id)).map(({ id }) => id);
     const earlier = new Map((await this.findMany(database, there)).map((session) => [session.id, session]));
     return commands.map((command) => {
@@ -355,7 +361,7 @@ export class SessionStore {
       const { eventIds: cancelled } = await this.endings.endByRule(tx, CANCELLATION, locked);
       return [new Set(own), cancelled] as const;
     });
-    this.tell(eventIds);
+    this.notifyEvents(eventIds);
     return commands.map((command) => (owners.has(command) ? 'done' : 'unknown'));
   }
 
@@ -370,8 +376,8 @@ export class SessionStore {
         return isOwn(command, row) && row?.status === 'approved';
       });
       const values = [approved.map(({ id }) => id), approved.map(({ consumptionId }) => consumptionId), low, high];
-      const written = approved.length === 0 ? [] : await tx.query<{ id: Uuid }>(CONSUME_SESSIONS, values);
-      const consumed = new Set(written.map(({ id }) => id));
+      const updated = approved.length === 0 ? [] : await tx.query<{ id: Uuid }>(CONSUME_SESSIONS, values);
+      const consumed = new Set(updated.map(({ id }) => id));
       return commands.map((command) => consumeResult(command, byId.get(command.id), consumed));
     });
   }
@@ -389,10 +395,10 @@ export class SessionStore {
   }
 
   /**
-   * Whether what is asked of a session may share a statement with what is asked of others at the same moment: an id of
-   * another day, which any caller may name, would make it search every partition.
+   * Whether an operation may share a statement with others: an id of another day, which any caller may send, would
+   * make the shared statement search every partition.
    */
-  private isOfToday(id: Uuid): boolean {
+  private isRecentId(id: Uuid): boolean {
     return Math.abs(this.options.clock.nowMs() - idTimeMs(id)) < TOKEN_MEMORY_MS;
   }
 
@@ -400,7 +406,7 @@ export class SessionStore {
     return firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
   }
 
-  private tell(eventIds: readonly Uuid[]): void {
+  private notifyEvents(eventIds: readonly Uuid[]): void {
     if (eventIds.length > 0) this.options.onEvents(eventIds);
   }
 }

@@ -46,7 +46,7 @@ const ACCOUNT = 'acct_01HF7YAT000000000000000002';
 const BRAND = 'brd_01HF7YAT000000000000000003';
 
 describe('SessionRenderer', () => {
-  it('writes the fields in the order of the specification, metadata as it was given', () => {
+  it('writes the fields in the order of the specification, metadata unchanged', () => {
     const uri = `sms:+14155550100?body=AUTH-ACME-${deriveToken(keys, PENDING.id)}%0ASend%20this.`;
     expect(renderer.full(PENDING)).toBe(
       `{"id":"${ID}","status":"pending","channel":"sms_fallback","fallbackUri":"${uri}","phone":"+14155552671",` +
@@ -69,7 +69,7 @@ describe('SessionRenderer', () => {
     expect(renderer.authEntropy(APPROVED)).toBe(entropy);
   });
 
-  it('marks a test session in every view, and gives it an authEntropy of its own', () => {
+  it('marks a test session in every view, and gives it its own authEntropy', () => {
     const test = { ...APPROVED, test: true };
     const views = [renderer.full(test), renderer.listed(test), renderer.reduced(test), renderer.checked(test)];
     for (const text of views) expect(JSON.parse(text)).toMatchObject({ test: true });
@@ -87,7 +87,7 @@ describe('SessionRenderer', () => {
     expect(text).not.toContain('authEntropy');
   });
 
-  it('shows a browser with a ticket eight fields and no more', () => {
+  it('shows exactly eight fields to a browser with a ticket', () => {
     const { fallbackUri } = JSON.parse(renderer.full(APPROVED)) as { readonly fallbackUri: string };
     expect(renderer.reduced(APPROVED)).toBe(
       `{"id":"${ID}","status":"approved","channel":"sms_fallback","fallbackUri":"${fallbackUri}",` +
@@ -97,25 +97,25 @@ describe('SessionRenderer', () => {
     expect(renderer.reduced(PENDING)).toContain('"approvedAt":null,"latencyMs":null}');
   });
 
-  it('has no link when the card was delivered', () => {
+  it('has no link after the card was delivered', () => {
     expect(renderer.full({ ...PENDING, channel: 'rcs' })).toContain('"channel":"rcs","fallbackUri":null,');
   });
 
-  it('lists a session as create and GET give it, but never with authEntropy', () => {
+  it('lists a session as create and GET return it, but never with authEntropy', () => {
     expect(renderer.listed(PENDING)).toBe(renderer.full(PENDING));
     const { authEntropy: shown, ...rest } = JSON.parse(renderer.full(APPROVED)) as Record<string, unknown>;
     expect(shown).toBe(renderer.authEntropy(APPROVED));
     expect(JSON.parse(renderer.listed(APPROVED))).toEqual(rest);
   });
 
-  it('answers an accepted code with the fields of the specification, the key share being authEntropy', () => {
+  it('answers an accepted code with the fields of the specification; the key share equals authEntropy', () => {
     const entropy = renderer.authEntropy(APPROVED);
     expect(renderer.checked(APPROVED)).toBe(
       `{"id":"${ID}","status":"approved","phone":"+14155552671","authEntropy":"${entropy}","e2eeKeyShare":"${entropy}"}`,
     );
   });
 
-  it('leaves authEntropy and fallbackUri out of what is stored, and nothing else', () => {
+  it('leaves only authEntropy and fallbackUri out of the stored form', () => {
     const stored = renderer.bare(APPROVED);
     expect(stored).not.toContain(deriveToken(keys, PENDING.id));
     const without = Object.fromEntries(

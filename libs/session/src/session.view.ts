@@ -9,9 +9,9 @@ import type { PlainSession, Session } from './rules/session.js';
 const MAX_RENDERED_IDS = 4_096;
 
 /**
- * The Session object (specification 2.1) as event rows hold it: without `authEntropy` and `fallbackUri`, which are not
- * stored in clear, and without the keys that they need. JSON text, fields in the specification's order, and not an object,
- * because metadata goes out verbatim and an object would sort its keys.
+ * The Session object (specification 2.1) as stored in event rows: without `authEntropy` and `fallbackUri`, which are
+ * not stored in clear, so it needs no keys. JSON text with fields in the specification's order instead of an object,
+ * because metadata is sent verbatim and an object would reorder its keys.
  */
 export class BareSessionRenderer {
   protected readonly ids = new RenderedIds();
@@ -20,12 +20,12 @@ export class BareSessionRenderer {
     return this.bareWith(session, encodeMetadata(session.metadata));
   }
 
-  /** As `bare`, with metadata as the JSON text that the row holds. */
+  /** As `bare`, with metadata as the row's JSON text. */
   bareWith(session: PlainSession, metadata: string): string {
     return `{${headOf(session)},${this.bodyOf(session, metadata)}}`;
   }
 
-  /** Values without JSON.stringify are of a closed alphabet by the time a session exists. */
+  /** Values written without JSON.stringify were validated against a restricted alphabet. */
   protected bodyOf(session: PlainSession, metadata: string): string {
     const approvedAt = session.status === 'approved' ? session.endedAt : null;
     const latencyMs = approvedAt === null ? 'null' : String(approvedAt.getTime() - session.createdAt.getTime());
@@ -40,7 +40,7 @@ export class BareSessionRenderer {
   }
 }
 
-/** The Session object as callers read it. */
+/** The Session object as returned to callers. */
 export class SessionRenderer extends BareSessionRenderer {
   constructor(
     private readonly keys: ServerKeys,
@@ -49,20 +49,20 @@ export class SessionRenderer extends BareSessionRenderer {
     super();
   }
 
-  /** As create, GET and webhooks give it; `authEntropy` only when approved. */
+  /** For create, GET and webhooks; `authEntropy` only when approved. */
   full(session: Session): string {
     const uri = JSON.stringify(this.fallbackUri(session));
     const body = this.bodyOf(session, encodeMetadata(session.metadata));
     return `{${headOf(session)},"fallbackUri":${uri},${body}${this.entropyOf(session)}}`;
   }
 
-  /** As listings give it: the same without `authEntropy`. */
+  /** For listings: without `authEntropy`. */
   listed(session: Session): string {
     const uri = JSON.stringify(this.fallbackUri(session));
     return `{${headOf(session)},"fallbackUri":${uri},${this.bodyOf(session, encodeMetadata(session.metadata))}}`;
   }
 
-  /** As a browser with a ticket sees it (contract, Realtime): neither phone nor metadata, and never `authEntropy`. */
+  /** For a browser with a ticket (contract, Realtime): no phone, no metadata, never `authEntropy`. */
   reduced(session: Session): string {
     const approvedAt = session.status === 'approved' ? session.endedAt : null;
     const latencyMs = approvedAt === null ? null : approvedAt.getTime() - session.createdAt.getTime();
@@ -72,7 +72,7 @@ export class SessionRenderer extends BareSessionRenderer {
     return `{${headOf(session)},"fallbackUri":${uri},${body}${testMark(session)}}`;
   }
 
-  /** As an accepted code is answered (specification 4.4). */
+  /** The response to an accepted code (specification 4.4). */
   checked(session: Session): string {
     const entropy = this.authEntropy(session);
     return (
@@ -83,8 +83,8 @@ export class SessionRenderer extends BareSessionRenderer {
   }
 
   /**
-   * The `sms:` deep link; null when the card was delivered instead, and when the session's version of the master key is no
-   * longer listed: such a session ended long ago, and its token is good for nothing.
+   * The `sms:` deep link; null when the card was delivered instead, and when the session's version of the master key
+   * is no longer configured: such a session ended long ago, and its token is invalid.
    */
   fallbackUri(session: PlainSession): string | null {
     if (session.channel === 'rcs' || !this.keys.has(session.keyVersion)) return null;
@@ -92,7 +92,7 @@ export class SessionRenderer extends BareSessionRenderer {
     return fallbackUri(session.inboundNumber, fallbackText(session.brandSlug, token, session.instruction));
   }
 
-  /** The session's `authEntropy`, whatever its status: whether it may be shown is the caller's question. */
+  /** The session's `authEntropy`, whatever its status: the caller decides whether it may be shown. */
   authEntropy(session: PlainSession): string {
     return authEntropy(this.entropyKeys, session.entropyKeyVersion, {
       mode: modeOf(session.test),
@@ -111,10 +111,10 @@ function headOf(session: PlainSession): string {
   return `"id":"${renderId('sess', session.id)}","status":"${session.status}","channel":"${session.channel}"`;
 }
 
-/** A test session says so wherever it appears; a live one has no such field (contract, Test keys). */
+/** `test: true` in every view of a test session; live sessions have no such field (contract, Test keys). */
 const testMark = ({ test }: Pick<PlainSession, 'test'>): string => (test ? ',"test":true' : '');
 
-/** Rendered ids of accounts and brands, which come again and again. */
+/** A cache of rendered ids of accounts and brands, which repeat often. */
 class RenderedIds {
   private readonly texts = new Map<string, string>();
 

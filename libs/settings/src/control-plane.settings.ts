@@ -17,12 +17,12 @@ import {
 import { weakAdminKeyFaults, weakKeyFaults } from './weak-keys.js';
 import { coverWholeSpace, isWideRange } from './whole-space.js';
 
-/** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
+/** How clients reach the control plane: over its own TLS 1.3, or over plain HTTP behind a TLS proxy. */
 export type TlsSettings =
   | { readonly mode: 'direct'; readonly certFile: string; readonly keyFile: string }
   | { readonly mode: 'proxy'; readonly trustedProxies: readonly string[] };
 
-/** The numbers of the toll-fraud guard; each is a variable below, which says what it bounds. */
+/** The limits of the toll-fraud guard; each is a variable below, where its meaning is documented. */
 export interface OtpLimits {
   readonly phonePerHour: number;
   readonly phonePerDay: number;
@@ -31,9 +31,9 @@ export interface OtpLimits {
   readonly breakerBlockSeconds: number;
 }
 
-/** Settings of the control plane. Entropy and admin keys have no default and are given to no other process. */
+/** Settings of the control plane. Entropy and admin keys have no default, and no other process gets them. */
 export class ControlPlaneSettings extends DaemonSettings {
-  /** By version, from 1; new brands get the highest. */
+  /** By version, from 1; new brands use the highest. */
   @EntropyKeys('COUNTERSIGN_ENTROPY_KEYS')
   readonly entropyKeys!: ReadonlyMap<number, Buffer>;
 
@@ -77,49 +77,52 @@ export class ControlPlaneSettings extends DaemonSettings {
   @ConnectionUrl('WEBHOOK_EGRESS_PROXY', ['http:', 'https:'])
   readonly webhookEgressProxy: string | null = null;
 
-  /** Webhooks a second to one host, of each control plane; a second's worth may go at once. */
+  /** Maximum webhooks per second to one host, per control plane; with a burst of one second's worth. */
   @WholeNumber('WEBHOOK_HOST_PER_SECOND', 1, 1_000_000)
   readonly webhookHostPerSecond: number = 1_000;
 
   /**
-   * Sessions of one phone at one account whose time is not over, as each control plane counts them; 0: no limit. With a
-   * limit, whoever may open sessions on a caller's page can keep a phone out of it by opening so many.
+   * Maximum number of live sessions per phone and account, counted by each control plane; 0: no limit. With a limit,
+   * a person who can open sessions on a caller's page can block a phone by opening that many.
    */
   @WholeNumber('LIVE_SESSIONS_PER_PHONE', 0, 1_000)
   readonly liveSessionsPerPhone: number = 0;
 
-  /** Idempotency keys of one account and mode at a time; Only 1 in 64 is counted, so a lower quota could not be measured. */
+  /**
+   * Idempotency keys of one account and mode at a time. Only 1 in 64 is counted, so a lower quota could not be
+   * measured.
+   */
   @WholeNumber('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000, 1_000_000_000)
   readonly idempotencyKeysPerAccount: number = 2_000_000;
 
-  /** WebSockets of one process; no account takes the last fifth of these places from the others. */
+  /** Maximum WebSockets of one process; the last fifth is reserved so that no single account can use all of them. */
   @WholeNumber('REALTIME_CONNECTIONS', 15, 15_000)
   readonly realtimeConnections: number = 15_000;
 
-  /** How long a create waits for the word that a card which the platform took has reached the phone. */
+  /** How long a create waits for the delivery report of a card that the platform has accepted. */
   @WholeNumber('RCS_DELIVERY_WAIT_MS', 0, 8_000)
   readonly rcsDeliveryWaitMs: number = 3_000;
 
-  /** For how long no card is tried on a phone that an agent could not reach; 0: every session tries. */
+  /** How long no card is sent to a phone that an agent could not reach; 0: every session tries. */
   @WholeNumber('RCS_UNREACHABLE_SECONDS', 0, 86_400)
   readonly rcsUnreachableSeconds: number = 300;
 
-  /** Codes of one account to one phone, in a window that begins with the first; over all accounts twice as many. */
+  /** Codes of one account to one phone, in a window that begins with the first; twice as many over all accounts. */
   @WholeNumber('OTP_PHONE_PER_HOUR', 1, 1_000_000)
   readonly otpPhonePerHour: number = 5;
 
   @WholeNumber('OTP_PHONE_PER_DAY', 1, 1_000_000)
   readonly otpPhonePerDay: number = 10;
 
-  /** From this number of codes in an hour on, or from the account's floor where that is larger, a block of numbers must convert … */
+  /** From this number of codes per hour, or from the account's floor if larger, a block of numbers must convert … */
   @WholeNumber('OTP_BREAKER_SENDS', 1, 1_000_000)
   readonly otpBreakerSends: number = 50;
 
-  /** … at least so many percent of them, … */
+  /** … at least this percentage of them, … */
   @WholeNumber('OTP_BREAKER_PERCENT', 0, 100)
   readonly otpBreakerPercent: number = 20;
 
-  /** … or it is blocked for so long, four times as long on each repeat. */
+  /** … or it is blocked for this time, four times as long on each repeat. */
   @WholeNumber('OTP_BREAKER_BLOCK_MINUTES', 1, 43_200)
   readonly otpBreakerBlockMinutes: number = 60;
 
@@ -133,7 +136,7 @@ export class ControlPlaneSettings extends DaemonSettings {
     };
   }
 
-  /** Base of every URL that this server gives out, without a slash at its end. Never taken from a request. */
+  /** Base of every URL that this server returns, without a trailing slash. Never derived from a request. */
   get publicBaseUrl(): string {
     if (this.configuredBaseUrl !== null) return this.configuredBaseUrl;
     return `https://${hostInUrl(this.host)}:${this.port}`;
@@ -189,14 +192,14 @@ const NO_TRUSTED_PROXY: SettingFault = {
   allowed: 'the address ranges of the TLS proxy, such as 10.0.0.0/8, separated by commas',
 };
 
-/** Refused because every client could then choose the address it is seen under. */
+/** Rejected because every client could then choose the address that the server sees. */
 const EVERY_PROXY_TRUSTED: SettingFault = {
   variable: 'TRUSTED_PROXIES',
   fault: 'holds every address, so every client could choose the address that it is seen under',
   allowed: 'the address ranges of the TLS proxy alone, such as 10.0.0.0/8, separated by commas',
 };
 
-/** Refused because a key that leaks for the brands of one version would expose those of the other too. */
+/** Rejected because a leaked key of the brands of one version would expose those of the other too. */
 function repeatedEntropyKeys(keys: ReadonlyMap<number, Buffer>): SettingFault[] {
   const fault = repeatedKeyFault(keys);
   if (fault === null) return [];
@@ -223,7 +226,7 @@ function missingTlsFile(variable: string): SettingFault {
   };
 }
 
-/** Who listens on every address is reached by name. */
+/** A server that listens on every address is reached by name. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -1,6 +1,16 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
-import { ConnectionUrl, DatabaseHost, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import {
+  ConnectionUrl,
+  DatabaseHost,
+  Given,
+  Host,
+  Hosts,
+  MasterKeys,
+  OneOf,
+  Production,
+  WholeNumber,
+} from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -10,18 +20,18 @@ const ENVIRONMENT_NOT_NAMED =
   'NODE_ENV is not set, so the defaults of development are used: set NODE_ENV=production, or NODE_ENV=development';
 
 /**
- * Settings of both daemons (contract, Running it). The master key and the database have no default: a development run
- * gets them from its launcher, production refuses to boot without them.
+ * Settings of both daemons (contract, Running it). The master key and the database have no default: in development
+ * the launcher sets them, in production the boot fails without them.
  */
 export class DaemonSettings {
   @ConnectionUrl('DATABASE_URL', ['postgres:', 'postgresql:'])
   readonly databaseUrl!: string;
 
-  /** Null: queues, bus and limits run on PostgreSQL. */
+  /** Null: queues, bus and limits use PostgreSQL. */
   @ConnectionUrl('REDIS_URL', ['redis:', 'rediss:'])
   readonly redisUrl: string | null = null;
 
-  /** Hosts of stores that production may reach without TLS: on a network that nobody else can listen to. */
+  /** Hosts of stores that may be reached without TLS in production, because their network is private. */
   @Hosts('STORES_WITHOUT_TLS')
   readonly storesWithoutTls: readonly string[] = [];
 
@@ -35,7 +45,7 @@ export class DaemonSettings {
   @OneOf('LOG_LEVEL', LOG_LEVELS)
   readonly logLevel: LogLevel = 'info';
 
-  /** Decides what a new account may do before it is set: in development codes go to every country. */
+  /** Determines the defaults of a new account: in development codes are sent to every country. */
   @Production('NODE_ENV')
   readonly production: boolean = false;
 
@@ -53,11 +63,11 @@ export class DaemonSettings {
   @WholeNumber('RETENTION_DAYS', 4, 3650)
   readonly retentionDays: number = 30;
 
-  /** The most commands that share one transaction; 1 switches batching off, which only a measurement wants. */
+  /** Maximum number of commands per transaction; 1 disables batching, for measurements. */
   @WholeNumber('BATCH_MAX_COMMANDS', 1, 500)
   readonly batchMaxCommands: number = 64;
 
-  /** Faults that only several variables together have. */
+  /** Faults of combinations of variables. */
   contradictions(): SettingFault[] {
     if (!this.production) return [];
     return [...unprotectedStores(this), ...weakKeyFaults('COUNTERSIGN_MASTER_KEY', [...this.masterKeys.values()])];

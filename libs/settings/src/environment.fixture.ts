@@ -15,7 +15,7 @@ export const CONTROL_PLANE_KEYS = {
 };
 export const CONTROL_PLANE = { ...DAEMON, ...CONTROL_PLANE_KEYS, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
 
-/** The faults for which a load is refused; empty when it succeeds. */
+/** The faults for which loading fails; empty when it succeeds. */
 export function faultsOf(load: () => unknown): readonly SettingFault[] {
   try {
     load();

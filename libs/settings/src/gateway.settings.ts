@@ -2,9 +2,9 @@ import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
 import { FilePath, Host, Port, Secret, ServiceUrl, WholeNumber } from './variables.js';
 
-/** How the platform of RCS Business Messaging is reached, and how it is known. */
+/** Address and credentials of the RCS Business Messaging platform. */
 export interface RbmSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly serviceAccountFile: string;
   readonly clientToken: string;
@@ -18,7 +18,7 @@ export class GatewaySettings extends DaemonSettings {
   @Port('GATEWAY_SMPP_PORT')
   readonly smppPort: number = 2775;
 
-  /** Used where the certificate and its key are set. */
+  /** Used if the certificate and its key are set. */
   @Port('GATEWAY_SMPP_TLS_PORT')
   readonly smppTlsPort: number = 3550;
 
@@ -28,11 +28,11 @@ export class GatewaySettings extends DaemonSettings {
   @FilePath('SMPP_TLS_KEY_FILE')
   readonly smppTlsKeyFile: string | null = null;
 
-  /** Authorities of the certificates that peers must show on the TLS port; null: no peer is asked for one. */
+  /** Certificate authorities for client certificates on the TLS port; null: no client certificate is requested. */
   @FilePath('SMPP_TLS_CLIENT_CA_FILE')
   readonly smppTlsClientCaFile: string | null = null;
 
-  /** MOs a second from one sender over one link of this process, with a burst of twice as many; 0: no limit. */
+  /** MOs per second from one sender over one link of this process, with a burst of twice as many; 0: no limit. */
   @WholeNumber('MO_SENDER_PER_SECOND', 0, 1_000_000)
   readonly moSenderPerSecond: number = 10;
 
@@ -46,24 +46,24 @@ export class GatewaySettings extends DaemonSettings {
   @ServiceUrl('RBM_BASE_URL')
   readonly rbmBaseUrl: string = 'https://rcsbusinessmessaging.googleapis.com';
 
-  /** The key of the service account that owns the agents, as Google gives it out (JSON). Without it no card is sent. */
+  /** The key file (JSON) from Google of the service account that owns the agents. Without it no card is sent. */
   @FilePath('RBM_SERVICE_ACCOUNT_FILE')
   readonly rbmServiceAccountFile: string | null = null;
 
-  /** What the platform signs its webhooks with. */
+  /** The token with which the platform signs its webhooks. */
   @Secret('RBM_CLIENT_TOKEN', 8, 256)
   readonly rbmClientToken: string | null = null;
 
   @Port('GATEWAY_OPS_PORT')
   readonly opsPort: number = 9465;
 
-  /** Null: no card is sent, and no webhook of the platform believed. */
+  /** Null: no card is sent, and the platform's webhooks are rejected. */
   get rbm(): RbmSettings | null {
     const { rbmBaseUrl: baseUrl, rbmServiceAccountFile: serviceAccountFile, rbmClientToken: clientToken } = this;
     return serviceAccountFile === null || clientToken === null ? null : { baseUrl, serviceAccountFile, clientToken };
   }
 
-  /** Faults that only several variables together have. */
+  /** Faults of combinations of variables. */
   override contradictions(): SettingFault[] {
     return [...super.contradictions(), ...this.halfOfTls(), ...this.clientsWithoutTls(), ...this.halfOfRbm()];
   }
@@ -73,13 +73,16 @@ export class GatewaySettings extends DaemonSettings {
     return halfOf(certificate, ['SMPP_TLS_KEY_FILE', this.smppTlsKeyFile, 'the path of a readable file']);
   }
 
-  /** Cards whose answers nobody could prove would leave every session waiting for a tap that never counts. */
+  /**
+   * Without the token, answers to cards could not be verified, and every session would wait for a tap that never
+   * counts.
+   */
   private halfOfRbm(): SettingFault[] {
     const account: Half = ['RBM_SERVICE_ACCOUNT_FILE', this.rbmServiceAccountFile, 'the path of a readable file'];
     return halfOf(account, ['RBM_CLIENT_TOKEN', this.rbmClientToken, 'the client token of the webhook']);
   }
 
-  /** Client certificates that nobody asks for would protect nothing. */
+  /** Without the TLS port, client certificates are never requested. */
   private clientsWithoutTls(): SettingFault[] {
     if (this.smppTlsClientCaFile === null || this.smppTlsCertFile !== null || this.smppTlsKeyFile !== null) return [];
     const variable = 'SMPP_TLS_CLIENT_CA_FILE';
@@ -89,10 +92,10 @@ export class GatewaySettings extends DaemonSettings {
   }
 }
 
-/** A variable, its value, and what would be right. */
+/** A variable, its value, and what is allowed. */
 type Half = readonly [variable: string, value: string | null, allowed: string];
 
-/** Two that only go together: the fault is that of the missing one. */
+/** Two variables that must be set together: reports the missing one. */
 function halfOf(one: Half, other: Half): SettingFault[] {
   if ((one[1] === null) === (other[1] === null)) return [];
   const [[variable, , allowed], [set]] = one[1] === null ? [one, other] : [other, one];

@@ -1,5 +1,5 @@
 export { ControlPlaneSettings, type OtpLimits, type TlsSettings } from './control-plane.settings.js';
-export { DaemonSettings, LOG_LEVELS, type LogLevel } from './daemon.settings.js';
+export { DaemonSettings } from './daemon.settings.js';
 export { GatewaySettings, type RbmSettings } from './gateway.settings.js';
 export { loadSettings } from './load-settings.js';
 export { isGuardedUrl } from './readings.js';

@@ -18,7 +18,10 @@ const OTHER_NAMES = [
   'COUNTERSIGN_WEBHOOK_SECRET',
   'COUNTERSIGN_WEBHOOK_SECRETS',
 ];
-/** From this length on two typing errors are tolerated, below it one: short names of other programs are often similar. */
+/**
+ * Maximum edit distance of names is two from this length on, one below it: short names of other programs are often
+ * similar.
+ */
 const LONG_NAME = 12;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -68,8 +71,9 @@ export function misnamed(environment: Environment): SettingFault[] {
 }
 
 /**
- * The known name most similar to a name, or null if none is similar enough. Both must begin with the same letter: typing
- * errors seldom change it, and it separates names of other programs, such as OpenSSL's SSL_CERT_FILE, from TLS_CERT_FILE.
+ * The known name most similar to a name, or null if none is similar enough. Both must begin with the same letter:
+ * typing errors rarely change it, and it distinguishes names of other programs, such as OpenSSL's SSL_CERT_FILE, from
+ * TLS_CERT_FILE.
  */
 function nearestOf(name: string, known: ReadonlySet<string>): string | null {
   const plain = name.toUpperCase().replaceAll('-', '_');

@@ -11,9 +11,9 @@ interface Contradictory {
 }
 
 /**
- * The settings of one app, read once from the environment, checked and frozen. An empty variable counts as not set.
- * Secrets may come by files (`X_FILE`); variables that Kubernetes injects for services are ignored.
- * Throws a SettingsError that names every fault at once. The only reader of `process.env` in the house.
+ * The settings of one app, read once from the environment, validated and frozen. An empty variable counts as not set.
+ * Secrets may be given as files (`X_FILE`); variables that Kubernetes injects for services are ignored. Throws a
+ * SettingsError that names all faults. The only reader of `process.env`.
  */
 export function loadSettings<Settings extends object>(
   settingsClass: new () => Settings,
@@ -31,13 +31,16 @@ export function loadSettings<Settings extends object>(
     // A secret whose file has a fault is not reported as missing too.
     ...ofValues.filter(({ variable }) => !faultOfFile.has(variable) && !faultOfFile.has(variable + FILE_SUFFIX)),
   ];
-  // What several variables must be together is asked only once each of them is right.
+  // Combinations are checked only when each variable is valid.
   const all = faults.length === 0 && hasContradictions(settings) ? settings.contradictions() : faults;
   if (all.length > 0) throw new SettingsError(all);
   return Object.freeze(settings);
 }
 
-/** Sets what could be read. A property that could not be is set to null, so that it is not told as missing too. */
+/**
+ * Sets the values that could be read. A property with an unreadable value is set to null, so that it is not also
+ * reported as missing.
+ */
 function fill(
   settings: object,
   variables: ReadonlyMap<string, Variable>,

@@ -6,11 +6,11 @@ const POSTGRES = ['postgres:', 'postgresql:'];
 
 /** Settings of `npm run migrate`, which prepares a database before daemons of a release start. */
 export class MigrationSettings {
-  /** Of the role that owns the tables. Null: the role of `DATABASE_URL` owns them. */
+  /** URL of the role that owns the tables. Null: the role of `DATABASE_URL` owns them. */
   @ConnectionUrl('DATABASE_MIGRATION_URL', POSTGRES)
   readonly migrationUrl: string | null = null;
 
-  /** What the daemons connect with; only the name of its role is used beside `DATABASE_MIGRATION_URL`. */
+  /** URL of the daemons; only the name of its role is used besides `DATABASE_MIGRATION_URL`. */
   @ConnectionUrl('DATABASE_URL', POSTGRES)
   readonly databaseUrl: string | null = null;
 
@@ -28,12 +28,12 @@ export class MigrationSettings {
   @Production('NODE_ENV')
   readonly production: boolean = false;
 
-  /** Of the role that owns the tables. */
+  /** URL of the role that owns the tables. */
   get ownerUrl(): string {
     return this.migrationUrl ?? this.databaseUrl ?? '';
   }
 
-  /** The daemons' role, to be given what it needs. Null: it owns the tables, or is not known. */
+  /** The daemons' role, which gets its privileges. Null: it owns the tables, or is unknown. */
   get daemonRole(): string | null {
     const role = this.databaseUrl === null ? '' : roleOf(this.databaseUrl);
     return role === '' || role === roleOf(this.ownerUrl) ? null : role;

@@ -19,7 +19,7 @@ export function randomOctets(seed: number, length: number): Buffer {
 /** Forms in which secrets are written, each as a function of random octets. */
 export const FORMS_OF_SECRETS: readonly ((octets: Buffer) => string)[] = [
   base64,
-  // One key in 64 begins so, and looks like an absolute path.
+  // One key in 64 begins with a slash, and looks like an absolute path.
   (octets) => `/${base64(octets).slice(1)}`,
   (octets) => `/${base64(octets).slice(1).replace(/=+$/, '')}`,
   (octets) => `1:${base64(octets)}`,
@@ -36,7 +36,7 @@ export const FORMS_OF_SECRETS: readonly ((octets: Buffer) => string)[] = [
   (octets) => `/run/x\n${base64(octets)}`,
 ];
 
-/** All parts of a text that are 6 characters long. */
+/** All substrings of 6 characters. */
 export function piecesOf(text: string): readonly string[] {
   const starts = Array.from({ length: Math.max(0, text.length - PIECE_CHARACTERS + 1) }, (_, index) => index);
   return starts.map((start) => text.slice(start, start + PIECE_CHARACTERS));

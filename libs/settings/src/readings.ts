@@ -5,15 +5,17 @@ import { describeWrongValue } from './wrong-value.js';
 
 export const KEY_OCTETS = 32;
 const LONGEST_ENTROPY_KEY_OCTETS = 64;
-/** Fits PostgreSQL's integer with room to spare; nobody adds entropy keys by the million. */
+/** Far below the limit of PostgreSQL's integer, and far above any real number of entropy keys. */
 const HIGHEST_ENTROPY_VERSION = 1_000_000;
-/** The version of a sealed value is one octet. */
+/** The version in a sealed value is one octet. */
 const HIGHEST_MASTER_VERSION = 255;
 
 const WHOLE_NUMBER = /^-?[0-9]{1,15}$/;
 const HOST = /^(?!-)[A-Za-z0-9.-]{1,253}$/;
 
-/** Texts of the environment to values; what cannot be one comes back as a fault, told without the value itself. */
+/**
+ * Functions from texts of the environment to values; an invalid text gives a fault, which does not contain the text.
+ */
 export function readText(text: string): Reading {
   return { value: text };
 }
@@ -32,7 +34,7 @@ export function readHost(text: string): Reading {
   return HOST.test(text) || ipaddr.isValid(text) ? { value: text } : { fault: 'is no address and no host name' };
 }
 
-/** A comma-separated list of names and addresses, as they stand in URLs without brackets; in lower case. */
+/** A comma-separated list of names and addresses, as in URLs but without brackets; in lower case. */
 export function readHosts(text: string): Reading {
   const hosts = text.split(',').map((part) => part.trim().toLowerCase());
   const wrong = hosts.find((host) => 'fault' in readHost(host));
@@ -52,18 +54,18 @@ export function readCidrs(text: string): Reading {
   return { value: Object.freeze(ranges) };
 }
 
-/** The library also takes `10/8` and `0x7f.1/8`, which say something else to most readers. */
+/** The library also accepts `10/8` and `0x7f.1/8`, which most readers would misunderstand. */
 function isRange(text: string): boolean {
   return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text);
 }
 
-/** A URL with one of the protocols (`redis:`), handed on as it was written. */
+/** A URL with one of the protocols (`redis:`), returned unchanged. */
 export function readUrl(text: string, protocols: readonly string[]): Reading {
   if (!URL.canParse(text)) return { fault: 'is no URL' };
   return protocols.includes(new URL(text).protocol) ? { value: text } : { fault: 'has another protocol' };
 }
 
-/** An https URL that paths are appended to: no user, query or fragment, and no slash at its end. */
+/** An https URL to which paths are appended: no user, query, fragment or trailing slash. */
 export function readBaseUrl(text: string): Reading {
   if (!URL.canParse(text)) return { fault: 'is no URL' };
   const url = new URL(text);
@@ -76,8 +78,8 @@ function readPlainUrl(url: URL): Reading {
 }
 
 /**
- * Whether what is sent there cannot be read on the way: https, or plain http that never leaves the machine. A name is
- * loopback only when it is `localhost`.
+ * Whether data sent there cannot be read in transit: https, or plain http to loopback. A name is loopback only if it
+ * is `localhost`.
  */
 export function isGuardedUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -91,14 +93,14 @@ function isLoopback(hostname: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
-/** As `readBaseUrl`, of a service that we call with credentials: https, or http on loopback. */
+/** As `readBaseUrl`, for a service that is called with credentials: https, or http on loopback. */
 export function readServiceUrl(text: string): Reading {
   if (!URL.canParse(text)) return { fault: 'is no URL' };
   if (!isGuardedUrl(text)) return { fault: 'is neither https nor on loopback' };
   return readPlainUrl(new URL(text));
 }
 
-/** A file that this process may read; its content is not looked at. */
+/** A file that this process may read; its content is not read. */
 export function readFilePath(text: string): Reading {
   try {
     accessSync(text, constants.R_OK);
@@ -109,8 +111,8 @@ export function readFilePath(text: string): Reading {
 }
 
 /**
- * `<base64>`, which is version 1, or `1:<base64>[,2:<base64>…]`, as a map from version to key in the order of the text:
- * the first version is current.
+ * `<base64>`, which is version 1, or `1:<base64>[,2:<base64>…]`, as a map from version to key in the order of the
+ * text: the first version is current.
  */
 export function readMasterKeys(text: string): Reading {
   if (text.includes(':')) return withoutRepeats(readKeyRing(text, MASTER_RING));
@@ -137,7 +139,7 @@ const ENTROPY_RING: RingLimits = {
   longestOctets: LONGEST_ENTROPY_KEY_OCTETS,
 };
 
-/** The fault of a ring that has one key under two versions; null for none. */
+/** The fault of a ring with the same key under two versions; null for none. */
 export function repeatedKeyFault(keys: ReadonlyMap<number, Buffer>): string | null {
   const versions = new Map<string, number>();
   for (const [version, key] of keys) {
@@ -149,7 +151,9 @@ export function repeatedKeyFault(keys: ReadonlyMap<number, Buffer>): string | nu
   return null;
 }
 
-/** A master key under two versions is a mistake: to rotate from one to the other would seal every row again for nothing. */
+/**
+ * The same master key under two versions is a mistake: a rotation between them would reseal every row without effect.
+ */
 function withoutRepeats(reading: RingReading): RingReading {
   if ('fault' in reading) return reading;
   const fault = repeatedKeyFault(reading.value);
@@ -173,7 +177,10 @@ function readKeyRing(text: string, { highestVersion, longestOctets }: RingLimits
   return { value: keys };
 }
 
-/** Standard base64 with its padding, or null. Node's own decoder skips what it does not know, so the way back is compared. */
+/**
+ * Standard base64 with padding, or null. Node's decoder ignores invalid characters, so the result is encoded and
+ * compared.
+ */
 function base64(text: string): Buffer | null {
   const octets = Buffer.from(text, 'base64');
   return octets.length > 0 && octets.toString('base64') === text ? octets : null;

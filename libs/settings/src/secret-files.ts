@@ -9,9 +9,9 @@ export const FILE_SUFFIX = '_FILE';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment with secrets read from their files, without the last newline, under the secret's own name. It is a fault
- * to give a secret both ways, or a file that cannot be read or is empty. A fault shows the value of `X_FILE` only where it
- * can be nothing but a path.
+ * The environment with secrets read from their files, without the last newline, under the secret's own name. Giving a
+ * secret both ways is a fault, and so is a file that cannot be read or is empty. A fault shows the value of `X_FILE`
+ * only if it can only be a path.
  */
 export function withSecretFiles(
   variables: Iterable<Variable>,

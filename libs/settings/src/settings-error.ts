@@ -1,13 +1,13 @@
-/** One variable that the process cannot start with. */
+/** A variable with an invalid or missing value. */
 export interface SettingFault {
   readonly variable: string;
-  /** What is wrong with the value; a secret's value is never part of it. */
+  /** The fault of the value; never contains the value of a secret. */
   readonly fault: string;
-  /** What would be right, as a phrase. */
+  /** The allowed values, as a phrase. */
   readonly allowed: string;
 }
 
-/** The environment does not configure this process. Its message names every fault at once, one a line. */
+/** The environment is invalid for this process. The message names all faults, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 

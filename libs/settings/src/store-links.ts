@@ -19,8 +19,8 @@ const OPT_OUT = 'STORES_WITHOUT_TLS';
 const NETWORK_IS_PRIVATE = `where the network to it is private, its host in ${OPT_OUT}`;
 
 /**
- * Stores that are reached over a network without TLS that authenticates them: passwords, phones and session rows would go
- * in clear, or to whoever answers (OWASP ASVS 5.0, 12.3.1). Loopback and Unix sockets never leave the machine.
+ * Stores that are reached over a network without authenticated TLS: passwords, phones and session rows would be sent
+ * in clear, or to an impostor (OWASP ASVS 5.0, 12.3.1). Loopback and Unix sockets do not leave the machine.
  */
 export function unprotectedStores(stores: StoreLinks): SettingFault[] {
   const { databaseUrl, redisUrl, storesWithoutTls } = stores;
@@ -53,7 +53,7 @@ const fault = (variable: string, host: string, weakness: string, allowed: string
 /** Modes in which the driver verifies the certificate (node-postgres 8). */
 const VERIFYING: ReadonlySet<string> = new Set(['require', 'verify-ca', 'verify-full']);
 
-/** What a PostgreSQL URL lacks of authenticated TLS, or null. Parameters as pg-connection-string reads them. */
+/** The lack of authenticated TLS in a PostgreSQL URL, or null. Parameters as parsed by pg-connection-string. */
 function weaknessOfDatabase(url: string): string | null {
   const parameters = parametersOf(url);
   const mode = parameters.get('sslmode');
@@ -76,11 +76,11 @@ const hostsOfDatabase = (url: string): string[] => {
   return host === '' ? hostsIn(url) : host.split(',');
 };
 
-/** Of a parameter that is there twice the last one counts. */
+/** Of a repeated parameter the last one counts. */
 const parametersOf = (url: string): ReadonlyMap<string, string> =>
   new Map(new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? ''));
 
-/** The hosts of a URL, of which some schemes take several (`redis+sentinel://h1:26379,h2:26379/name`). */
+/** The hosts of a URL; some schemes allow several (`redis+sentinel://h1:26379,h2:26379/name`). */
 function hostsIn(url: string): string[] {
   const [, authority = ''] = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
   return authority.split(',').map((entry) => decodeURIComponent(withoutPort(entry)).toLowerCase());
@@ -88,7 +88,7 @@ function hostsIn(url: string): string[] {
 
 const withoutPort = (entry: string): string => /^\[(.*)\]/.exec(entry)?.[1] ?? entry.replace(/:[0-9]*$/, '');
 
-/** No host is the driver's default, `localhost`. */
+/** Without a host the driver uses `localhost`. */
 function staysOnMachine(host: string): boolean {
   if (host === '' || host === 'localhost' || host.startsWith('/')) return true;
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';

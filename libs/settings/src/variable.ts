@@ -1,13 +1,13 @@
 import { ValidateIf } from 'class-validator';
 
-/** What a text in the environment became: a value, or the fault that keeps it from being one (`is not a whole number`). */
+/** The result of reading a text of the environment: a value, or a fault (`is not a whole number`). */
 export type Reading = { readonly value: unknown } | { readonly fault: string };
 
 /** How a property of a settings class is filled from the environment. */
 export interface Variable {
   readonly name: string;
   readonly allowed: string;
-  /** The value is never shown, not even a wrong one. */
+  /** The value is never shown, not even an invalid one. */
   readonly secret: boolean;
   read(text: string): Reading;
 }
@@ -15,8 +15,8 @@ export interface Variable {
 const variablesOf = new WeakMap<object, Map<string, Variable>>();
 
 /**
- * Declares that a property is read from a variable, and what class-validator demands of what was read. A property that
- * starts as undefined is required; one that starts as null may stay null.
+ * Declares that a property is read from a variable, with the class-validator constraints of its value. A property
+ * that starts as undefined is required; one that starts as null may stay null.
  */
 export function fromVariable(variable: Variable, ...constraints: readonly PropertyDecorator[]): PropertyDecorator {
   return (prototype, property) => {

@@ -32,8 +32,7 @@ const HIGHEST_PORT = 65_535;
 /** PostgreSQL, NAMEDATALEN. */
 const LONGEST_ROLE = 63;
 
-// One decorator a kind of value. Each says in one place how it is read, what class-validator demands of it, and in words
-// what is allowed.
+// One decorator per kind of value, with its reader, its class-validator constraints, and its description for errors.
 
 function shown(name: string, allowed: string, read: (text: string) => Reading): Variable {
   return { name, allowed, secret: false, read };
@@ -62,7 +61,7 @@ export function Flag(name: string): PropertyDecorator {
 
 const RUNS = ['production', 'development', 'test'];
 
-/** Whether this run is one of production; not set is development. */
+/** Whether this run is in production; not set means development. */
 export function Production(name: string): PropertyDecorator {
   const read = (text: string): Reading =>
     RUNS.includes(text) ? { value: text === 'production' } : { fault: 'is none of these' };
@@ -96,7 +95,7 @@ export function BaseUrl(name: string): PropertyDecorator {
   return fromVariable(shown(name, allowed, readBaseUrl), IsString());
 }
 
-/** Where a service is called with credentials: `readServiceUrl`. A user in it is a fault, and not shown. */
+/** A service that is called with credentials: `readServiceUrl`. A user in the URL is a fault, and is not shown. */
 export function ServiceUrl(name: string): PropertyDecorator {
   const allowed = 'an https URL, or an http URL on loopback, without user, query or fragment';
   return fromVariable(hidden(name, allowed, readServiceUrl), IsString());
@@ -106,7 +105,7 @@ export function FilePath(name: string): PropertyDecorator {
   return fromVariable(shown(name, 'the path of a readable file', readFilePath), IsString());
 }
 
-/** A URL that may carry a password, and is therefore never shown. */
+/** A URL that may contain a password, and is therefore never shown. */
 export function ConnectionUrl(name: string, protocols: readonly string[]): PropertyDecorator {
   const allowed = `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
   return fromVariable(
@@ -160,7 +159,7 @@ export function Secret(name: string, shortest: number, longest: number): Propert
   );
 }
 
-/** An SMPP credential: ASCII, and no longer than its field without the closing zero (SMPP 3.4, 5.2.1 and 5.2.2). */
+/** An SMPP credential: ASCII, and no longer than its field without the final NUL (SMPP 3.4, 5.2.1 and 5.2.2). */
 export function SmppCredential(name: string, longest: number): PropertyDecorator {
   return fromVariable(
     hidden(name, `1 to ${longest} printable ASCII characters`, readText),

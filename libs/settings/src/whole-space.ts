@@ -5,7 +5,7 @@ type Interval = readonly [first: bigint, last: bigint];
 
 const BITS = { ipv4: 32n, ipv6: 128n } as const;
 
-/** Whether the ranges together hold every address of IPv4, or every address of IPv6. Each is a CIDR text. */
+/** Whether the ranges together contain every IPv4 address, or every IPv6 address. Each is a CIDR text. */
 export function coverWholeSpace(cidrs: readonly string[]): boolean {
   const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   return (['ipv4', 'ipv6'] as const).some((kind) => {

@@ -1,7 +1,7 @@
 /**
- * Typings for npm `smpp` 0.5.1, which ships none: as much as Countersign uses. The product takes only its dictionary
- * (commands, TLVs, status codes); the carrier simulator and the tests use its sessions as the other side of the wire.
- * It is a CommonJS module: import the default and read from it.
+ * Typings for npm `smpp` 0.5.1, which ships none, limited to what Countersign uses: dictionary.spec.ts compares its
+ * dictionary, the carrier simulator and the tests use its sessions as the peer. It is a CommonJS module: import the
+ * default and read from it.
  */
 declare module 'smpp' {
   import { EventEmitter } from 'node:events';
@@ -209,7 +209,7 @@ declare module 'smpp' {
     readonly npi: number;
     readonly number: string;
   }
-  /** Header, mandatory fields and TLVs of a PDU side by side, each under its name in the dictionary. */
+  /** Header, mandatory fields and TLVs of a PDU in one object, each under its dictionary name. */
   export interface PduValues {
     command_status?: number;
     sequence_number?: number;
@@ -239,7 +239,7 @@ declare module 'smpp' {
     replace_if_present_flag?: number;
     data_coding?: number | null;
     sm_default_msg_id?: number;
-    /** A decoded PDU holds the object form where data_coding is known, else octets. */
+    /** A decoded PDU has the object form when data_coding is known, else octets. */
     short_message?: TextMessage | string | Buffer;
     message_id?: string;
     message_payload?: TextMessage | string | Buffer;
@@ -327,7 +327,7 @@ declare module 'smpp' {
     readonly commandsById: Readonly<Record<number, CommandDefinition>>;
     readonly tlvs: Readonly<Record<TlvName, TlvDefinition>>;
     readonly tlvsById: Readonly<Record<number, TlvDefinition>>;
-    /** The types of TLV values, by name; the ones of mandatory fields stand beside `tlv`. */
+    /** The types of TLV values by name; the types of mandatory fields are siblings of `tlv`. */
     readonly types: {
       readonly tlv: Readonly<Record<'int8' | 'int16' | 'int32' | 'cstring' | 'string' | 'buffer', FieldType>>;
     };
@@ -340,7 +340,7 @@ declare module 'smpp' {
   export default smpp;
 }
 
-/** npm `smpp` 0.6.0-rc.4 beside 0.5.1, for tests: another stack to speak to, of the same shape. */
+/** npm `smpp` 0.6.0-rc.4 beside 0.5.1, for tests: a second peer implementation with the same API. */
 declare module 'smpp-rc' {
   import smpp from 'smpp';
   export default smpp;

@@ -4,7 +4,7 @@ import { createLogger, runDaemon, Shutdown, type Started } from './index.js';
 
 class ForOperator extends Error {}
 
-/** Runs a daemon whose start is given, on a process of its own making; answers what became visible of it. */
+/** Runs a daemon with the given start in a fake process; returns its visible effects. */
 async function run(start: () => Promise<Started>, host: { connected?: boolean; parentDies?: boolean } = {}) {
   const seen: string[] = [];
   const source = Object.assign(new EventEmitter(), {
@@ -19,20 +19,20 @@ async function run(start: () => Promise<Started>, host: { connected?: boolean; p
   return { seen, parentDies: () => source.emit('disconnect') };
 }
 
-const started = (says: () => void = () => undefined): Promise<Started> => {
+const started = (onReady: () => void = () => undefined): Promise<Started> => {
   const logger = createLogger({ app: 'test', level: 'silent' });
   const shutdown = new Shutdown({ logger, exit: () => undefined });
   shutdown.listen = () => shutdown;
-  return Promise.resolve({ shutdown, ready: says });
+  return Promise.resolve({ shutdown, ready: onReady });
 };
 
 describe('a daemon', () => {
-  it('says that it is ready, and leaves the parent to the shutdown from then on', async () => {
-    const said: string[] = [];
-    const { seen, parentDies } = await run(() => started(() => said.push('ready')));
+  it('reports that it is ready, and then leaves the parent to the shutdown', async () => {
+    const messages: string[] = [];
+    const { seen, parentDies } = await run(() => started(() => messages.push('ready')));
     parentDies();
     expect(seen).toEqual([]);
-    expect(said).toEqual(['ready']);
+    expect(messages).toEqual(['ready']);
   });
 
   it('ends with the reason when it cannot start', async () => {
@@ -40,19 +40,19 @@ describe('a daemon', () => {
     expect(seen).toEqual(['no database\n', 'exit 1']);
   });
 
-  it('shows no secret that an error quotes, but what was written for the operator as it is', async () => {
+  it('shows no secret quoted by an error, and texts for the operator unchanged', async () => {
     const quoting = await run(() => Promise.reject(new Error('no postgres://me:secret@db/x')));
     expect(quoting.seen.join('')).not.toContain('secret');
-    const written = await run(() => Promise.reject(new ForOperator('DATABASE_URL is not set')));
-    expect(written.seen).toContain('DATABASE_URL is not set\n');
+    const lines = await run(() => Promise.reject(new ForOperator('DATABASE_URL is not set')));
+    expect(lines.seen).toContain('DATABASE_URL is not set\n');
   });
 
-  it('says what to do about a port that is taken', async () => {
+  it('names the variable to change when a port is in use', async () => {
     const { seen } = await run(() => Promise.reject(new Error('listen EADDRINUSE: 127.0.0.1:1')));
     expect(seen[0]).toContain('stop what uses the port, or set SOME_PORT');
   });
 
-  it('ends when its parent dies while it starts, or was dead before', async () => {
+  it('exits when its parent dies during the start, or died before', async () => {
     expect((await run(() => started(), { connected: true, parentDies: true })).seen).toEqual(['exit 1']);
     expect((await run(() => started(), { connected: false })).seen).toContain('exit 1');
   });

@@ -1,22 +1,22 @@
 import { redactText } from './redaction.js';
 import type { Shutdown } from './shutdown.js';
 
-/** What a process has once it serves. */
+/** A started process. */
 export interface Started {
   readonly shutdown: Shutdown;
-  /** Says that it serves; called when the shutdown hears signals already. */
+  /** Reports that the process serves; called after the shutdown listens for signals. */
   readonly ready: () => void;
 }
 
 export interface DaemonOptions {
   readonly start: () => Promise<Started>;
-  /** The variables that set its ports, for the advice when one is taken. */
+  /** The variables that set its ports, named in the message about a port in use. */
   readonly portVariables: string;
-  /** Whether the text of an error was written for the operator, and is shown as it is. */
+  /** Whether an error's text was written for the operator, and is shown unchanged. */
   readonly isForOperator: (error: unknown) => error is Error;
 }
 
-/** The process, or what a test puts in its place. */
+/** The process, or a test double. */
 export interface Host {
   readonly connected?: boolean | undefined;
   readonly stderr: { write(text: string): unknown };
@@ -26,14 +26,14 @@ export interface Host {
 }
 
 /**
- * The life of a daemon: it starts, says so, and stops when it is told to. A start that fails is a sentence on standard
- * error and exit code 1. A parent that opened an IPC channel and dies while we start does not leave us behind;
- * afterwards the shutdown watches for it.
+ * Runs a daemon: starts it, reports readiness, and stops it on request. A failed start writes a sentence to standard
+ * error and exits with code 1. If a parent with an IPC channel dies during the start, the process exits; afterwards
+ * the shutdown watches for that.
  */
 export async function runDaemon(options: DaemonOptions, host: Host = process): Promise<void> {
   const abandon = (): void => void host.exit(1);
   host.once('disconnect', abandon);
-  // It may have died while the program was being loaded. Without a parent of ours the property is not there.
+  // The parent may have died while the program was loaded. Without a parent the property is missing.
   if (host.connected === false) abandon();
   try {
     const { shutdown, ready } = await options.start();
@@ -41,12 +41,12 @@ export async function runDaemon(options: DaemonOptions, host: Host = process): P
     shutdown.listen();
     ready();
   } catch (error) {
-    host.stderr.write(`${wordsFor(error, options)}\n`);
+    host.stderr.write(`${messageFor(error, options)}\n`);
     host.exit(1);
   }
 }
 
-function wordsFor(error: unknown, { portVariables, isForOperator }: DaemonOptions): string {
+function messageFor(error: unknown, { portVariables, isForOperator }: DaemonOptions): string {
   if (isForOperator(error)) return error.message;
   const text = redactText(error instanceof Error ? error.message : String(error));
   return text.includes('EADDRINUSE') ? `${text}: stop what uses the port, or set ${portVariables}` : text;

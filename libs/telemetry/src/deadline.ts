@@ -1,4 +1,4 @@
-/** A piece of work did not end in its time. It may still end later; nobody listens then. */
+/** Work did not finish before its deadline. It may still finish later; the result is then ignored. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 
@@ -7,7 +7,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** What the work gives, or a DeadlineError after that many milliseconds. The work itself is not stopped. */
+/** The result of the work, or a DeadlineError after that many milliseconds. The work itself is not stopped. */
 export async function withinDeadline<Result>(
   deadlineMs: number,
   work: () => Result | Promise<Result>,

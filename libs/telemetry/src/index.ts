@@ -1,11 +1,11 @@
-export { runDaemon, type DaemonOptions, type Started } from './daemon.js';
+export { runDaemon, type Started } from './daemon.js';
 export { DeadlineError, withinDeadline } from './deadline.js';
-export { createLogger, type Logger, type LoggerOptions } from './logger.js';
-export { Metrics, type GaugeOptions, type HistogramOptions, type MetricOptions, type Reading } from './metrics.js';
+export { createLogger, type Logger } from './logger.js';
+export { Metrics, type Reading } from './metrics.js';
 export { NestPinoLogger } from './nest-logger.js';
-export { OpsServer, type OpsServerOptions } from './ops-server.js';
+export { OpsServer } from './ops-server.js';
 export { boundPipelining } from './pipelining.js';
-export { type Check, type CheckResult, type ReadinessReport } from './readiness.js';
+export { type Check } from './readiness.js';
 export { REDACTED, redactText, redactValue } from './redaction.js';
 export { createRequestIds } from './request-ids.js';
-export { Shutdown, type ShutdownOptions } from './shutdown.js';
+export { Shutdown } from './shutdown.js';

@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { createLogger, NestPinoLogger, type Logger } from './index.js';
 
 function recorder(level = 'trace'): { logger: Logger; lines: () => string[] } {
-  const written: string[] = [];
-  const logger = createLogger({ app: 'test', level, destination: { write: (line) => void written.push(line) } });
-  return { logger, lines: () => written };
+  const lines: string[] = [];
+  const logger = createLogger({ app: 'test', level, destination: { write: (line) => void lines.push(line) } });
+  return { logger, lines: () => lines };
 }
 
-/** One of each thing that no log may ever hold. */
+/** One example of each value that must never be logged. */
 const SECRETS = {
   token: '7ZK3QX9P0ABCDEFG',
   fullToken: 'AUTH-ACME-7ZK3QX9P0ABCDEFG',
@@ -25,7 +25,7 @@ const SECRETS = {
   databaseUrl: 'postgres://app:hunter2!@127.0.0.1/x',
   phone: '+14155552671',
 };
-/** Their telling parts: what would give them away wherever it stood in a line. */
+/** Substrings that would reveal them anywhere in a line. */
 const LEAKS = [
   SECRETS.token,
   SECRETS.apiKey,
@@ -45,7 +45,7 @@ function expectNoLeak(lines: readonly string[]): void {
   }
 }
 
-/** The secrets whose form gives them away even where nobody named them. A bare password or code has no form. */
+/** The secrets that are recognisable by their form. A plain password or code has no form. */
 const BY_FORM = [
   SECRETS.token,
   SECRETS.fullToken,
@@ -59,7 +59,7 @@ const BY_FORM = [
   SECRETS.phone,
 ];
 
-describe('no line ever holds a secret', () => {
+describe('no line contains a secret', () => {
   it('logged as an object, nested, in a list, in a map, as a binding of a child', () => {
     const { logger, lines } = recorder();
     logger.info(SECRETS, 'plain');
@@ -85,7 +85,7 @@ describe('no line ever holds a secret', () => {
     expectNoLeak(lines());
   });
 
-  it('wherever it stands in a text', () => {
+  it('anywhere in a text', () => {
     fc.assert(
       fc.property(fc.constantFrom(...BY_FORM), fc.string({ unit: 'grapheme' }), (secret, around) => {
         const { logger, lines } = recorder();
@@ -95,7 +95,7 @@ describe('no line ever holds a secret', () => {
     );
   });
 
-  it('in what fastify logs of requests and failures', async () => {
+  it('in fastify log lines of requests and failures', async () => {
     const { logger, lines } = recorder();
     const server = fastify({ loggerInstance: logger });
     server.get('/fail', () => {
@@ -112,7 +112,7 @@ describe('no line ever holds a secret', () => {
 });
 
 describe('a line', () => {
-  it('is JSON with time, level, app and process, and keeps what is harmless', () => {
+  it('is JSON with time, level, app and process, and keeps harmless values', () => {
     const { logger, lines } = recorder();
     logger.warn({ sessionId: 'sess_01KAJ0A1B2C3D4E5F6G7H8J9K0', latencyMs: 1763701234567 }, 'slow');
     const [line = ''] = lines();
@@ -133,7 +133,7 @@ describe('a line', () => {
     expect(lines()).toEqual([]);
   });
 
-  it("of Nest's has its context; its chatter is debug", () => {
+  it("of Nest's has its context; start-up lines are debug", () => {
     const { logger, lines } = recorder();
     const nest = new NestPinoLogger(logger);
     nest.log('Mapped {/v1/verify, POST} route', 'RouterExplorer');

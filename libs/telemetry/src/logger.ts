@@ -4,17 +4,17 @@ import { redactSecrets, redactText, redactValue } from './redaction.js';
 export type { Logger } from 'pino';
 
 export interface LoggerOptions {
-  /** The process that speaks: `control-plane`, `gateway`, `simulator`. */
+  /** The name of the process: `control-plane`, `gateway`, `simulator`. */
   readonly app: string;
   /** pino's levels, or `silent`. */
   readonly level: string;
-  /** Where lines go; standard output unless told, written before the call returns. */
+  /** Destination of the lines, written synchronously; default standard output. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * A logger of JSON lines. Whatever is logged, objects, errors, bindings and messages alike, is redacted before it is
- * written, and the finished line is searched once more for secrets that are known by their form. Logging never throws.
+ * A logger of JSON lines. Everything logged (objects, errors, bindings, messages) is redacted before it is written,
+ * and the finished line is searched once more for secrets that are recognisable by their form. Logging never throws.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const settings = {
@@ -22,7 +22,7 @@ export function createLogger(options: LoggerOptions): Logger {
     base: { app: options.app, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    // Errors are described before pino sees them; its own serializer would take the description for one more error.
+    // Errors are described before pino sees them; its own serializer would treat the description as an error.
     serializers: { err: (described: unknown) => described },
     hooks: {
       logMethod(this: Logger, given: unknown[], write: (...values: never[]) => void) {
@@ -31,15 +31,15 @@ export function createLogger(options: LoggerOptions): Logger {
       streamWrite: redactSecrets,
     },
   };
-  // Synchronous: at the end of the process, buffered lines would be written into the middle of one being written.
+  // Synchronous: at process exit, buffered lines could be written into the middle of another line.
   const { destination = fileDestination({ dest: process.stdout.fd, sync: true }) } = options;
   const logger = pino(settings, destination);
   return redactingBindings(logger);
 }
 
 /**
- * Bindings are written into a child once and pass no hook, so both ways in are wrapped. Children inherit from their
- * parent, and with it the wrapped methods.
+ * Bindings are written into a child once and pass no hook, so both methods that set them are wrapped. Children
+ * inherit the wrapped methods from their parent.
  */
 function redactingBindings(logger: Logger): Logger {
   for (const method of ['child', 'setBindings'] as const) {
@@ -58,7 +58,7 @@ function redactFields(fields: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(value, name)]));
 }
 
-/** pino would make the message of an error that comes alone its own; here it is redacted first. */
+/** pino would use the message of an error that is logged alone as its own; here it is redacted first. */
 function redactArguments(given: readonly unknown[]): unknown[] {
   const [first, ...rest] = given;
   const values = rest.map((value) => (typeof value === 'string' ? redactText(value) : redactValue(value)));

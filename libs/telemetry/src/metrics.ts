@@ -1,23 +1,25 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withinDeadline } from './deadline.js';
 
-/** A metric's name without the `countersign_` before it, what it counts, and the names of its labels. */
+/** A metric: its name without the prefix `countersign_`, what it counts, and its label names. */
 export interface MetricOptions<Label extends string> {
   /** Ends in its unit: `_total` for counters, `_seconds`, `_bytes`, `_ratio` (Prometheus, metric and label naming). */
   readonly name: string;
   readonly help: string;
-  /** Labels take few values each. Never a phone, an id or a text. */
+  /** Labels have few values each. Never a phone, an id or a text. */
   readonly labels?: readonly Label[];
 }
 
 export interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
-  /** Read when the metrics are asked for, in place of being set; what it throws, or takes over a second for, leaves the last value. */
+  /**
+   * Read on every scrape instead of being set; after an exception or a timeout of one second the last value stays.
+   */
   readonly read?: () => number | Promise<number>;
-  /** As `read`, for a gauge with labels: all it shows from now on. What it leaves out is gone, not zero. */
+  /** As `read`, for a gauge with labels: all its values. Omitted label values disappear instead of being zero. */
   readonly readAll?: () => Iterable<Reading<Label>> | Promise<Iterable<Reading<Label>>>;
 }
 
-/** One line of a gauge. */
+/** One labelled value of a gauge. */
 export interface Reading<Label extends string> {
   readonly labels: Readonly<Record<Label, string>>;
   readonly value: number;
@@ -29,15 +31,15 @@ export interface HistogramOptions<Label extends string> extends MetricOptions<La
 }
 
 const PREFIX = 'countersign_';
-/** A store that is away must not keep the other metrics waiting. */
+/** An unavailable store must not delay the other metrics. */
 const READ_DEADLINE_MS = 1_000;
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The metrics of one process, with Node's own beside them. */
+/** The metrics of one process, including Node's own. */
 export class Metrics {
   readonly #registry = new Registry();
 
-  /** `processMetrics: false` leaves Node's own out, for tests. */
+  /** `processMetrics: false` excludes Node's own metrics, for tests. */
   constructor(options: { readonly app: string; readonly processMetrics?: boolean }) {
     this.#registry.setDefaultLabels({ app: options.app });
     if (options.processMetrics ?? true) collectDefaultMetrics({ register: this.#registry });
@@ -54,9 +56,9 @@ export class Metrics {
       async collect() {
         try {
           if (read !== undefined) this.set(await withinDeadline(READ_DEADLINE_MS, read));
-          if (readAll !== undefined) show(this, await withinDeadline(READ_DEADLINE_MS, readAll));
+          if (readAll !== undefined) setReadings(this, await withinDeadline(READ_DEADLINE_MS, readAll));
         } catch {
-          // The check of the same part fails on /readyz; one gauge must not take the other metrics with it.
+          // The readiness check of the same component fails on /readyz; one gauge must not break the scrape.
         }
       },
     });
@@ -86,8 +88,8 @@ export class Metrics {
   }
 }
 
-/** These readings and no others. */
-function show<Label extends string>(gauge: Gauge<Label>, readings: Iterable<Reading<Label>>): void {
+/** Replaces all values of the gauge. */
+function setReadings<Label extends string>(gauge: Gauge<Label>, readings: Iterable<Reading<Label>>): void {
   gauge.reset();
   for (const { labels, value } of readings) gauge.set({ ...labels }, value);
 }

@@ -2,8 +2,8 @@ import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
 
 /**
- * Nest's log lines on our logger. Nest hands a message, sometimes a stack, and the context (the class that speaks) last.
- * Its own start-up chatter, a line for every module and route, is written as debug.
+ * Nest's log lines through our logger. Nest passes a message, sometimes a stack, and the context (the logging class)
+ * last. Its start-up lines, one per module and route, are written as debug.
  */
 export class NestPinoLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}

@@ -16,14 +16,14 @@ async function start(checks: Record<string, Check>): Promise<{ server: OpsServer
 }
 
 describe('the operations port', () => {
-  it('/healthz answers for as long as the loop turns, whatever the checks say', async () => {
+  it('/healthz answers while the event loop runs, whatever the checks return', async () => {
     const { url } = await start({ database: () => Promise.reject(new Error('away')) });
     const answer = await fetch(`${url}/healthz`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
   });
 
   it.each(['/healthz', '/readyz', '/metrics', '/elsewhere', '/%zz'])(
-    '%s says that its type is not to be guessed',
+    '%s forbids content type sniffing',
     async (path) => {
       const { url } = await start({ database: () => Promise.reject(new Error('away')) });
       expect((await fetch(`${url}${path}`)).headers.get('x-content-type-options')).toBe('nosniff');
@@ -39,7 +39,7 @@ describe('the operations port', () => {
     ]);
   });
 
-  it('/readyz is 503 and names the check that fails, without its secrets', async () => {
+  it('/readyz is 503 and names the failing check, without its secrets', async () => {
     const { url } = await start({
       database: () => Promise.reject(new Error('connect postgres://app:hunter2@db/x')),
       redis: () => undefined,
@@ -54,7 +54,7 @@ describe('the operations port', () => {
     ]);
   });
 
-  it('/readyz answers within its deadline where a check never does', async () => {
+  it('/readyz answers within its deadline when a check never ends', async () => {
     const { url } = await start({ database: () => new Promise<void>(() => undefined) });
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) });
     expect(await answer.json()).toMatchObject({
@@ -62,32 +62,32 @@ describe('the operations port', () => {
     });
   });
 
-  it('asks its checks once for all who ask at the same time', async () => {
-    let asked = 0;
+  it('runs its checks once for concurrent requests', async () => {
+    let calls = 0;
     let answer: () => void = () => undefined;
     const { url } = await start({
       database: () => {
-        asked += 1;
+        calls += 1;
         return new Promise<void>((resolve) => (answer = resolve));
       },
     });
     const first = fetch(`${url}/readyz`);
-    while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (calls === 0) await new Promise((resolve) => setImmediate(resolve));
     const second = fetch(`${url}/readyz`);
     await fetch(`${url}/healthz`);
     answer();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
   });
 
-  it('a draining process is not ready, and alive', async () => {
+  it('a draining process is not ready, but alive', async () => {
     const { server, url } = await start({});
     server.drain();
     expect((await fetch(`${url}/readyz`)).status).toBe(503);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  it('/metrics shows counters, gauges that are read, and histograms', async () => {
+  it('/metrics shows counters, gauges with a reader, and histograms', async () => {
     const { metrics, url } = await start({});
     metrics.counter({ name: 'mo_total', help: 'MOs', labels: ['fate'] }).inc({ fate: 'matched' }, 2);
     metrics.gauge({ name: 'queued', help: 'Queued', read: () => 7 });
@@ -104,7 +104,7 @@ describe('the operations port', () => {
     expect(text).toContain('countersign_answer_seconds_bucket{le="0.005",app="test"} 1');
   });
 
-  it('a port that is taken is an error that says so', async () => {
+  it('a port in use is an error that says so', async () => {
     const { url, metrics } = await start({});
     const second = new OpsServer({ host: '127.0.0.1', port: Number(new URL(url).port), metrics, checks: {} });
     await expect(second.listen()).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -112,13 +112,13 @@ describe('the operations port', () => {
 });
 
 describe('process metrics', () => {
-  it("show Node's own", async () => {
+  it("include Node's own", async () => {
     expect((await new Metrics({ app: 'test' }).render()).text).toContain('nodejs_eventloop_lag_p99_seconds');
   });
 });
 
 describe('connections that stall', () => {
-  it('never keep a probe out', async () => {
+  it('never block a probe', async () => {
     const { url } = await start({});
     const { hostname, port } = new URL(url);
     const stalled: Socket[] = [];

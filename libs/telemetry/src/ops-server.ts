@@ -6,31 +6,31 @@ import { Readiness } from './readiness.js';
 
 export interface OpsServerOptions {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 uses any free port. */
   readonly port: number;
   readonly metrics: Metrics;
-  /** By name, as `/readyz` shows them. */
+  /** By the name shown in `/readyz`. */
   readonly checks: Readonly<Record<string, Check>>;
 }
 
-// No route takes a body or a long time.
+// No route has a body or takes long.
 const REQUEST_TIMEOUT_MS = 5000;
 /** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 500;
 const KEEP_ALIVE_TIMEOUT_MS = 30_000;
 const MAX_HEAD_BYTES = 8 * 1024;
 const BODY_LIMIT_BYTES = 1024;
-/** One more closes the oldest, so that probes are answered however many connections stall. */
+/** A further connection closes the oldest, so that probes are answered however many connections stall. */
 const MAX_CONNECTIONS = 64;
 
 /**
- * The operations port of a process, apart from the product's own: `/healthz` answers 200 for as long as the event loop
- * turns, `/readyz` 200 or 503 with every named check, `/metrics` in Prometheus' text form. Plain HTTP, no key: bind it to
- * loopback or to a network of the operators.
+ * The operations port of a process, separate from the product's: `/healthz` answers 200 while the event loop runs,
+ * `/readyz` 200 or 503 with every named check, `/metrics` in Prometheus text format. Plain HTTP without a key: bind
+ * it to loopback or to a network of the operators.
  */
 export class OpsServer {
   readonly #server: FastifyInstance;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #connections = new Set<Socket>();
   readonly #readiness: Readiness;
   readonly #options: OpsServerOptions;
@@ -57,14 +57,14 @@ export class OpsServer {
     this.#route();
   }
 
-  /** Listens and answers the port. A port that is taken rejects with Node's EADDRINUSE. */
+  /** Listens and returns the port. A port in use rejects with Node's EADDRINUSE. */
   async listen(): Promise<number> {
     await this.#server.listen({ host: this.#options.host, port: this.#options.port });
     const address = this.#server.server.address();
     return typeof address === 'object' && address !== null ? address.port : this.#options.port;
   }
 
-  /** `/readyz` says 503 from now on; the first step of a shutdown. */
+  /** `/readyz` answers 503 from now on; the first step of a shutdown. */
   drain(): void {
     this.#readiness.stop();
   }

@@ -27,14 +27,14 @@ afterEach(() => {
   server.close();
 });
 
-describe('requests of one connection that wait for their answers', () => {
-  it('are 64 at most: one more ends the connection, and no handler of it finds a socket', async () => {
+describe('unanswered requests of one connection', () => {
+  it('are 64 at most: a further one closes the connection, and its handler has no socket', async () => {
     socket.write(REQUEST.repeat(1_000));
     await once(socket.resume(), 'close');
     expect(started.filter(({ destroyed }) => !destroyed)).toHaveLength(64);
   });
 
-  it('count no longer once they are answered', async () => {
+  it('do not count after they are answered', async () => {
     for (let round = 1; round <= 4; round += 1) {
       socket.write(REQUEST.repeat(60));
       await expect.poll(() => started.length).toBe(60 * round);

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of one HTTP/1.1 connection that may wait for their answers at a time. */
+/** Maximum number of unanswered requests of one HTTP/1.1 connection. */
 const MAX_PIPELINED_REQUESTS = 64;
 
 /**
- * Destroys connections with more unanswered requests than that (pipelining, RFC 9112 section 9.3.2). Node reads all
- * requests of one chunk at once and starts a handler for each: 64 KB hold more than a thousand. A handler that is started
- * afterwards finds its socket destroyed.
+ * Destroys connections with more unanswered requests than MAX_PIPELINED_REQUESTS (pipelining, RFC 9112 section
+ * 9.3.2). Node parses all requests of one chunk at once and starts a handler for each: 64 KB contain more than a
+ * thousand. A handler that is started afterwards has a destroyed socket.
  */
 export function boundPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>();

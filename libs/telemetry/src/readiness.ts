@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { withinDeadline } from './deadline.js';
 import { redactText } from './redaction.js';
 
-/** Resolves where the part it looks at can do its work, throws where it cannot. */
+/** Resolves when the component works, throws when it does not. */
 export type Check = () => void | Promise<void>;
 
 export interface CheckResult {
@@ -16,10 +16,10 @@ export interface ReadinessReport {
   readonly checks: Readonly<Record<string, CheckResult>>;
 }
 
-/** One check may take this long; a part that does not answer is a part that does not work. */
+/** Timeout of one check; a component that does not answer is not ready. */
 const CHECK_DEADLINE_MS = 1000;
 
-/** The named checks of a process. Questions that come while one is being answered share its answer. */
+/** The named checks of a process. Concurrent requests share one run of the checks. */
 export class Readiness {
   readonly #checks: ReadonlyMap<string, Check>;
   #running: Promise<ReadinessReport> | undefined;
@@ -29,7 +29,7 @@ export class Readiness {
     this.#checks = new Map(Object.entries(checks));
   }
 
-  /** From now on not ready, whatever the checks say, so that no new work is sent here. */
+  /** Not ready from now on, whatever the checks return, so that no new work is sent to this process. */
   stop(): void {
     this.#stopping = true;
   }

@@ -31,13 +31,13 @@ describe('texts', () => {
     'req_0123456789000001',
     'http://127.0.0.1:9464/metrics',
     'listening on 127.0.0.1:8443',
-  ])('"%s" stays', (text) => expect(redactText(text)).toBe(text));
+  ])('"%s" is unchanged', (text) => expect(redactText(text)).toBe(text));
 
   it('are cut at 4,000 characters', () => expect(redactText('x'.repeat(5000))).toBe(`${'x'.repeat(4000)}…`));
 });
 
 describe('values', () => {
-  it('secrets go by name, phones are masked by name, codes are told from error codes', () => {
+  it('secrets are removed by name, phones masked by name, one-time codes distinguished from error codes', () => {
     const logged = {
       phone: '+14155552671',
       source: { ton: 1, npi: 1, value: '14155552671' },
@@ -76,7 +76,7 @@ describe('values', () => {
     });
   });
 
-  it('objects of classes are named, requests and replies reduced to what a log needs', () => {
+  it('class instances are named, requests and replies reduced to a few fields', () => {
     class Session {
       readonly phone = '+14155552671';
     }
@@ -105,7 +105,7 @@ describe('values', () => {
     expect(JSON.stringify(redactValue(cause))).not.toContain('already exists');
   });
 
-  it('circles, depths, breadths and hostile getters end', () => {
+  it('circles, depths, breadths and throwing getters are bounded', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     const hostile = Object.defineProperty({}, 'x', {
@@ -119,7 +119,7 @@ describe('values', () => {
     expect(redactValue(Array.from({ length: 1000 }, () => 1))).toHaveLength(50);
   });
 
-  it('anything at all has a redacted form that JSON can write', () => {
+  it('any value has a redacted form that JSON can encode', () => {
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true }), (value) => {
         expect(() => JSON.stringify(redactValue(value))).not.toThrow();

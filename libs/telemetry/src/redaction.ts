@@ -1,14 +1,14 @@
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
 
-/** Written in place of what must not be read. */
+/** Replacement for redacted text. */
 export const REDACTED = '[redacted]';
 
-// Bounds of what one log line takes from an object: a line is a note, not a dump.
+// Limits on what one log line includes of an object.
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 50;
 const MAX_TEXT_CHARACTERS = 4000;
 
-/** Names whose value is a secret or a person's text, in lower case without `-` and `_`. */
+/** Names of secrets or of personal texts, in lower case without `-` and `_`. */
 const SECRET_NAMES: ReadonlySet<string> = new Set(
   [
     ['adminkey', 'apikey', 'authorization', 'cookie', 'setcookie', 'masterkey', 'entropykeys', 'password', 'passwd'],
@@ -18,7 +18,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set(
     ['databaseurl', 'redisurl', 'connectionstring', 'parameters', 'query', 'detail'],
   ].flat(),
 );
-/** Names whose value is, or may be, a phone number. */
+/** Names of values that are, or may be, phone numbers. */
 const PHONE_NAMES: ReadonlySet<string> = new Set(
   ['phone', 'phones', 'msisdn', 'e164', 'from', 'to', 'sender', 'senders', 'recipient', 'source', 'destination'].concat(
     ['sourceaddress', 'destinationaddress', 'sourceaddr', 'destinationaddr', 'destaddr', 'value'],
@@ -28,11 +28,14 @@ const PHONE_NAMES: ReadonlySet<string> = new Set(
 const DASHES = '\\-\\u2010-\\u2015\\u2212\\ufe58\\ufe63\\uff0d';
 const GAP = `[\\s\\u200b-\\u200d\\u2060\\ufeff]*`;
 const DASH = `${GAP}[${DASHES}]${GAP}`;
-/** `AUTH-<SLUG>-<token>` with every tolerance of matching; a cut token too, unless it could be a word ("auth-token-expired"). */
+/**
+ * `AUTH-<SLUG>-<token>` with every tolerance of matching; a truncated token too, unless it could be a word
+ * ("auth-token-expired").
+ */
 const TOKEN = new RegExp(`AUTH${DASH}[0-9A-Z]{2,12}${DASH}(?:[0-9A-Z]{16}|(?=[A-Z]*[0-9])[0-9A-Z]{4,})`, 'gi');
 /**
- * Secrets that a text shows by their form. These are safe on a finished JSON line too: each needs a letter or a mark that
- * no bare JSON number, name or punctuation has, and none reaches over a quotation mark.
+ * Secrets that are recognisable by their form. Safe on a finished JSON line too: each needs a letter or a mark that
+ * no bare JSON number, name or punctuation has, and none matches across a quotation mark.
  */
 const SECRET_FORMS: readonly (readonly [RegExp, string])[] = [
   [TOKEN, `AUTH-${REDACTED}`],
@@ -47,26 +50,28 @@ const SECRET_FORMS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9]{6} (is your )/gi, `${REDACTED} $1`],
   [/(@[\w.-]+ #)[0-9]{6}\b/g, `$1${REDACTED}`],
 ];
-/** Sixteen characters of the token's alphabet on their own: a token that lost its prefix. */
+/** Sixteen characters of the token's alphabet on their own: a token without its prefix. */
 const BARE_TOKEN = /(?<![0-9A-Za-z_])[0-9A-HJKMNP-TV-Z]{16}(?![0-9A-Za-z_])/g;
-/** Names that end like this hold a secret, whatever stands before: `bindPassword`, `webhookSecret`. */
+/** Endings of names of secrets: `bindPassword`, `webhookSecret`. */
 const SECRET_ENDING = /(?:password|passphrase|secret|token|apikey|privatekey)$/;
 const ONE_TIME_CODE = /^[0-9]{6}$/;
 
-/** A text without the secrets that are known by their form. Phone numbers stay; meant for finished log lines. */
+/** Removes secrets that are recognisable by their form. Phone numbers stay; meant for finished log lines. */
 export function redactSecrets(text: string): string {
   return SECRET_FORMS.reduce((redacted, [form, replacement]) => redacted.replace(form, replacement), text);
 }
 
-/** A text fit for a log: no secret known by its form, phone numbers masked, cut at 4,000 characters. */
+/**
+ * A text for a log: secrets recognisable by their form removed, phone numbers masked, truncated at 4,000 characters.
+ */
 export function redactText(text: string): string {
   const cut = text.length > MAX_TEXT_CHARACTERS ? `${text.slice(0, MAX_TEXT_CHARACTERS)}…` : text;
   return maskPhonesIn(redactSecrets(cut).replace(BARE_TOKEN, REDACTED));
 }
 
 /**
- * A value fit for a log: secrets by name and by form are gone, phone numbers masked, errors described, octets counted,
- * objects of classes named. Never throws, never calls a method of the value, bounded in depth and breadth.
+ * A value for a log: secrets by name and by form are removed, phone numbers masked, errors described, octets counted,
+ * class instances named. Never throws, never calls a method of the value, bounded in depth and breadth.
  */
 export function redactValue(value: unknown, name = '', depth = 0): unknown {
   try {
@@ -136,7 +141,7 @@ function pick(value: object, names: readonly string[], depth: number): Record<st
   );
 }
 
-/** What stays of a database's or system's error beside its message: no statement, parameter or row. */
+/** Fields kept of a database or system error besides its message: no statement, parameter or row. */
 const ERROR_FIELDS = ['code', 'status', 'statusCode', 'syscall', 'severity', 'table', 'constraint'] as const;
 
 function describeError(error: Error, depth: number): Record<string, unknown> {

@@ -15,8 +15,8 @@ function digits(value: number, count: number): string {
 }
 
 /**
- * A maker of request ids, `req_` and 26 characters that sort by time: the millisecond, eight that are the process's own
- * and a counter. Not secret, so not random; that costs a hundredth of a random id on each request.
+ * Creates a generator of request ids, `req_` and 26 characters that sort by time: the millisecond, eight characters
+ * of the process, and a counter. Not secret, so not random, which costs a hundredth of a random id per request.
  */
 export function createRequestIds(nowMs: () => number = Date.now): () => string {
   const process = Array.from({ length: PROCESS_DIGITS }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

@@ -25,7 +25,7 @@ describe('a shutdown', () => {
     expect(codes).toEqual([0]);
   });
 
-  it('goes on after a step that fails or never ends, and exits 1', async () => {
+  it('continues after a step that fails or times out, and exits 1', async () => {
     const { shutdown, lines, codes } = stopping();
     let reached = false;
     shutdown.step('fails', 1000, () => Promise.reject(new Error('no')));
@@ -43,7 +43,7 @@ describe('a shutdown', () => {
     expect(codes).toEqual([1]);
   });
 
-  it('happens once', async () => {
+  it('runs once', async () => {
     const { shutdown, codes } = stopping();
     let runs = 0;
     shutdown.step('only', 1000, () => void (runs += 1));
@@ -75,11 +75,11 @@ describe('the reasons to stop', () => {
     expect(shutdown.started).toBe(false);
   });
 
-  it('an error that nobody caught is logged and exits 1', async () => {
+  it('an uncaught error is logged and exits 1', async () => {
     const { source, shutdown, lines, codes } = listening(false);
     source.emit('uncaughtException', new Error('bug'), 'unhandledRejection');
     await shutdown.run('again');
-    expect(lines[0]?.msg).toBe('an error that nobody caught');
+    expect(lines[0]?.msg).toBe('uncaught error');
     expect(codes).toEqual([1]);
   });
 });

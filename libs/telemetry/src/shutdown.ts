@@ -10,19 +10,19 @@ interface Step {
 
 export interface ShutdownOptions {
   readonly logger: Logger;
-  /** Ends the process; given so that tests may watch. */
+  /** Ends the process; tests replace it. */
   readonly exit?: (code: number) => void;
 }
 
-/** Where the reasons to stop come from: the process, or what a test puts in its place. */
+/** Source of stop events: the process, or a test double. */
 export interface StopSource {
   readonly connected?: boolean | undefined;
   on(event: string, listener: (...details: unknown[]) => void): unknown;
 }
 
 /**
- * The stop of a process: named steps, one after another in the order they were added, each with its own deadline. A step
- * that fails or takes too long is logged and the next one runs all the same. It happens once, whoever asks how often.
+ * The shutdown of a process: named steps, one after another in the order they were added, each with its own deadline.
+ * A step that fails or times out is logged, and the next one runs. Runs once, however often it is requested.
  */
 export class Shutdown {
   readonly #steps: Step[] = [];
@@ -35,7 +35,7 @@ export class Shutdown {
     this.#exit = options.exit ?? ((code) => process.exit(code));
   }
 
-  /** Whether the process is on its way out. */
+  /** Whether the shutdown has begun. */
   get started(): boolean {
     return this.#running !== undefined;
   }
@@ -46,21 +46,21 @@ export class Shutdown {
   }
 
   /**
-   * Runs on SIGTERM and SIGINT, when the parent that opened an IPC channel is gone, and, with exit code 1, on an error
-   * that nobody caught: the state of the process is unknown then, and a supervisor starts a new one.
+   * Runs on SIGTERM and SIGINT, when a parent with an IPC channel is gone, and, with exit code 1, on an uncaught
+   * error: the state of the process is then unknown, and a supervisor starts a new one.
    */
   listen(source: StopSource = process): this {
     source.on('SIGTERM', () => void this.run('SIGTERM'));
     source.on('SIGINT', () => void this.run('SIGINT'));
     if (source.connected === true) source.on('disconnect', () => void this.run('parent gone'));
     source.on('uncaughtException', (error: unknown, origin: unknown) => {
-      this.#logger.fatal({ err: error, origin }, 'an error that nobody caught');
-      void this.run('an error that nobody caught', 1);
+      this.#logger.fatal({ err: error, origin }, 'uncaught error');
+      void this.run('uncaught error', 1);
     });
     return this;
   }
 
-  /** Runs the steps and ends the process: with `exitCode`, or 1 where a step failed. */
+  /** Runs the steps and ends the process: with `exitCode`, or 1 if a step failed. */
   run(reason: string, exitCode = 0): Promise<void> {
     this.#running ??= this.#runSteps(reason, exitCode);
     return this.#running;

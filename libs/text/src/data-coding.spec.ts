@@ -22,7 +22,7 @@ const TOKEN = 'AUTH-ACME-0123456789ABCDEF';
 const SAMPLE = '@é_$';
 
 describe('data_coding', () => {
-  it.each(DEFAULT_CODINGS)('%i is the default alphabet of the carrier', (coding) => {
+  it.each(DEFAULT_CODINGS)("%i is the carrier's default alphabet", (coding) => {
     const gsm = encodeGsm(SAMPLE) ?? Buffer.alloc(0);
     expect(decodeText(gsm, coding, 'gsm')).toBe(SAMPLE);
     expect(decodeText(packSeptets(gsm), coding, 'gsm-packed')).toBe(SAMPLE);
@@ -30,19 +30,19 @@ describe('data_coding', () => {
     expect(decodeText(Buffer.from(TOKEN, 'latin1'), coding, 'ascii')).toBe(TOKEN);
   });
 
-  it.each(UCS2_CODINGS)('%i is UCS-2, whatever the default', (coding) => {
+  it.each(UCS2_CODINGS)('%i is UCS-2, whatever the default alphabet', (coding) => {
     for (const alphabet of DEFAULTS) expect(decodeText(encodeUcs2('Привет 👋'), coding, alphabet)).toBe('Привет 👋');
   });
 
-  it.each(LATIN1_CODINGS)('%i is read as Latin-1, whatever the default', (coding) => {
+  it.each(LATIN1_CODINGS)('%i is decoded as Latin-1, whatever the default alphabet', (coding) => {
     for (const alphabet of DEFAULTS) expect(decodeText(Buffer.from(SAMPLE, 'latin1'), coding, alphabet)).toBe(SAMPLE);
   });
 
-  it('1 (IA5) keeps the characters that GSM 03.38 puts elsewhere', () => {
+  it('1 (IA5) keeps the characters that GSM 03.38 encodes differently', () => {
     expect(decodeText(Buffer.from('AUTH_A-[x]@ Café', 'latin1'), 1, 'gsm')).toBe('AUTH_A-[x]@ Café');
   });
 
-  it('a token survives any label of 8 bits: letters, digits and the hyphen are the same in all of them', () => {
+  it('a token is unchanged under any 8-bit alphabet: letters, digits and the hyphen have the same codes', () => {
     for (const coding of [...DEFAULT_CODINGS, ...LATIN1_CODINGS]) {
       for (const alphabet of ['gsm', 'latin1', 'ascii'] as const) {
         expect(decodeText(Buffer.from(TOKEN, 'ascii'), coding, alphabet)).toBe(TOKEN);
@@ -50,7 +50,7 @@ describe('data_coding', () => {
     }
   });
 
-  it('all octets under all codings have a text, and stay as they are', () => {
+  it('any octets under any coding give a text, and are not modified', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 300 }),

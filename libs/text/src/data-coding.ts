@@ -2,21 +2,21 @@ import { decodeGsm } from './gsm.js';
 import { unpackSeptets } from './septets.js';
 import { decodeUcs2 } from './ucs2.js';
 
-/** What a carrier means by its default alphabet, a setting of its bind; packed is GSM with eight septets in seven octets. */
+/** A carrier's default alphabet, a setting of its bind; packed is GSM with eight septets in seven octets. */
 export type DefaultAlphabet = 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
 
-/** How the octets of a message are read: by the carrier's default, as UCS-2, or octet by octet as Latin-1. */
+/** How the octets of a message are decoded: by the carrier's default, as UCS-2, or octet by octet as Latin-1. */
 type Alphabet = 'default' | 'latin1' | 'ucs2';
 
 const DATA_CODINGS = 256;
 
-/** The two alphabet bits of a general data coding group; binary is read as Latin-1, the reserved value too. */
+/** The two alphabet bits of a general data coding group; binary and the reserved value are decoded as Latin-1. */
 const GENERAL: readonly Alphabet[] = ['default', 'latin1', 'ucs2', 'latin1'];
 
 /**
- * The alphabet of each of the 256 values of data_coding: SMPP 3.4, 5.2.19 up to 0x0F, the groups of 3GPP TS 23.038, 4
- * above. What neither names, 8-bit data, compressed text and the national sets of SMPP (whose lower half is ASCII but
- * for JIS) are read as Latin-1: nothing is lost, and a token in ASCII is found.
+ * The alphabet of each of the 256 values of data_coding: SMPP 3.4, 5.2.19 up to 0x0F, above that the groups of 3GPP
+ * TS 23.038, 4. Undefined values, 8-bit data, compressed text and SMPP's national sets (whose lower half is ASCII
+ * except for JIS) are decoded as Latin-1: nothing is lost, and a token in ASCII is found.
  */
 const ALPHABETS: readonly Alphabet[] = Array.from({ length: DATA_CODINGS }, (_, dataCoding) => alphabetOf(dataCoding));
 
@@ -42,10 +42,10 @@ function alphabetOf(dataCoding: number): Alphabet {
 }
 
 /**
- * The text of a message. Total: every octet string under every data_coding has one, and none throws. IA5 is read as
- * Latin-1, whose lower half it is: stripping the eighth bit would turn "é" into "i".
+ * Decodes the text of a message. Total: any octets under any data_coding give a text, without an exception. IA5 is
+ * decoded as Latin-1, of which it is the lower half: stripping the eighth bit would turn "é" into "i".
  *
- * `fillBits` matters to packed text behind a user data header only (see `fillBitsAfter`).
+ * `fillBits` matters only to packed text after a user data header (see `fillBitsAfter`).
  */
 export function decodeText(
   octets: Uint8Array,

@@ -31,7 +31,7 @@ describe('the basic table', () => {
     expect(encodeGsm(character)).toEqual(Buffer.of(code));
   });
 
-  it('has 127 characters, all different, letters and digits where ASCII has them', () => {
+  it('has 127 different characters, letters and digits at their ASCII codes', () => {
     const characters = BASIC.map((code) => decodeGsm(Buffer.of(code)));
     expect(new Set(characters).size).toBe(127);
     for (const character of 'ABCXYZabcxyz0189-') expect(encodeGsm(character)).toEqual(Buffer.from(character, 'ascii'));
@@ -39,12 +39,12 @@ describe('the basic table', () => {
 });
 
 describe('the extension table', () => {
-  it('takes an escape and a code', () => {
+  it('uses an escape and a code', () => {
     expect(encodeGsm('€[x]')).toEqual(Buffer.from('1b651b3c781b3e', 'hex'));
     expect(decodeGsm(Buffer.from('1b651b3c781b3e', 'hex'))).toBe('€[x]');
   });
 
-  it('an unknown code shows the character of the basic table, a doubled escape a space, a lone one nothing', () => {
+  it('an unknown code gives the character of the basic table, a doubled escape a space, a single one nothing', () => {
     expect(decodeGsm(Buffer.from('1b41', 'hex'))).toBe('A');
     expect(decodeGsm(Buffer.from('1b1b41', 'hex'))).toBe(' A');
     expect(decodeGsm(Buffer.from('411b', 'hex'))).toBe('A');
@@ -65,7 +65,7 @@ describe('septets', () => {
     ['ç', null],
   ])('of "%s" are counted', (text, septets) => expect(gsmSeptets(text)).toBe(septets));
 
-  it('are the octets of the encoded text, and null exactly where there is none', () => {
+  it('equal the length of the encoded text, and null exactly when it cannot be encoded', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), GSM_TEXT), (text) => {
         expect(gsmSeptets(text)).toBe(encodeGsm(text)?.length ?? null);
@@ -75,7 +75,7 @@ describe('septets', () => {
 });
 
 describe('round trips', () => {
-  it('every text of the alphabet comes back', () => {
+  it('every text of the alphabet is decoded unchanged', () => {
     fc.assert(
       fc.property(GSM_TEXT, (text) => {
         const octets = encodeGsm(text);
@@ -84,7 +84,7 @@ describe('round trips', () => {
     );
   });
 
-  it('any octets decode', () => {
+  it('any octets are decoded', () => {
     fc.assert(fc.property(fc.uint8Array(), (octets) => typeof decodeGsm(octets) === 'string'));
     expect(decodeGsm(Buffer.from('436166e9', 'hex'))).toBe('Café');
   });

@@ -1,9 +1,9 @@
-/** Characters of one septet each, at their code points (3GPP TS 23.038, 6.2.1). The escape stands at 0x1B. */
+/** Characters of one septet each, at their code points (3GPP TS 23.038, 6.2.1). The escape is 0x1B. */
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u001bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
 
-/** Characters behind an escape (3GPP TS 23.038, 6.2.1.1): two septets each. */
+/** Characters after an escape (3GPP TS 23.038, 6.2.1.1): two septets each. */
 const EXTENSION: ReadonlyMap<number, string> = new Map([
   [0x0a, '\f'],
   [0x14, '^'],
@@ -31,7 +31,10 @@ const OCTETS: ReadonlyMap<string, readonly number[]> = new Map([
   ...Array.from(EXTENSION, ([code, character]): [string, readonly number[]] => [character, [ESCAPE, code]]),
 ]);
 
-/** How many septets a text takes, characters of the extension table counted twice; null where GSM 03.38 lacks a character. */
+/**
+ * Number of septets of a text, characters of the extension table counted twice; null for a character outside GSM
+ * 03.38.
+ */
 export function gsmSeptets(text: string): number | null {
   let septets = 0;
   for (const character of text) {
@@ -42,7 +45,10 @@ export function gsmSeptets(text: string): number | null {
   return septets;
 }
 
-/** A text as unpacked GSM 03.38, one septet an octet; null where the alphabet lacks a character, never a replacement. */
+/**
+ * Encodes a text as unpacked GSM 03.38, one septet per octet; null for a character outside the alphabet, never a
+ * replacement.
+ */
 export function encodeGsm(text: string): Buffer | null {
   const octets: number[] = [];
   for (const character of text) {
@@ -54,9 +60,9 @@ export function encodeGsm(text: string): Buffer | null {
 }
 
 /**
- * Unpacked GSM 03.38 as text, whatever the octets: an unknown extension shows the character of the basic table (as the
- * standard asks), a doubled escape a space, a lone one at the end nothing, and octets above 0x7F are taken as Latin-1,
- * which is what peers who set them mean.
+ * Decodes unpacked GSM 03.38, for any octets: an unknown extension gives the character of the basic table (as the
+ * standard requires), a doubled escape a space, a single one at the end nothing, and octets above 0x7F are decoded as
+ * Latin-1, which is the intention of peers that send them.
  */
 export function decodeGsm(octets: Uint8Array): string {
   let text = '';

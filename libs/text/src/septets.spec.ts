@@ -15,7 +15,7 @@ describe('packed septets', () => {
     expect(unpackSeptets(Buffer.from(packed, 'hex')).toString('ascii')).toBe(text);
   });
 
-  it('come back when their number is known, behind any header', () => {
+  it('are unpacked unchanged when their number is known, after any header', () => {
     fc.assert(
       fc.property(septets, fc.nat(6), (original, fillBits) => {
         const packed = packSeptets(original, fillBits);
@@ -25,7 +25,7 @@ describe('packed septets', () => {
     );
   });
 
-  it('come back when their number is not known, but for a last @ or CR that looks like padding', () => {
+  it('are unpacked unchanged when their number is unknown, except a last @ or CR that equals padding', () => {
     fc.assert(
       fc.property(septets, (original) => {
         const unpacked = unpackSeptets(packSeptets(original));
@@ -40,11 +40,11 @@ describe('packed septets', () => {
     ['1234567\r', '31d98c56b3dd1a0d'],
     ['12345678', '31d98c56b3dd70'],
     ['', ''],
-  ])('"%s" is %s where the peer counts octets', (text, packed) => {
+  ])('"%s" is %s when the peer counts octets', (text, packed) => {
     expect(packSeptets(paddedSeptets(Buffer.from(text, 'ascii'))).toString('hex')).toBe(packed);
   });
 
-  it('that were padded come back as they were, a last carriage return at most doubled', () => {
+  it('are unpacked unchanged after padding, except that a last carriage return may be doubled', () => {
     fc.assert(
       fc.property(septets, (original) => {
         const text = Buffer.from(original);
@@ -57,7 +57,7 @@ describe('packed septets', () => {
     );
   });
 
-  it('never hold more than their octets have room for', () => {
+  it('never exceed the capacity of their octets', () => {
     expect(unpackSeptets(Buffer.of(0x31), 1000)).toEqual(Buffer.of(0x31));
     expect(unpackSeptets(Buffer.alloc(0), 3, 6)).toEqual(Buffer.alloc(0));
   });
@@ -68,9 +68,9 @@ describe('packed septets', () => {
     [7, 0],
     [8, 6],
     [12, 2],
-  ])('behind a header of %i octets come %i fill bits', (octets, bits) => expect(fillBitsAfter(octets)).toBe(bits));
+  ])('a header of %i octets is followed by %i fill bits', (octets, bits) => expect(fillBitsAfter(octets)).toBe(bits));
 
-  it('behind a header of 6 octets read as text', () => {
+  it('are decoded after a header of 6 octets', () => {
     const packed = packSeptets(encodeGsm('AUTH-ACME €') ?? Buffer.alloc(0), fillBitsAfter(6));
     expect(decodeText(packed, 0, 'gsm-packed', fillBitsAfter(6))).toBe('AUTH-ACME €');
   });

@@ -1,13 +1,13 @@
 const SEPTET_BITS = 7;
 const OCTET_BITS = 8;
 const SEPTET_MASK = 0x7f;
-/** So many fill seven octets. */
+/** This many septets fill seven octets. */
 const SEPTETS_IN_BLOCK = 8;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Packs septets, given one an octet, eight into seven octets (3GPP TS 23.038, 6.1.2.1.1). The eighth bit of each is
- * ignored; what is left over of the last octet is zero. `fillBits` as in `fillBitsAfter`.
+ * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038, 6.1.2.1.1). The eighth bit of each is
+ * ignored; unused bits of the last octet are zero. `fillBits` as in `fillBitsAfter`.
  */
 export function packSeptets(septets: Uint8Array, fillBits = 0): Buffer {
   const packed = Buffer.alloc(Math.ceil((septets.length * SEPTET_BITS + fillBits) / OCTET_BITS));
@@ -22,8 +22,8 @@ export function packSeptets(septets: Uint8Array, fillBits = 0): Buffer {
 }
 
 /**
- * Septets to be packed for a peer that counts octets: where seven bits would be left over, or a carriage return ends the
- * last octet, a carriage return is added, so that zeros are not taken for an `@` (3GPP TS 23.038, 6.1.2.3.1).
+ * Septets to pack for a peer that counts octets: if seven bits would be unused, or a carriage return ends the last
+ * octet, a carriage return is appended, so that zeros are not decoded as `@` (3GPP TS 23.038, 6.1.2.3.1).
  */
 export function paddedSeptets(septets: Uint8Array): Uint8Array {
   const over = septets.length % SEPTETS_IN_BLOCK;
@@ -32,13 +32,13 @@ export function paddedSeptets(septets: Uint8Array): Uint8Array {
 }
 
 /**
- * The septets in packed octets, one an octet. SMPP counts octets, so without `septets` their number is a guess in one
- * case: seven spare bits may be padding or a last `@`. They are taken as padding, since zero is what fills an octet, and
- * so is a carriage return there.
+ * Unpacks septets, one per octet. SMPP counts octets, so without `septets` their number is ambiguous in one case:
+ * seven unused bits may be padding or a last `@`. They are treated as padding, since zero fills an octet, and so is a
+ * carriage return there.
  */
 export function unpackSeptets(packed: Uint8Array, septets?: number, fillBits = 0): Buffer {
-  const room = Math.max(Math.floor((packed.length * OCTET_BITS - fillBits) / SEPTET_BITS), 0);
-  const unpacked = Buffer.alloc(Math.min(septets ?? room, room));
+  const capacity = Math.max(Math.floor((packed.length * OCTET_BITS - fillBits) / SEPTET_BITS), 0);
+  const unpacked = Buffer.alloc(Math.min(septets ?? capacity, capacity));
   for (let index = 0; index < unpacked.length; index += 1) {
     const bit = index * SEPTET_BITS + fillBits;
     const at = Math.floor(bit / OCTET_BITS);
@@ -48,7 +48,7 @@ export function unpackSeptets(packed: Uint8Array, septets?: number, fillBits = 0
   return septets === undefined && endsInPadding(packed, unpacked, fillBits) ? unpacked.subarray(0, -1) : unpacked;
 }
 
-/** Bits between a user data header of that many octets (its length octet included) and the first septet behind it. */
+/** Bits between a user data header of that many octets (including its length octet) and the first septet after it. */
 export function fillBitsAfter(headerOctets: number): number {
   return (SEPTET_BITS - ((headerOctets * OCTET_BITS) % SEPTET_BITS)) % SEPTET_BITS;
 }

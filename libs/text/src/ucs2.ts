@@ -1,17 +1,17 @@
 const BIG_ENDIAN_MARK = 0xfeff;
 const LITTLE_ENDIAN_MARK = 0xfffe;
 const UNIT_OCTETS = 2;
-/** Shorter texts are never judged by their look: an ideograph may look like a swapped letter. */
+/** Shorter texts are never tested for swapped octets: an ideograph may equal a swapped letter. */
 const JUDGED_FROM_UNITS = 8;
 
-/** A text as big-endian UTF-16 without a byte order mark: what SMPP calls UCS-2, with surrogate pairs let through. */
+/** Encodes a text as big-endian UTF-16 without a byte order mark: UCS-2 in SMPP, with surrogate pairs. */
 export function encodeUcs2(text: string): Buffer {
   return Buffer.from(text, 'utf16le').swap16();
 }
 
 /**
- * UCS-2 as text, whatever the octets: big-endian unless a byte order mark says otherwise or the text makes sense only the
- * other way round (some handsets swap and set no mark). A mark is not part of the text; an odd last octet is dropped.
+ * Decodes UCS-2, for any octets: big-endian unless a byte order mark says otherwise or only the swapped text is
+ * plausible (some handsets swap without a mark). The mark is not part of the text; an odd last octet is ignored.
  */
 export function decodeUcs2(octets: Uint8Array): string {
   const units = Buffer.from(octets.subarray(0, octets.length - (octets.length % UNIT_OCTETS)));
@@ -24,8 +24,8 @@ export function decodeUcs2(octets: Uint8Array): string {
 }
 
 /**
- * Swapped ASCII reads as ideographs and symbols whose low octet is zero, all of them. More than half of the units must be
- * printable ASCII when swapped, and none below U+0100 as they stand.
+ * Swapped ASCII consists of ideographs and symbols whose low octet is zero. More than half of the units must be
+ * printable ASCII when swapped, and none may be below U+0100 unswapped.
  */
 function looksSwapped(units: Buffer): boolean {
   let ascii = 0;

@@ -1,9 +1,9 @@
 import { EVENT_TYPES } from '@countersign/events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventBroadcast, parseBroadcastEvent, UPDATED, type BroadcastEvent } from './event-broadcast.js';
+import { EventBroadcast, parseBroadcastEvents, UPDATED, type BroadcastEvent } from './event-broadcast.js';
 
-const TOLD: BroadcastEvent = {
+const EVENT: BroadcastEvent = {
   id: '0190a1b2-c3d4-7000-8000-000000000001',
   type: 'verification.completed',
   sessionId: '0190a1b2-c3d4-7000-8000-000000000002',
@@ -12,52 +12,52 @@ const TOLD: BroadcastEvent = {
   at: '2026-05-04T10:00:00.000Z',
 };
 
-describe('events that are told', () => {
-  it('are heard as they were told, a set at a time', () => {
+describe('broadcast events', () => {
+  it('are received as they were published, one message per set', () => {
     const sent: { topic: string; payload: unknown }[] = [];
-    const told = new EventBroadcast({
+    const broadcast = new EventBroadcast({
       publish: (topic, payload) => sent.push({ topic, payload }),
       subscribe: () => ({ ready: Promise.resolve(), close: () => undefined }),
     });
-    const events = [TOLD, { ...TOLD, type: 'webhook.disabled', sessionId: null } as const];
-    told.publish(events);
-    told.publish([]);
+    const events = [EVENT, { ...EVENT, type: 'webhook.disabled', sessionId: null } as const];
+    broadcast.publish(events);
+    broadcast.publish([]);
     expect(sent).toEqual([{ topic: 'events', payload: events }]);
-    expect(parseBroadcastEvent(JSON.parse(JSON.stringify(sent[0]?.payload)))).toEqual(events);
+    expect(parseBroadcastEvents(JSON.parse(JSON.stringify(sent[0]?.payload)))).toEqual(events);
   });
 
-  it('are of a mode that is not known where an earlier release sent them', () => {
-    const { test: _, ...sent } = TOLD;
-    expect(parseBroadcastEvent([sent])).toEqual([{ ...TOLD, test: null }]);
+  it('of an earlier release have no mode', () => {
+    const { test: _, ...sent } = EVENT;
+    expect(parseBroadcastEvents([sent])).toEqual([{ ...EVENT, test: null }]);
   });
 
   it.each([
     ['nothing', undefined],
-    ['no list', TOLD],
-    ['an event that nobody knows', [{ ...TOLD, type: 'verification.unheard' }]],
-    ['an id that is none', [{ ...TOLD, id: 'evt_1' }]],
-    ['no account', [{ ...TOLD, accountId: null }]],
-    ['a mode that is none', [{ ...TOLD, test: 'false' }]],
-    ['no time', [{ ...TOLD, at: 'soon' }]],
-    ['a time with text in it', [{ ...TOLD, at: '1 Jan 2000 (","type":"subscribed","x":"' }]],
-    ['a time of another form', [{ ...TOLD, at: '2026-05-04T10:00:00Z' }]],
-    ['a time that never was', [{ ...TOLD, at: '2026-02-30T10:00:00.000Z' }]],
-    ['a time before a line break', [{ ...TOLD, at: `${TOLD.at}\n` }]],
-    ['an id before a line break', [{ ...TOLD, id: `${TOLD.id}\n` }]],
-    ['a member that is missing', [{ id: TOLD.id, type: TOLD.type }]],
-  ])('are left out where they are %s', (_what, value) => {
-    expect(parseBroadcastEvent(value)).toEqual([]);
+    ['no list', EVENT],
+    ['an event of an unknown type', [{ ...EVENT, type: 'verification.unheard' }]],
+    ['a malformed id', [{ ...EVENT, id: 'evt_1' }]],
+    ['no account', [{ ...EVENT, accountId: null }]],
+    ['a malformed mode', [{ ...EVENT, test: 'false' }]],
+    ['a malformed time', [{ ...EVENT, at: 'soon' }]],
+    ['a time with text in it', [{ ...EVENT, at: '1 Jan 2000 (","type":"subscribed","x":"' }]],
+    ['a time in another format', [{ ...EVENT, at: '2026-05-04T10:00:00Z' }]],
+    ['a date that does not exist', [{ ...EVENT, at: '2026-02-30T10:00:00.000Z' }]],
+    ['a time with a line break', [{ ...EVENT, at: `${EVENT.at}\n` }]],
+    ['an id with a line break', [{ ...EVENT, id: `${EVENT.id}\n` }]],
+    ['a missing member', [{ id: EVENT.id, type: EVENT.type }]],
+  ])('are left out of a message that holds %s', (_what, value) => {
+    expect(parseBroadcastEvents(value)).toEqual([]);
   });
 
-  it('have the members that are known, and no other', () => {
-    expect(parseBroadcastEvent([{ ...TOLD, data: { status: 'approved' } }])).toEqual([TOLD]);
+  it('have the known members and no others', () => {
+    expect(parseBroadcastEvents([{ ...EVENT, data: { status: 'approved' } }])).toEqual([EVENT]);
   });
 
-  it('are 1,000 of a message at most', () => {
-    expect(parseBroadcastEvent(Array.from({ length: 1_001 }, () => TOLD))).toHaveLength(1_000);
+  it('are 1,000 per message at most', () => {
+    expect(parseBroadcastEvents(Array.from({ length: 1_001 }, () => EVENT))).toHaveLength(1_000);
   });
 
-  it('are of this form only, whatever the message is', () => {
+  it('always have this format, whatever the message is', () => {
     const isEvent = ({ id, type, sessionId, accountId, test, at }: BroadcastEvent): boolean =>
       [id, accountId, sessionId ?? id].every((each) => /^[\da-f-]{36}$/.test(each)) &&
       /^[a-z._]+$/.test(type) &&
@@ -69,19 +69,19 @@ describe('events that are told', () => {
       fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
     );
     const changed = fc
-      .dictionary(fc.constantFrom(...Object.keys(TOLD)), other, { maxKeys: 2 })
-      .map((changes) => ({ ...TOLD, ...changes }));
+      .dictionary(fc.constantFrom(...Object.keys(EVENT)), other, { maxKeys: 2 })
+      .map((changes) => ({ ...EVENT, ...changes }));
     fc.assert(
       fc.property(fc.oneof(other, fc.array(fc.oneof(other, changed), { maxLength: 5 })), (message) => {
-        for (const event of parseBroadcastEvent(message)) {
+        for (const event of parseBroadcastEvents(message)) {
           expect(isEvent(event)).toBe(true);
-          expect(Object.keys(event).sort()).toEqual(Object.keys(TOLD).sort());
+          expect(Object.keys(event).sort()).toEqual(Object.keys(EVENT).sort());
         }
       }),
     );
   });
 
-  it('pass through a message unchanged', () => {
+  it('are unchanged by a message', () => {
     const uuid = fc.uuid();
     const event: fc.Arbitrary<BroadcastEvent> = fc.record({
       id: uuid,
@@ -95,7 +95,7 @@ describe('events that are told', () => {
     });
     fc.assert(
       fc.property(fc.array(event), (events) => {
-        expect(parseBroadcastEvent(JSON.parse(JSON.stringify(events)))).toEqual(events);
+        expect(parseBroadcastEvents(JSON.parse(JSON.stringify(events)))).toEqual(events);
       }),
     );
   });

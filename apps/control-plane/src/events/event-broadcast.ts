@@ -2,23 +2,23 @@ import type { PubSub, Subscription } from '@countersign/bus';
 import { EVENT_TYPES, type EventType } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 
-/** A code was sent, or something became of it: told to live channels alone, without a row of its own. */
+/** A code was sent, or its delivery changed: broadcast to realtime channels only, without an event row. */
 export const UPDATED = 'verification.updated';
 
 /**
- * An event as every control plane receives it. Nothing secret travels, and nothing in it is to be trusted: whoever writes
- * to the bus's store can publish any. A receiver reads the rows of the event and its session before it acts.
+ * An event as it is broadcast to all control planes. It holds nothing secret, and consumers must not trust it: anyone with access
+ * to the store of the bus can publish. Consumers read the rows of the event and its session before they act.
  */
 export interface BroadcastEvent {
-  /** Of the event's row; of no row where the type is `verification.updated`. */
+  /** Id of the event row; without a row for `verification.updated`. */
   readonly id: Uuid;
   readonly type: EventType | typeof UPDATED;
-  /** Null where it tells of an account. */
+  /** Null for an event of an account. */
   readonly sessionId: Uuid | null;
   readonly accountId: Uuid;
   /** Whether the event is of test mode; null from an older release, which does not send it. */
   readonly test: boolean | null;
-  /** When it happened, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+  /** Time of the event, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly at: string;
 }
 
@@ -30,31 +30,27 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const TYPES: ReadonlySet<string> = new Set([...EVENT_TYPES, UPDATED]);
 
 /**
- * Where control planes tell each other of events, after the commit that makes them known: once for each set. A hint, as
- * all that goes over the bus: a message may be lost, and whoever relies on it also looks at the rows.
+ * Broadcasts committed events to all control planes, one message per set. Messages may be lost: consumers also poll the rows.
  */
 export class EventBroadcast {
   constructor(private readonly bus: Pick<PubSub, 'publish' | 'subscribe'>) {}
 
-  /** Never throws, never waits. This process hears it too. */
+  /** Never throws, never waits. This process receives the events too. */
   publish(events: readonly BroadcastEvent[]): void {
     if (events.length > 0) this.bus.publish(TOPIC, [...events]);
   }
 
-  /** Hears every set; its `ready` settles once sets that are told from then on will be heard. */
-  onEvents(hear: (events: readonly BroadcastEvent[]) => void): Subscription {
+  /** Subscribes to all sets; `ready` settles once every set published from then on is received. */
+  onEvents(listener: (events: readonly BroadcastEvent[]) => void): Subscription {
     return this.bus.subscribe(TOPIC, (message) => {
-      const told = parseBroadcastEvent(message.json());
-      if (told.length > 0) hear(told);
+      const events = parseBroadcastEvents(message.json());
+      if (events.length > 0) listener(events);
     });
   }
 }
 
-/**
- * The events of a message. Entries of another form, as another release may send them, are left out; so are members that
- * are not known.
- */
-export function parseBroadcastEvent(value: unknown): BroadcastEvent[] {
+/** Parses a message. Entries in another format, as other releases may send them, and unknown members are left out. */
+export function parseBroadcastEvents(value: unknown): BroadcastEvent[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MAX_EVENTS).flatMap((each: unknown) => eventOf(each) ?? []);
 }
@@ -71,7 +67,7 @@ const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && U
 
 const isType = (value: unknown): value is BroadcastEvent['type'] => typeof value === 'string' && TYPES.has(value);
 
-/** `Date.parse` alone also accepts other forms, some of them with any text in them. */
+/** `Date.parse` alone also accepts other formats, some of them with arbitrary text. */
 function isTime(value: unknown): value is string {
   if (typeof value !== 'string' || !TIME.test(value)) return false;
   const time = new Date(value);

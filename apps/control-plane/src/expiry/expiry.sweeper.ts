@@ -6,7 +6,7 @@ const SWEEP_INTERVAL_MS = 1_000;
 const MAX_SWEPT = 200;
 
 export interface SweeperOptions {
-  readonly sessions: Pick<SessionStore, 'expireDue'>;
+  readonly sessions: Pick<SessionStore, 'expireDueSessions'>;
   readonly onSwept: (counts: ExpiredCounts) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -22,7 +22,7 @@ export class ExpirySweeper {
     this.pollLoop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => {
-        const counts = await sessions.expireDue(MAX_SWEPT);
+        const counts = await sessions.expireDueSessions(MAX_SWEPT);
         onSwept(counts);
         return counts.live + counts.test >= MAX_SWEPT;
       },

@@ -112,9 +112,14 @@ export class SendGuard {
     if (refusal.kind === 'blocked' && refusal.trips) {
       const { breakerSends, breakerPercent, breakerBlockSeconds } = this.options.limits;
       const reason = `Of ${breakerSends} or more codes in an hour fewer than ${breakerPercent} % were used.`;
-      await this.destinations.block(this.database, { accountId, prefix, reason, blockSeconds: breakerBlockSeconds });
+      await this.destinations.blockPrefix(this.database, {
+        accountId,
+        prefix,
+        reason,
+        blockSeconds: breakerBlockSeconds,
+      });
     }
-    await this.destinations.tally(this.database, accountId, refusal.rule, prefix, times);
+    await this.destinations.countRefusals(this.database, accountId, refusal.rule, prefix, times);
   }
 }
 

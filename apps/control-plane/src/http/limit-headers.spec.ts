@@ -1,10 +1,10 @@
-import type { Standing } from '@countersign/bus';
+import type { QuotaResult } from '@countersign/bus';
 import fc from 'fast-check';
 import { parseList } from 'structured-headers';
 import { describe, expect, it } from 'vitest';
 import { limitHeaders, policySet, resetSeconds } from './limit-headers.js';
 
-const standing = (remaining: number, resetMs: number): Standing => ({
+const standing = (remaining: number, resetMs: number): QuotaResult => ({
   allowed: remaining > 0,
   remaining,
   resetMs,

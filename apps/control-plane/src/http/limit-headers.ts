@@ -1,4 +1,4 @@
-import type { Quota, Standing } from '@countersign/bus';
+import type { Quota, QuotaResult } from '@countersign/bus';
 
 /** A quota by the name under which the headers show it. */
 export interface Policy extends Quota {
@@ -22,7 +22,7 @@ export function policySet(policies: readonly Policy[]): PolicySet {
 }
 
 /** Whole seconds, rounded up, until a window is over; at least 1. */
-export function resetSeconds({ resetMs }: Standing): number {
+export function resetSeconds({ resetMs }: QuotaResult): number {
   return Math.max(Math.ceil(resetMs / 1000), 1);
 }
 
@@ -33,11 +33,11 @@ export function resetSeconds({ resetMs }: Standing): number {
  */
 export function limitHeaders(
   { policies, text }: PolicySet,
-  standings: readonly Standing[],
+  standings: readonly QuotaResult[],
   nowMs: number,
 ): LimitHeaders {
   let rateLimit = '';
-  let nearest: { policy: Policy; standing: Standing } | undefined;
+  let nearest: { policy: Policy; standing: QuotaResult } | undefined;
   for (const [index, policy] of policies.entries()) {
     const standing = standings[index];
     if (standing === undefined) throw new Error('a policy was not counted');

@@ -1,6 +1,6 @@
 import type { KeyLimits } from '@countersign/accounts/accounts';
 import { ROOT_NAME } from '@countersign/accounts/admin-keys';
-import type { Limiter, Standing } from '@countersign/bus';
+import type { Limiter, QuotaResult } from '@countersign/bus';
 import { parseId, type Uuid } from '@countersign/ids';
 import { networkOf } from '../targets/address-ranges.js';
 import type { Refusal } from './errors.js';
@@ -137,7 +137,7 @@ const UNSURE: Refusal = {
 };
 
 /** Null when every policy allows it; else it may come again when all that refused have begun anew. */
-function refusalOf(standings: readonly Standing[]): Refusal | null {
+function refusalOf(standings: readonly QuotaResult[]): Refusal | null {
   const exhausted = standings.filter(({ allowed }) => !allowed);
   if (exhausted.length === 0) return null;
   return { code: 'RATE_LIMITED', retryAfterSeconds: Math.max(...exhausted.map(resetSeconds)) };

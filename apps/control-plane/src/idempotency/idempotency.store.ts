@@ -1,7 +1,7 @@
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import { firstIdAt, newId, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
-import { ID_TAKEN_UP_WITHIN_MS } from '@countersign/session/rules';
+import { ID_REUSE_WINDOW_MS } from '@countersign/session/rules';
 import { ADOPT_RESOURCES, CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**
@@ -203,7 +203,7 @@ export class IdempotencyStore {
       wanted.map(({ command }) => command.claimedBy),
       LEASE_SECONDS,
       KEPT_HOURS,
-      firstIdAt(this.options.clock.nowMs() - ID_TAKEN_UP_WITHIN_MS),
+      firstIdAt(this.options.clock.nowMs() - ID_REUSE_WINDOW_MS),
       wanted.map(({ version }) => version),
       wanted.map(({ command }) => command.request.test),
     ]);

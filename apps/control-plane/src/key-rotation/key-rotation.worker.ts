@@ -61,7 +61,7 @@ export class KeyRotationWorker {
     let resealed = 0;
     try {
       for (;;) {
-        if (this.#stopped || !(await this.#lease.take())) return false;
+        if (this.#stopped || !(await this.#lease.acquire())) return false;
         const { renewed, isPassOver } = await this.#resealer.step();
         this.options.onRenewed(renewed);
         resealed += renewed;
@@ -72,7 +72,7 @@ export class KeyRotationWorker {
         await sleep(STEP_EVERY_MS);
       }
     } finally {
-      await this.#lease.giveBack().catch(this.options.onError);
+      await this.#lease.release().catch(this.options.onError);
     }
   }
 }

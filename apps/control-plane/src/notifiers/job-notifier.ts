@@ -5,10 +5,10 @@ import { withinDeadline } from '@countersign/telemetry';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Queue } from 'bullmq';
 
-/** BullMQ waits without end for a Redis that is away; there is nothing in it that would be lost. */
+/** BullMQ waits without end for an unreachable Redis; the queue holds nothing that would be lost. */
 const CLOSE_MS = 400;
 
-/** Tells the gateways that rows of one queue are due. A ring may be lost. */
+/** Notifies the gateways that rows of one queue are due. A notification may be lost. */
 export class GatewayJobNotifier implements OnModuleDestroy {
   private readonly queue: Queue;
   private readonly notifier: JobNotifier;

@@ -1,4 +1,4 @@
 import { GatewayJobNotifier } from './job-notifier.js';
 
-/** Tells the gateways that messages are due. They find those of a lost ring by themselves. */
+/** Notifies the gateways that MT messages are due. Gateways also poll for them. */
 export class MtJobNotifier extends GatewayJobNotifier {}

@@ -17,7 +17,7 @@ export class CheckCodeService {
   async checkCode(caller: ApiKeyPrincipal, sessionId: string, code: string): Promise<Outcome<string>> {
     const id = parseId('sess', sessionId);
     if (id === null) return NOT_FOUND;
-    const result = await this.sessions.check(caller.tenant, id, code);
+    const result = await this.sessions.checkCode(caller.tenant, id, code);
     if (result.kind === 'approved') return succeed(this.renderer.checked(result.session));
     return { ok: false, refusal: codeRefusal(result) };
   }

@@ -94,7 +94,7 @@ function outboxProviders({ settings, stores, failures }: OtpOptions): Provider[]
         lookup: new OutboundLookup(),
         notifyGateways: (ids) => codeJobNotifier.notify(ids),
         notifyTestCarrier: () => testPhones.submitQueuedCodes(),
-        publish: (event) => stores.told.publish([event]),
+        publish: (event) => stores.eventBroadcast.publish([event]),
       }),
     inject: [MtJobNotifier, TestPhones],
   };

@@ -25,7 +25,7 @@ const RETRY_MS = 500;
 const LOOK_INTERVAL_MS = 500;
 
 export interface RealtimeHubOptions {
-  readonly told: EventBroadcast;
+  readonly eventBroadcast: EventBroadcast;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly sessions: Pick<SessionStore, 'find'>;
   readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
@@ -60,7 +60,7 @@ export class RealtimeHub {
 
   /** Settles once events will be heard. */
   async start(): Promise<void> {
-    this.#subscription = this.o.told.onEvents((events) => this.hear(events));
+    this.#subscription = this.o.eventBroadcast.onEvents((events) => this.hear(events));
     this.#looking = new PollLoop({
       everyMs: LOOK_INTERVAL_MS,
       work: async () => {

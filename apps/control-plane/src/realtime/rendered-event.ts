@@ -3,14 +3,14 @@ import { tenantOf, type Tenant } from '@countersign/keys';
 import { ID_CLOCK_SLACK_MS, renderId, type Uuid } from '@countersign/ids';
 import type { DatabaseClock, Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
-import { ENDS, type Session, type SessionStatus } from '@countersign/session/rules';
+import { STATUS_BY_TERMINAL_EVENT, type Session, type SessionStatus } from '@countersign/session/rules';
 import { UPDATED, type BroadcastEvent } from '../events/event-broadcast.js';
 import { type Channel, channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';
 import { renderingOf, type SessionView } from './session-view.js';
 import type { Rendering } from './channel-subscription.js';
 
-export const ENDING_TYPES: readonly string[] = [...ENDS.keys()];
+export const ENDING_TYPES: readonly string[] = [...STATUS_BY_TERMINAL_EVENT.keys()];
 
 /** The key of a rendered frame: there is one for each kind of channel and view. */
 type Audience = `${'session' | 'account'} ${SessionView}`;
@@ -29,7 +29,7 @@ export class RenderedEvent implements Rendering {
     /** JSON text of a view; null where the view has no part in it. */
     private readonly dataIn: (view: SessionView) => string | null,
   ) {
-    this.ends = ENDS.get(told.type) ?? null;
+    this.ends = STATUS_BY_TERMINAL_EVENT.get(told.type) ?? null;
     const account = { kind: 'account', id: told.accountId } as const;
     this.onAccount = { ends: null, inView: (view) => this.once('account', view, account) };
   }
@@ -125,7 +125,7 @@ type ConfirmedEvent = BroadcastEvent & { readonly test: boolean };
 function storedEventOf(told: BroadcastEvent, row?: StoredEvent, session?: Session): ConfirmedEvent | null {
   if (row === undefined || row.type !== told.type || row.sessionId !== told.sessionId) return null;
   if (session !== undefined && session.accountId !== row.accountId) return null;
-  const ends = ENDS.get(row.type);
+  const ends = STATUS_BY_TERMINAL_EVENT.get(row.type);
   if (ends !== undefined && session?.status !== ends) return null;
   const { id, type, sessionId, accountId, occurredAt } = row;
   return { id, type, sessionId, accountId, test: session?.test ?? row.test, at: occurredAt.toISOString() };

@@ -8,7 +8,6 @@ import { CarrierDirectory } from '@countersign/carriers/config';
 import { EventStore, prepareByDaemon } from '@countersign/events';
 import { checkKeys, type KeyDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
 import { ensureSchema } from '@countersign/postgres/schema';
@@ -16,27 +15,13 @@ import { SessionRenderer, SessionStore, type CodeCheck, type SessionBatch } from
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CardJobNotifier } from '../notifiers/card-job.notifier.js';
+import { DeliveryJobNotifier } from '../notifiers/delivery-job.notifier.js';
+import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
 import { EventBroadcast } from '../events/event-broadcast.js';
 import { CodeChecks } from '../guard/code-checks.store.js';
 import { TargetRules } from '../targets/target.js';
 
-/**
- * Where the ids of events go that this process itself has committed. The pump is told directly: a ring through the queue
- * would come back to it later, and would be lost with the queue.
- */
-export class EventJobNotifier {
-  private hear: (ids: readonly Uuid[]) => void = () => undefined;
-
-  connect(hear: (ids: readonly Uuid[]) => void): void {
-    this.hear = hear;
-  }
-
-  notify(ids: readonly Uuid[]): void {
-    this.hear(ids);
-  }
-}
-
-/** Everything that lives as long as the process and that more than one room works with. */
+/** Objects that live as long as the process and that several modules use. */
 export interface Stores {
   readonly database: Database;
   readonly clock: DatabaseClock;
@@ -47,36 +32,37 @@ export interface Stores {
   readonly adminKeyUse: KeyUse;
   readonly limiter: Limiter;
   readonly bus: PubSub;
-  readonly told: EventBroadcast;
+  readonly eventBroadcast: EventBroadcast;
   readonly carriers: CarrierDirectory;
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
   readonly sessions: SessionStore;
   readonly codeChecks: CodeChecks;
   readonly cards: CardOfferStore;
-  readonly notifier: EventJobNotifier;
+  readonly eventNotifier: EventJobNotifier;
+  readonly deliveryNotifier: DeliveryJobNotifier;
   readonly cardNotifier: CardJobNotifier;
   readonly targetRules: TargetRules;
 }
 
 /**
- * Sessions in one transaction at most. Half of 64 busy connections: with all of them in one set, this process and
- * PostgreSQL take turns at waiting for each other, which costs an eighth of the creates (64 connections, two cores).
+ * Sessions in one transaction at most: half of 64 busy connections. With all of them in one set, this process and PostgreSQL
+ * wait for each other in turns, which costs an eighth of the creates (64 connections, two cores).
  */
 const MAX_SESSIONS_PER_BATCH = 32;
 
 /**
- * Batches that run at the same time. With two cores for the whole service a second one makes both smaller and is slower
- * by a tenth (create, 64 connections); with more cores PostgreSQL works on one while the next is gathered.
+ * Concurrent batches. On two cores for the whole service a second one makes both smaller and is a tenth slower (create, 64
+ * connections); with more cores PostgreSQL works on one batch while the next is collected.
  */
 const BATCHES_IN_FLIGHT = availableParallelism() > 2 ? 2 : 1;
 
 export interface StoreListeners {
-  /** Hears of connections that died while idle, and of background readings that failed. */
+  /** Called with errors of idle connections and of background reads. */
   readonly onError: (error: unknown) => void;
-  /** Hears when quotas begin to be counted by this process alone. */
+  /** Called when this process starts to count quotas alone, for want of the shared limiter. */
   readonly onLimiterAway: (error: unknown) => void;
-  /** Hears of messages to other processes that were lost. */
+  /** Called with errors of messages to other processes, which were lost. */
   readonly onBusError: (error: unknown) => void;
   readonly onBatch: (name: SessionBatch, size: number) => void;
   /** Called with checks of codes of live sessions, for the metrics. */
@@ -85,7 +71,7 @@ export interface StoreListeners {
   readonly onKeyLog: (facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Checks the schema (in development an outdated one is migrated) and the server keys, makes missing partitions, opens the stores. */
+/** Checks the schema (in development an outdated one is migrated) and the server keys, creates missing partitions, opens the stores. */
 export async function openStores(
   settings: ControlPlaneSettings,
   /** Every table with values sealed or digested under the server keys. */
@@ -106,7 +92,7 @@ export async function openStores(
   await ensurePartitions(database, clock.nowMs());
   const renderer = new SessionRenderer(keys, settings.entropyKeys);
   const events = new EventStore();
-  const notifier = new EventJobNotifier();
+  const eventNotifier = new EventJobNotifier();
   const bus = openPubSub(settings, onBusError);
   const codeChecks = new CodeChecks({ database, clock, keys, onChecks, onError });
   const sessions = new SessionStore({
@@ -115,7 +101,7 @@ export async function openStores(
     keys,
     events,
     renderer,
-    onEvents: (ids) => notifier.notify(ids),
+    onEvents: (ids) => eventNotifier.notify(ids),
     onChecks: (checks) => codeChecks.enqueue(checks),
     batch: {
       maxBatch: Math.min(settings.batchMaxCommands, MAX_SESSIONS_PER_BATCH),
@@ -130,14 +116,15 @@ export async function openStores(
     ...keyStores({ database, keys, rootKey: settings.adminKey, onError }),
     limiter: await openLimiter(settings, onLimiterAway),
     bus,
-    told: new EventBroadcast(bus),
+    eventBroadcast: new EventBroadcast(bus),
     carriers: new CarrierDirectory(database),
     events,
     renderer,
     sessions,
     codeChecks,
     cards: new CardOfferStore({ database, unreachableSeconds: settings.rcsUnreachableSeconds }),
-    notifier,
+    eventNotifier,
+    deliveryNotifier: new DeliveryJobNotifier(),
     cardNotifier: new CardJobNotifier('cards', settings, onBusError),
     targetRules: new TargetRules({
       allowedCidrs: settings.webhookAllowedCidrs,
@@ -173,17 +160,17 @@ function keyStores({ database, keys, rootKey, onError }: KeyStoreOptions) {
   return {
     keyUse,
     adminKeyUse,
-    accounts: new AccountDirectory(database, keys, (outdated) => keyUse.noteOutdated(outdated)),
+    accounts: new AccountDirectory(database, keys, (outdated) => keyUse.requestRenewal(outdated)),
     adminKeys: new AdminKeyDirectory({
       database,
       keys,
       rootKey,
-      onOutdatedDigest: (outdated) => adminKeyUse.noteOutdated(outdated),
+      onOutdatedDigest: (outdated) => adminKeyUse.requestRenewal(outdated),
     }),
   };
 }
 
-/** The stores for Nest to inject, by their classes. They are opened and closed outside of it. */
+/** Provides the stores to Nest by their classes. They are opened and closed outside of Nest. */
 @Module({})
 export class StoresModule {
   static of(stores: Stores): DynamicModule {
@@ -193,13 +180,14 @@ export class StoresModule {
       { provide: ServerKeys, useValue: stores.keys },
       { provide: AccountDirectory, useValue: stores.accounts },
       { provide: PubSub, useValue: stores.bus },
-      { provide: EventBroadcast, useValue: stores.told },
+      { provide: EventBroadcast, useValue: stores.eventBroadcast },
       { provide: CarrierDirectory, useValue: stores.carriers },
       { provide: EventStore, useValue: stores.events },
       { provide: SessionRenderer, useValue: stores.renderer },
       { provide: SessionStore, useValue: stores.sessions },
       { provide: CodeChecks, useValue: stores.codeChecks },
-      { provide: EventJobNotifier, useValue: stores.notifier },
+      { provide: EventJobNotifier, useValue: stores.eventNotifier },
+      { provide: DeliveryJobNotifier, useValue: stores.deliveryNotifier },
       { provide: CardJobNotifier, useValue: stores.cardNotifier },
       { provide: TargetRules, useValue: stores.targetRules },
     ];

@@ -4,7 +4,7 @@ import { inRanges, parseRanges } from './address-ranges.js';
 const trusted = parseRanges(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']);
 
 describe('address ranges', () => {
-  it('hold single addresses, and IPv4 in IPv6 clothes', () => {
+  it('contain single addresses, and IPv4-mapped IPv6 addresses', () => {
     expect(inRanges('192.0.2.7', trusted)).toBe(true);
     expect(inRanges('192.0.2.8', trusted)).toBe(false);
     expect(inRanges('::ffff:10.1.1.1', trusted)).toBe(true);
@@ -12,7 +12,7 @@ describe('address ranges', () => {
     expect(inRanges('10.1', trusted)).toBe(true);
   });
 
-  it('refuse what is not a range', () => {
+  it('throw on text that is not a range', () => {
     expect(() => parseRanges(['ten/8'])).toThrow();
   });
 });

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 export type AddressRange = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number];
 
-/** Reads CIDR texts such as `10.0.0.0/8`; an address alone is a range of one. Throws on anything else. */
+/** Parses CIDR texts such as `10.0.0.0/8`; an address without a prefix is a range of one. Throws on anything else. */
 export function parseRanges(cidrs: readonly string[]): AddressRange[] {
   return cidrs.map((cidr) => {
     if (cidr.includes('/')) return ipaddr.parseCIDR(cidr);
@@ -11,7 +11,7 @@ export function parseRanges(cidrs: readonly string[]): AddressRange[] {
   });
 }
 
-/** Whether an address lies in one of the ranges. An IPv4 address that arrived in IPv6 clothes is the IPv4 address. */
+/** Whether an address lies in one of the ranges. An IPv4-mapped IPv6 address counts as its IPv4 address. */
 export function inRanges(address: string, ranges: readonly AddressRange[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
@@ -21,10 +21,10 @@ export function inRanges(address: string, ranges: readonly AddressRange[]): bool
   });
 }
 
-/** What one client may hold of IPv6 (RFC 6177): who has one address of it has them all. */
+/** The IPv6 prefix of one client (RFC 6177), which can use all addresses of it. */
 const IPV6_CLIENT_BITS = 64;
 
-/** The network that an address stands for when clients are counted: itself in IPv4, its /64 in IPv6; null for no address. */
+/** The network by which a client is counted: the address itself for IPv4, its /64 for IPv6; null for text that is no address. */
 export function networkOf(address: string): string | null {
   if (!ipaddr.isValid(address)) return null;
   const parsed = ipaddr.process(address);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TargetRules } from './target.js';
 
 const strict = new TargetRules({ allowedCidrs: [], allowHttp: false });
-/** What an operator may have allowed at the most. */
+/** The most permissive policy of an operator. */
 const anywhere = new TargetRules({ allowedCidrs: ['0.0.0.0/0', '::/0'], allowHttp: true });
 const demo = new TargetRules({ allowedCidrs: ['127.0.0.0/8', '::1/128'], allowHttp: true });
 
@@ -18,7 +18,7 @@ describe('a webhook URL', () => {
     `https://example.com/${'a'.repeat(2048 - 20)}`,
     `https://${'a.'.repeat(126)}b/`,
     `https://${'a.'.repeat(126)}b./`,
-  ])('may be %s', (url) => {
+  ])('%s is allowed', (url) => {
     expect(strict.check(url).ok).toBe(true);
   });
 
@@ -51,7 +51,7 @@ describe('a webhook URL', () => {
     `https://example.com/${'ä'.repeat(500)}`,
     `https://${'a.'.repeat(126)}bc/`,
     `https://${'ä.'.repeat(100)}example/`,
-  ])('may not be %j', (url) => {
+  ])('%j is refused', (url) => {
     expect(strict.check(url).ok).toBe(false);
   });
 
@@ -131,13 +131,13 @@ describe('a webhook URL', () => {
     ['Azure over IPv6', '[fe80::1234:5678:9abc]'],
     ['Oracle, formerly', '192.0.0.192'],
     ['Alibaba', '100.100.100.200'],
-  ])('may not point to the metadata of %s, whatever the operator allows', (_cloud, host) => {
+  ])('of the metadata service of %s is refused, whatever the operator allows', (_cloud, host) => {
     expect(strict.check(`https://${host}/`).ok).toBe(false);
     expect(anywhere.check(`https://${host}/`).ok).toBe(false);
     expect(anywhere.check(`http://${host}/latest/meta-data/`).ok).toBe(false);
   });
 
-  it('may point to the neighbours of those addresses', () => {
+  it('with an address next to those is allowed', () => {
     expect(strict.check('https://168.63.129.15/').ok).toBe(true);
     for (const host of ['100.100.100.201', '192.0.0.193', '[fd00:ec3::254]', '10.0.0.1']) {
       expect(anywhere.check(`http://${host}/`).ok, host).toBe(true);
@@ -189,11 +189,11 @@ describe('a webhook URL', () => {
     [':27017', false],
   ])('with the port "%s" is allowed: %s', (port, allowed) => {
     expect(strict.check(`https://example.com${port}/hook`).ok).toBe(allowed);
-    // Above all in a private network that an operator has opened.
+    // The same holds in a private network that an operator has allowed.
     expect(anywhere.check(`http://10.0.0.1${port}/hook`).ok).toBe(allowed);
   });
 
-  it('on loopback, where that is allowed, may have any port', () => {
+  it('with an allowed loopback address may have any port', () => {
     for (const url of [
       'http://127.0.0.1:1/',
       'https://localhost:22/',
@@ -204,7 +204,7 @@ describe('a webhook URL', () => {
     }
   });
 
-  it('may be private or plain http where the operator allows it, and only there', () => {
+  it('may be private or plain http only in ranges that the operator allows', () => {
     expect(demo.check('http://127.0.0.1:9000/hook').ok).toBe(true);
     expect(demo.check('https://127.0.0.1/hook').ok).toBe(true);
     expect(demo.check('http://[::1]/hook').ok).toBe(true);
@@ -216,13 +216,13 @@ describe('a webhook URL', () => {
     expect(privateHttps.check('http://10.0.0.1/').ok).toBe(false);
   });
 
-  it('is judged without a throw, whatever it is', () => {
+  it('is checked without an exception, whatever it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => typeof strict.check(`https://${text}`).ok === 'boolean'),
     );
   });
 
-  it('is never admitted when the address it names would not be', () => {
+  it('is refused if its literal address is not admitted', () => {
     fc.assert(
       fc.property(fc.ipV4Extended(), (host) => {
         const check = strict.check(`https://${host}/`);
@@ -232,7 +232,7 @@ describe('a webhook URL', () => {
   });
 });
 
-describe('the address met at connect', () => {
+describe('the address of a connection', () => {
   it('must be public unicast', () => {
     expect(strict.admits('93.184.215.14', 'https:')).toBe(true);
     expect(strict.admits('93.184.215.14', 'http:')).toBe(false);
@@ -241,13 +241,13 @@ describe('the address met at connect', () => {
     }
   });
 
-  it('may be what the operator allowed, in IPv6 clothes too', () => {
+  it('may lie in a range that the operator allowed, also as an IPv4-mapped IPv6 address', () => {
     expect(demo.admits('127.0.0.1', 'http:')).toBe(true);
     expect(demo.admits('::ffff:127.0.0.1', 'https:')).toBe(true);
     expect(demo.admits('93.184.215.14', 'http:')).toBe(false);
   });
 
-  it('is never one where a cloud serves credentials', () => {
+  it('is never a metadata service of a cloud', () => {
     for (const address of [
       '168.63.129.16',
       '::ffff:168.63.129.16',

@@ -4,12 +4,12 @@ import { isWebPort } from './web-ports.js';
 
 export const MAX_TARGET_LENGTH = 2048;
 /**
- * Of a host name, without the dot at its end (RFC 1035, 2.3.4). No longer one has an address, and OpenSSL refuses one of
- * more than 255 octets in a way that Node mistakes for a fault of another connection, of a caller of ours for instance.
+ * Of a host name without its final dot (RFC 1035, 2.3.4). Longer names have no address, and OpenSSL refuses one of more than
+ * 255 octets with an error that Node attributes to another connection, for instance to one of our callers.
  */
 const MAX_HOST_NAME_LENGTH = 253;
 
-/** What an operator allows besides public https (contract, `WEBHOOK_ALLOWED_CIDRS` and `WEBHOOK_ALLOW_HTTP`). */
+/** Targets that an operator allows besides public https (contract, `WEBHOOK_ALLOWED_CIDRS` and `WEBHOOK_ALLOW_HTTP`). */
 export interface TargetPolicy {
   readonly allowedCidrs: readonly string[];
   /** Plain http, and then only to addresses inside `allowedCidrs`. */
@@ -18,58 +18,60 @@ export interface TargetPolicy {
 
 export type TargetCheck = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly because: string };
 
-/** Tabs, newlines and backslashes are what URL parsers disagree about; no URL needs them. */
-const DOUBTFUL = /[\u0000-\u0020\u007f\\]/; // eslint-disable-line no-control-regex -- it is they that are looked for
-/** Scheme, two slashes and an authority: URL parsers repair `https:host` and `https:///host`, receivers' own tools do not. */
+/** URL parsers disagree about tabs, newlines and backslashes; no URL needs them. */
+const AMBIGUOUS = /[\u0000-\u0020\u007f\\]/; // eslint-disable-line no-control-regex -- the pattern matches them
+/** Scheme, two slashes and an authority. URL parsers repair `https:host` and `https:///host`; the tools of receivers do not. */
 const ABSOLUTE = /^[a-z]+:\/\/([^/?#]+)/i;
 
 const FOUR_PARTS = /^[0-9]+(\.[0-9]+){3}$/;
 
 /**
- * Where webhooks may go (contract, Targets): one set of rules for the URL that is given at create and for the address
- * that is met at delivery, so that what is accepted is what is called.
+ * The rules for webhook targets (contract, Targets). The same rules apply to the URL at its creation and to its address at
+ * delivery.
  */
 export class TargetRules {
   private readonly allowed: readonly AddressRange[];
 
-  /** Throws when a CIDR cannot be read. */
+  /** Throws on a malformed CIDR. */
   constructor(private readonly policy: TargetPolicy) {
     this.allowed = parseRanges(policy.allowedCidrs);
   }
 
   /**
-   * What a URL says by itself: scheme, length, no userinfo, no fragment, and a literal address, however it is spelled,
-   * must be admitted. Names are not looked up here; every address of theirs is checked when the connection is made.
+   * Checks the text of a URL: scheme, length, port, no userinfo, no fragment; a literal address in any spelling must be
+   * admitted. Names are not looked up: their addresses are checked at connect.
    */
   check(text: string): TargetCheck {
-    if (text.length > MAX_TARGET_LENGTH) return no(`is longer than ${MAX_TARGET_LENGTH} characters`);
-    if (DOUBTFUL.test(text)) return no('holds white space, a control character or a backslash');
-    if (text.includes('#')) return no('has a fragment');
+    if (text.length > MAX_TARGET_LENGTH) return refuse(`is longer than ${MAX_TARGET_LENGTH} characters`);
+    if (AMBIGUOUS.test(text)) return refuse('holds white space, a control character or a backslash');
+    if (text.includes('#')) return refuse('has a fragment');
     const [, authority] = ABSOLUTE.exec(text) ?? [];
-    if (authority === undefined) return no('is not an absolute URL');
-    if (authority.includes('@')) return no('has a user name or password');
+    if (authority === undefined) return refuse('is not an absolute URL');
+    if (authority.includes('@')) return refuse('has a user name or password');
     const url = URL.canParse(text) ? new URL(text) : null;
-    if (url === null || url.hostname === '') return no('is not an absolute URL');
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.policy.allowHttp)) return no('is not https');
-    if (url.href.length > MAX_TARGET_LENGTH) return no(`is longer than ${MAX_TARGET_LENGTH} characters`);
+    if (url === null || url.hostname === '') return refuse('is not an absolute URL');
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.policy.allowHttp))
+      return refuse('is not https');
+    if (url.href.length > MAX_TARGET_LENGTH) return refuse(`is longer than ${MAX_TARGET_LENGTH} characters`);
     if (url.hostname.replace(/\.$/, '').length > MAX_HOST_NAME_LENGTH) {
-      return no(`has a host name longer than ${MAX_HOST_NAME_LENGTH} characters`);
+      return refuse(`has a host name longer than ${MAX_HOST_NAME_LENGTH} characters`);
     }
-    if (!isWebPort(url) && !this.isAllowedLoopback(url)) return no('names a port at which no web server is called');
+    if (!isWebPort(url) && !this.isAllowedLoopback(url)) return refuse('names a port at which no web server is called');
     const literal = literalAddress(url.hostname);
-    if (literal !== null && !this.admits(literal, url.protocol)) return no('points to an address that is not public');
+    if (literal !== null && !this.admits(literal, url.protocol))
+      return refuse('points to an address that is not public');
     return { ok: true, url };
   }
 
-  /** On loopback addresses that the operator has allowed, as in development, every port is allowed. */
+  /** Allowed loopback addresses, as in development, may have any port. */
   private isAllowedLoopback({ hostname, protocol }: URL): boolean {
     const address = hostname === 'localhost' ? '127.0.0.1' : literalAddress(hostname);
     return address !== null && inRanges(address, LOOPBACK) && this.admits(address, protocol);
   }
 
   /**
-   * Whether a connection to this address may be made: public unicast over https, or what the operator allowed. Never one to
-   * the metadata services of clouds, even inside an allowed range, because they return credentials.
+   * Whether a connection to this address is allowed: public unicast over https, or a range that the operator allowed. Never to
+   * metadata services of clouds, even inside an allowed range, because they return credentials.
    */
   admits(address: string, protocol: string): boolean {
     if (!ipaddr.isValid(address) || inRanges(address, CLOUD_SERVICES)) return false;
@@ -79,8 +81,8 @@ export class TargetRules {
 }
 
 /**
- * Where clouds serve metadata and credentials to the machines that run in them. Only the first lies in public space; the
- * others are named because an allowed range may hold them.
+ * Addresses at which clouds serve metadata and credentials to their machines. Only the first is public; the others are listed
+ * because an allowed range may contain them.
  */
 const CLOUD_SERVICES_V4 = [
   // Azure WireServer.
@@ -108,27 +110,27 @@ const CLOUD_SERVICES = parseRanges([
 
 const LOOPBACK = parseRanges(['127.0.0.0/8', '::1/128']);
 
-/** All of IPv6 that is given out for public unicast (RFC 4291, 2.4); `::a.b.c.d` and other forms of old lie outside it. */
+/** The IPv6 range of public unicast (RFC 4291, 2.4), without `::a.b.c.d` and other deprecated forms; all of IPv4. */
 const GLOBAL_UNICAST = parseRanges(['0.0.0.0/0', '2000::/3']);
 
 const isPublicUnicast = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === 'unicast' && inRanges(address.toString(), GLOBAL_UNICAST);
 
-const no = (because: string): TargetCheck => ({ ok: false, because: `The URL ${because}.` });
+const refuse = (because: string): TargetCheck => ({ ok: false, because: `The URL ${because}.` });
 
 /**
- * The address that a host name is, or null for a name. A URL parser has by then turned `127.1`, `0x7f.1`, `2130706433`
- * and full-width digits into four decimal parts, and put IPv6 in brackets.
+ * The literal address in a host name of a parsed URL, or null for a name. The URL parser has normalized `127.1`, `0x7f.1`,
+ * `2130706433` and full-width digits to four decimal parts, and put IPv6 in brackets.
  */
 export function literalAddress(hostname: string): string | null {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  // Told by their letters: asking the library about a name costs it an exception.
+  // By a pattern: the library would throw and catch an exception for every name.
   return bare.includes(':') || FOUR_PARTS.test(bare) ? bare : null;
 }
 
 /**
- * The host and port in a stored URL. Deliveries to one host share its limits; the port belongs to it, since two services
- * of one machine fail apart. Read from the text, as the statements that look for free hosts read it.
+ * The host and port of a stored URL, by which deliveries share limits; services on two ports of one machine fail independently.
+ * The same text as HOST in webhooks/deliveries.sql.ts.
  */
 export function hostOf(url: string): string {
   return (ABSOLUTE.exec(url)?.[1] ?? '').toLowerCase();

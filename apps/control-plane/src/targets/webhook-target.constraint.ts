@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ValidatorConstraint, type ValidatorConstraintInterface } from 'class-validator';
 import { TargetRules } from './target.js';
 
-/** What can be said about a webhook URL without looking a name up (contract, Targets). */
+/** Validates a webhook URL without looking its name up (contract, Targets). */
 @ValidatorConstraint({ name: 'isWebhookTarget' })
 @Injectable()
 export class IsWebhookTarget implements ValidatorConstraintInterface {

@@ -45,7 +45,7 @@ export class TestAnswers {
     const events = [
       await this.receiveSms(tx, due),
       (
-        await this.o.sessions.decide(tx, {
+        await this.o.sessions.applyCardDecision(tx, {
           mode: 'test',
           trigger: 'approve',
           approvedBy: 'rcs',
@@ -53,7 +53,7 @@ export class TestAnswers {
         })
       ).eventIds,
       (
-        await this.o.sessions.decide(tx, {
+        await this.o.sessions.applyCardDecision(tx, {
           mode: 'test',
           trigger: 'deny',
           approvedBy: null,

@@ -11,7 +11,7 @@ const UNDELIVERED_ERROR = 'UNDELIV';
 
 export interface TestCodesOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly mtMessages: Pick<MtMessageStore, 'actOut'>;
+  readonly mtMessages: Pick<MtMessageStore, 'applyTestSteps'>;
 }
 
 /** Simulates the carrier of test keys: accepts a code at once and sends its receipt a second later. */
@@ -22,7 +22,7 @@ export class TestCodes {
   readonly submitQueued: TestStep = async (tx) => {
     const due = await tx.query<DueCode>(LOCK_QUEUED_CODES, this.lockParameters());
     const steps = due.map(({ id }) => ({ id, to: 'submitted', networkError: null }) as const);
-    const eventIds = await this.o.mtMessages.actOut(tx, steps);
+    const eventIds = await this.o.mtMessages.applyTestSteps(tx, steps);
     return { eventIds, count: due.length, full: due.length === MAX_CODES };
   };
 
@@ -34,7 +34,7 @@ export class TestCodes {
         ? ({ id, to: 'undelivered', networkError: UNDELIVERED_ERROR } as const)
         : ({ id, to: 'delivered', networkError: null } as const),
     );
-    const eventIds = await this.o.mtMessages.actOut(tx, steps);
+    const eventIds = await this.o.mtMessages.applyTestSteps(tx, steps);
     return { eventIds, count: due.length, full: due.length === MAX_CODES };
   };
 

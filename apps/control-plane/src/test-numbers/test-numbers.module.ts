@@ -21,7 +21,7 @@ export class TestNumbersModule {
       database: stores.database,
       answers: new TestAnswers({ ...stores, messages: new MessageStore() }),
       codes: new TestCodes({ ...stores, mtMessages }),
-      onEvents: (ids) => stores.notifier.notify(ids),
+      onEvents: (ids) => stores.eventNotifier.notify(ids),
       onError: failures.about('a step of the test numbers'),
     });
     const providers = [{ provide: TestPhones, useValue: testPhones }];

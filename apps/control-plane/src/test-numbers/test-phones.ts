@@ -67,6 +67,6 @@ export class TestPhones {
   }
 
   private scheduleRun(): void {
-    this.timers.setIn(ACTS_AFTER_SECONDS * 1000);
+    this.timers.fireIn(ACTS_AFTER_SECONDS * 1000);
   }
 }

@@ -3,7 +3,7 @@ import type { DeliveryRow } from './delivery.view.js';
 
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
-/** What an account sees of a delivery; its body sealed. */
+/** The columns of a delivery that its account may read, with the sealed body. */
 const DELIVERY = `id, account_id AS "accountId", session_id AS "sessionId", type, url, status, attempts,
   next_attempt_at AS "nextAttemptAt", body_sealed AS "bodySealed"`;
 
@@ -36,10 +36,10 @@ const ofStatus = (status: DeliveryStatus): string => `
 export const FIND_DELIVERY = `SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND account_id = $2 AND test = $3`;
 
 /**
- * One more attempt, due at once. What is pending goes on with its schedule after it; what has ended tries once more. An
- * attempt that is under way is waited for: its record makes the asked one due. Asked twice, it is still one. No row when
- * there were too many attempts of late. $1 id, $2 account, $3 how many are too many, $4 in how many seconds, $5 whether of a test
- * key.
+ * Requests one more attempt, due at once. A pending delivery continues its schedule after it; an ended one is attempted once.
+ * During an attempt, its record makes the requested one due. Two requests before the attempt are one. No row after too many
+ * recent attempts. $1 id, $2 account, $3 recent attempts from which on no more are allowed, $4 seconds in which an attempt is
+ * recent, $5 whether of a test key.
  */
 export const RETRY_DELIVERY = `
   UPDATE deliveries
@@ -51,12 +51,12 @@ export const RETRY_DELIVERY = `
     OR ((attempts -> (-$3::int) ->> 'at')::timestamptz > clock_timestamp() - make_interval(secs => $4)) IS NOT TRUE)
   RETURNING ${DELIVERY}`;
 
-/** Bodies of deliveries that ended long ago, locked, longest ended first. $1 hours since then, $2 how many at most. */
+/** Locks deliveries with bodies that ended long ago, longest ended first. $1 hours since the end, $2 how many at most. */
 export const LOCK_OLD_BODIES = `
   SELECT id FROM deliveries
   WHERE body_sealed IS NOT NULL AND ended_at IS NOT NULL AND ended_at <= statement_timestamp() - make_interval(hours => $1)
   ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
-/** Forgets the bodies of locked deliveries. $1 ids, $2 and $3 their bounds. */
+/** Deletes the bodies of locked deliveries. $1 ids, $2 and $3 their bounds. */
 export const FORGET_BODIES = `
   UPDATE deliveries SET body_sealed = NULL WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;

@@ -11,7 +11,7 @@ const answered = (status: number, retryAfter: string | null = null): AttemptResu
 });
 
 describe('an attempt', () => {
-  it.each([200, 201, 202, 204, 299])('that is answered %d is a success', (status) => {
+  it.each([200, 201, 202, 204, 299])('with status %d succeeds', (status) => {
     expect(judge(answered(status))).toEqual({
       status: 'succeeded',
       nextAttemptAt: null,
@@ -20,17 +20,17 @@ describe('an attempt', () => {
   });
 
   it.each([100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503])(
-    'that is answered %d is tried again',
+    'with status %d is retried',
     (status) => {
       expect(judge(answered(status))).toMatchObject({ status: 'pending', nextAttemptAt: new Date(startedMs + 5_040) });
     },
   );
 
-  it('that is answered 410 ends the event', () => {
+  it('with status 410 ends the delivery', () => {
     expect(judge(answered(410))).toMatchObject({ status: 'failed', nextAttemptAt: null });
   });
 
-  it('that is not answered is tried again, and says why', () => {
+  it('without a response is retried, and records the error', () => {
     expect(judge({ kind: 'failed', error: 'timeout' }, 2)).toEqual({
       status: 'pending',
       nextAttemptAt: new Date(startedMs + 30_040),
@@ -38,16 +38,16 @@ describe('an attempt', () => {
     });
   });
 
-  it('at a refused target is blocked for good', () => {
+  it('to a refused target blocks the delivery', () => {
     expect(judge({ kind: 'blocked', error: 'not public' })).toMatchObject({ status: 'blocked', nextAttemptAt: null });
   });
 
-  it('gives the receiver the time it asks for, within bounds', () => {
+  it('honours Retry-After within bounds', () => {
     expect(judge(answered(429, '7'))).toMatchObject({ nextAttemptAt: new Date(startedMs + 7_040) });
     expect(judge(answered(503, '3600'))).toMatchObject({ nextAttemptAt: new Date(startedMs + 10_040) });
   });
 
-  it('beside the schedule leaves that where it was, and is the last when there is none', () => {
+  it('beside the schedule does not change the schedule, and is the last when that is over', () => {
     const later = new Date(startedMs + 9_000);
     expect(judge(answered(500), 3, { resumesAt: later })).toMatchObject({ status: 'pending', nextAttemptAt: later });
     expect(judge(answered(500), 3, { resumesAt: new Date(startedMs) })).toMatchObject({
@@ -59,7 +59,7 @@ describe('an attempt', () => {
     expect(judge(answered(410), 3, { resumesAt: later })).toMatchObject({ status: 'failed', nextAttemptAt: null });
   });
 
-  it('is the last one after the tenth', () => {
+  it('with number ten is the last one', () => {
     expect(judge(answered(500), 9).status).toBe('pending');
     expect(judge(answered(500), 10)).toMatchObject({ status: 'failed', nextAttemptAt: null });
   });

@@ -1,21 +1,21 @@
 import { parseRetryAfter, retryDelayMs } from './schedule.js';
 
-/** What came of one POST. */
+/** The result of one POST. */
 export type AttemptResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | null }
   /**
-   * No answer: `error` is a short word for the operator, such as `timeout` or `ECONNREFUSED`. `notSent` where the fault is of
-   * our own way out and the receiver heard nothing, so that it says nothing of the receiver.
+   * No response: `error` is a short code for the operator, such as `timeout` or `ECONNREFUSED`. `notSent` where the egress
+   * proxy failed before the request reached the receiver, so that it says nothing about the receiver.
    */
   | { readonly kind: 'failed'; readonly error: string; readonly notSent?: true }
-  /** The target may not be called; trying again would change nothing. */
+  /** Target rules refuse the URL or its address; a retry would change nothing. */
   | { readonly kind: 'blocked'; readonly error: string };
 
 /** An attempt as a delivery shows it (contract, Webhooks). */
 export interface AttemptRecord {
-  /** When it began, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+  /** The start of the attempt, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly at: string;
-  /** The HTTP status of the answer, null without one. */
+  /** HTTP status of the response; null without one. */
   readonly status: number | null;
   readonly latencyMs: number;
   readonly error?: string;
@@ -23,13 +23,13 @@ export interface AttemptRecord {
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'blocked';
 
-/** What a delivery becomes after an attempt. */
+/** The new state of a delivery after an attempt. */
 export interface Verdict {
   readonly status: DeliveryStatus;
   /** Null unless pending. */
   readonly nextAttemptAt: Date | null;
   readonly attempt: AttemptRecord;
-  /** It says nothing of the receiver, which heard nothing. */
+  /** The request did not reach the receiver. */
   readonly notSent?: true;
 }
 
@@ -39,22 +39,23 @@ export interface Attempt {
   readonly number: number;
   readonly startedMs: number;
   readonly endedMs: number;
-  /** Set for an attempt that somebody asked for, beside the schedule. */
+  /** Set for a requested retry, beside the schedule. */
   readonly beside: BesideSchedule | null;
 }
 
-/** A retry that was asked for: one attempt that the schedule does not count. */
+/** A requested retry: one attempt that the schedule does not count. */
 export interface BesideSchedule {
-  /** When the schedule goes on; null when it was over, so that this attempt is the last. */
+  /** The next scheduled attempt; null when the schedule was over, so that this attempt is the last. */
   readonly resumesAt: Date | null;
 }
 
 const GONE = 410;
 
 /**
- * What follows from an attempt: 2xx is success; 410 ends the event; a refused target is blocked; everything else, 3xx
- * included, is tried again until the schedule is over. An attempt beside the schedule leaves that where it was. `chance`
- * from 0 up to 1.
+ * Decides the new state of a delivery: 2xx is success; 410 ends it; a refused target is blocked; everything else, 3xx
+ * included, is retried until the schedule is over. An attempt beside the schedule does not change the schedule.
+ *
+ * @param chance from 0 up to 1
  */
 export function judgeAttempt({ result, number, startedMs, endedMs, beside }: Attempt, chance: number): Verdict {
   const attempt: AttemptRecord = {

@@ -3,10 +3,10 @@ import type { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { FORGET_BODIES, LOCK_OLD_BODIES } from './account-deliveries.sql.js';
 
-/** How long a body is kept after its delivery has ended, to be looked at and sent again (contract, Webhooks). */
+/** How long the body of an ended delivery is kept, to be shown and sent again (contract, Webhooks). */
 export const KEPT_HOURS = 72;
 const SWEEP_INTERVAL_MS = 5 * 60_000;
-/** Bodies in one transaction at most; while a sweep is full the next one follows at once. */
+/** Bodies deleted in one transaction at most; a full sweep is followed by the next at once. */
 const MAX_SWEPT = 500;
 
 export interface BodySweeperOptions {
@@ -14,20 +14,20 @@ export interface BodySweeperOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Forgets what was posted, three days after it has ended. Any number of processes may sweep. */
+/** Deletes bodies three days after their delivery has ended. Any number of processes may sweep. */
 export class BodySweeper {
-  private readonly periodic: PollLoop;
+  private readonly loop: PollLoop;
 
   constructor(private readonly options: BodySweeperOptions) {
-    this.periodic = new PollLoop({
+    this.loop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => (await this.sweep()) >= MAX_SWEPT,
       onError: options.onError,
     });
-    this.periodic.trigger();
+    this.loop.trigger();
   }
 
-  /** How many bodies were forgotten. */
+  /** Resolves with the number of deleted bodies. */
   sweep(): Promise<number> {
     return this.options.database.transaction(async (tx) => {
       const ids = (await tx.query<{ id: Uuid }>(LOCK_OLD_BODIES, [KEPT_HOURS, MAX_SWEPT])).map(({ id }) => id);
@@ -39,6 +39,6 @@ export class BodySweeper {
   }
 
   async stop(): Promise<void> {
-    await this.periodic.stop();
+    await this.loop.stop();
   }
 }

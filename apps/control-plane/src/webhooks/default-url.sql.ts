@@ -1,6 +1,6 @@
 /**
- * Whether a URL has taken anything since it began to fail, among deliveries of some time. $1 account, $2 URL, $3 since
- * when, $4 and $5 lowest id looked at and the one behind the highest.
+ * Finds a delivery to a URL that succeeded after the URL began to fail. $1 account, $2 URL, $3 time since when it fails, $4
+ * lowest id, $5 upper bound of the ids (exclusive).
  */
 export const SUCCEEDED_SINCE = `
   SELECT 1 AS found FROM deliveries
@@ -8,8 +8,8 @@ export const SUCCEEDED_SINCE = `
   LIMIT 1`;
 
 /**
- * Whether a URL has taken anything in the last moments. By the index of bodies, which are kept for days: what has just ended
- * is at its end. $1 account, $2 URL, $3 since when, $4 lowest id looked at.
+ * Finds a delivery to a URL that succeeded just now, at the end of the index of bodies, which are kept for days. $1 account,
+ * $2 URL, $3 earliest end of the delivery, $4 lowest id.
  */
 export const SUCCEEDED_JUST_NOW = `
   SELECT 1 AS found FROM deliveries

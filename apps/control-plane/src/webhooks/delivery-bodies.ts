@@ -5,22 +5,23 @@ import type { Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
 
-/** What a body is made of, or opened from. */
-export interface Bodied {
+/** A delivery whose body is rendered from its event, or opened from its row. */
+export interface DeliveryToRead {
   /** Of the delivery and of its event. */
   readonly id: Uuid;
   readonly sessionId: Uuid | null;
   readonly type: EventType;
   readonly occurredAt: Date;
-  /** What the event's row says beside the session, where that is known already. */
+  /** JSON text of the event; left out where it was not read. */
   readonly data?: string;
-  /** What the delivery's row holds; null where the body was not made yet. */
+  /** Null where the body was not rendered yet. */
   readonly bodySealed: Buffer | null;
 }
 
-/** A body as it is sent, and as its row is to hold it: null where that holds it already. */
+/** A body as it is sent. */
 export interface Body {
   readonly text: string;
+  /** The sealed body to be written to the row; null where the row has it already. */
   readonly sealed: Buffer | null;
 }
 
@@ -29,26 +30,29 @@ export interface DeliveryBodiesOptions {
   readonly events: Pick<EventStore, 'dataOf'>;
   readonly sessions: Pick<SessionStore, 'findMany'>;
   readonly renderer: Pick<SessionRenderer, 'full'>;
-  /** A body that cannot be made or opened, for want of a key for instance. The delivery waits; the others go on. */
+  /** A body could not be rendered or opened, for want of a key for instance. */
   readonly onUnreadable: (id: Uuid, error: unknown) => void;
 }
 
-/** The octets of every attempt of a delivery: made and sealed once, and opened after that. */
+/** Renders and seals the body of a delivery once; all its attempts send the same octets. */
 export class DeliveryBodies {
   constructor(private readonly options: DeliveryBodiesOptions) {}
 
-  /** By delivery; those that cannot be read are left out, and must not stop the rest. */
-  async of(tx: Executor, rows: readonly Bodied[]): Promise<Map<Uuid, Body>> {
-    const unmade = rows.filter(({ bodySealed }) => bodySealed === null);
-    const [sessions, data] = await Promise.all([this.sessionsOf(tx, unmade), this.dataOf(tx, unmade)]);
+  /** Bodies by delivery. Unreadable ones are reported and left out. */
+  async readBodies(tx: Executor, rows: readonly DeliveryToRead[]): Promise<Map<Uuid, Body>> {
+    const unrendered = rows.filter(({ bodySealed }) => bodySealed === null);
+    const [sessions, data] = await Promise.all([this.sessionsOf(tx, unrendered), this.dataOf(tx, unrendered)]);
     const bodies = new Map<Uuid, Body>();
     for (const row of rows) {
       try {
-        const shown = (): string | undefined => {
+        const dataOfEvent = (): string | undefined => {
           const session = showsSession(row.type) ? sessions.get(row.sessionId) : undefined;
           return session === undefined ? data.get(row.id) : this.options.renderer.full(session);
         };
-        bodies.set(row.id, row.bodySealed === null ? this.made(row, shown()) : this.opened(row.id, row.bodySealed));
+        bodies.set(
+          row.id,
+          row.bodySealed === null ? this.renderAndSeal(row, dataOfEvent()) : this.openBody(row.id, row.bodySealed),
+        );
       } catch (error) {
         this.options.onUnreadable(row.id, error);
       }
@@ -56,31 +60,31 @@ export class DeliveryBodies {
     return bodies;
   }
 
-  private async sessionsOf(tx: Executor, rows: readonly Bodied[]): Promise<Map<Uuid | null, Session>> {
+  private async sessionsOf(tx: Executor, rows: readonly DeliveryToRead[]): Promise<Map<Uuid | null, Session>> {
     const ids = rows.flatMap(({ type, sessionId }) => (showsSession(type) && sessionId !== null ? [sessionId] : []));
     const found = await this.options.sessions.findMany(tx, [...new Set(ids)]);
     return new Map(found.map((session) => [session.id, session]));
   }
 
-  private async dataOf(tx: Executor, rows: readonly Bodied[]): Promise<ReadonlyMap<Uuid, string>> {
+  private async dataOf(tx: Executor, rows: readonly DeliveryToRead[]): Promise<ReadonlyMap<Uuid, string>> {
     const others = rows.filter(({ type }) => !showsSession(type));
     const known = others.flatMap(({ id, data }) => (data === undefined ? [] : [[id, data] as const]));
     const unknown = others.filter(({ data }) => data === undefined).map(({ id }) => id);
     return new Map([...known, ...(await this.options.events.dataOf(tx, unknown))]);
   }
 
-  private made(row: Bodied, shown: string | undefined): Body {
-    if (shown === undefined) throw new Error('what the event tells of is no longer there');
-    const text = renderBody(row, shown);
+  private renderAndSeal(row: DeliveryToRead, data: string | undefined): Body {
+    if (data === undefined) throw new Error('the session or the data of the event no longer exists');
+    const text = renderBody(row, data);
     return { text, sealed: this.options.keys.seal('webhook-body', text, row.id) };
   }
 
-  private opened(id: Uuid, sealed: Buffer): Body {
+  private openBody(id: Uuid, sealed: Buffer): Body {
     return { text: this.options.keys.open('webhook-body', sealed, id).toString('utf8'), sealed: null };
   }
 }
 
-/** The body of a webhook: Standard Webhooks' three members. `data` is JSON text and goes in as it is. */
+/** The body of a webhook: the three members of Standard Webhooks. `data` is JSON text, inserted unchanged. */
 export function renderBody(event: { readonly type: string; readonly occurredAt: Date }, data: string): string {
   return `{"type":"${event.type}","timestamp":"${event.occurredAt.toISOString()}","data":${data}}`;
 }

@@ -1,6 +1,6 @@
 import type { SealedColumn } from '@countersign/key-ring';
 
-/** Bodies of deliveries, which are sealed with the master key. */
+/** Bodies of deliveries, sealed with the master key. */
 export const DELIVERY_KEY_COLUMN: SealedColumn = {
   table: 'deliveries',
   column: 'body_sealed',

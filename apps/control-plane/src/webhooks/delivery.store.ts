@@ -1,11 +1,9 @@
-import type { CardOfferStore } from '@countersign/rcs/offers';
 import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
-import { ENDS } from '@countersign/session/rules';
-import type { ApprovalStore } from '../guard/approval.store.js';
+import type { Outbox } from '../events/outbox.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -13,7 +11,7 @@ import {
   INSERT_DELIVERIES,
   LOCK_DUE_DELIVERIES,
   LOCK_DUE_TO_HOSTS,
-  LOOK_FOR_DUE,
+  READ_DUE_DELIVERIES,
   NEXT_DUE,
   POSTPONE_DELIVERIES,
   RECORD_ATTEMPTS,
@@ -23,31 +21,31 @@ import { type Body, DeliveryBodies } from './delivery-bodies.js';
 import type { PausedHost } from './per-host.scheduler.js';
 import { hostOf } from '../targets/target.js';
 
-/** Longer than an attempt may take, so that a lease ends only under a process that has died. */
+/** Longer than the longest attempt, so that only the leases of a process that has died run out. */
 export const LEASE_SECONDS = 30;
-/** Events and deliveries in one transaction at most: the more, the less each costs, and the first waits for the last. */
-export const MAX_SET = 250;
-/** Due deliveries that are looked at for those that can be claimed. */
-const MAX_LOOKED_AT = 500;
-/** The schedule is over after a little more than a day, twice that when every receiver asks for more time. */
+/** Deliveries claimed in one transaction at most: a larger set costs less per delivery, but its first waits for its last. */
+const MAX_SET = 250;
+/** Due deliveries that one claim reads to choose from. */
+const MAX_READ = 500;
+/** Older deliveries are rarely due: a schedule ends after a little more than a day, or twice that with Retry-After. */
 const SCHEDULE_HORIZON_MS = 4 * 24 * 60 * 60 * 1000;
-/** Between two looks at everything, for what a long stop may have left behind the horizon. */
-const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1000;
-/** The same, while such a look has found something or could not see all. */
-const NEXT_FULL_LOOK_MS = 2_000;
-/** Deliveries that are put off in one transaction at most. */
+/** Between two claims that read beyond the horizon, for deliveries that a long stop has left there. */
+const FULL_CLAIM_INTERVAL_MS = 10 * 60 * 1000;
+/** The same after such a claim that found deliveries beyond the horizon or could not read all. */
+const NEXT_FULL_CLAIM_MS = 2_000;
+/** Deliveries postponed in one transaction at most. */
 export const MAX_POSTPONED = 1_000;
-/** How far apart they come back, as a part of their pause. */
+/** Postponed deliveries fall due again spread over this fraction of their pause. */
 const POSTPONED_SPREAD = 0.5;
 const MAX_QUEUED_RECORDS = 10_000;
-/** Nobody waits for a record: one set at a time makes them larger, and planning and committing cost less for each. */
+/** No request waits for a record. One set at a time makes the sets larger, which costs less per record. */
 const RECORDS_IN_FLIGHT = 1;
-/** And sets that are so many times larger: a record costs PostgreSQL 42 µs in a set of 64, and 24 in one of 250. */
+/** Sets of records are this much larger than others: a record costs PostgreSQL 42 µs in a set of 64, 24 µs in one of 250. */
 const RECORD_SETS = 4;
-/** An attempt has been made and cannot be unmade: its record is given all the time that its lease has left. */
+/** A lost record repeats its attempt, so a record may take all the time that is left of its lease. */
 const RECORD_DEADLINE_MS = 10_000;
 
-/** A delivery that is ours until `claimedUntil`. */
+/** A delivery that this process may attempt until `claimedUntil`. */
 export interface ClaimedDelivery {
   /** Of the delivery and of its event. */
   readonly id: Uuid;
@@ -60,19 +58,19 @@ export interface ClaimedDelivery {
   readonly beside: BesideSchedule | null;
 }
 
-/** What a choice needs to know of a delivery. */
-interface Due {
+/** The columns by which due deliveries are chosen for a claim. */
+interface DueDelivery {
   readonly id: Uuid;
   readonly url: string;
 }
 
-interface DueRow extends Due {
+interface DeliveryRow extends DueDelivery {
   readonly accountId: Uuid;
   readonly test: boolean;
   readonly sessionId: Uuid | null;
   readonly type: EventType;
   readonly occurredAt: Date;
-  /** What the event's row says beside the session, where that was read. */
+  /** JSON text of the event; left out where it was not read. */
   readonly data?: string;
   readonly bodySealed: Buffer | null;
   readonly attemptsMade: number;
@@ -80,35 +78,33 @@ interface DueRow extends Due {
   readonly scheduleResumesAt: Date | null;
 }
 
-/** What a row says of its lease: null where it is nobody's. */
+/** The lease of a row; `claimedUntil` is null without one. */
 interface Lease {
   readonly id: Uuid;
   readonly claimedUntil: Date | null;
 }
 
-/** How many deliveries may be claimed for a host. */
-export type RoomFor = (host: string) => number;
+/** How many more deliveries may be claimed for a host. */
+export type CapacityFor = (host: string) => number;
 
-const NO_ROOM: RoomFor = () => 0;
+const NO_CAPACITY: CapacityFor = () => 0;
 
-/** What may be claimed: hosts that can take nothing, and how many each of the others can. */
-export interface SessionEntry {
+/** The hosts without capacity, and the capacity of each other host. */
+export interface ClaimLimits {
   readonly fullHosts: readonly string[];
-  readonly roomFor: RoomFor;
+  readonly capacityFor: CapacityFor;
 }
 
 export interface Claim {
   readonly claimed: readonly ClaimedDelivery[];
-  /** Hosts for which more is due than they had room for. */
+  /** Hosts that have more due deliveries than they had capacity for. */
   readonly leftOver: readonly string[];
-  /** It is worth asking again at once. */
+  /** Another claim at once may find more. */
   readonly more: boolean;
 }
 
-/** What became of events: how many were taken, and deliveries of theirs that are ours from the start. */
-export interface Dispatch extends Omit<Claim, 'more'> {
-  readonly taken: number;
-}
+/** New deliveries: those that are claimed already, and the hosts that had capacity for none or not all of theirs. */
+export type NewDeliveries = Omit<Claim, 'more'>;
 
 interface RecordCommand {
   readonly delivery: ClaimedDelivery;
@@ -122,84 +118,76 @@ export interface DeliveryStoreOptions {
   readonly events: EventStore;
   readonly sessions: SessionStore;
   readonly renderer: SessionRenderer;
-  readonly cards: Pick<CardOfferStore, 'revokeCardsOfEndedSessions'>;
-  /** Counts approvals for the conversion budget of codes, in the transaction that takes their events. */
-  readonly approvals: Pick<ApprovalStore, 'count'>;
-  /** Told of cards that are to be taken back, once that is committed. Must not throw. */
-  readonly onRevoked: (ids: readonly Uuid[]) => void;
-  /** Told of events that were taken, whether or not a webhook is told, once that is committed. Must not throw. */
-  readonly onDispatched: (events: readonly DueEvent[]) => void;
+  readonly outbox: Pick<Outbox, 'dispatchNew'>;
   readonly maxBatch: number;
   readonly onBatch: (size: number) => void;
-  /** A body that cannot be made or opened, for want of a key for instance. The delivery waits; the others go on. */
+  /** A body could not be rendered or opened, for want of a key for instance. Its delivery waits for the end of its lease. */
   readonly onUnreadable: (id: Uuid, error: unknown) => void;
 }
 
-/** The one door to delivery rows. */
+/** Stores deliveries. */
 export class DeliveryStore {
   private readonly bodies: DeliveryBodies;
-  private readonly records: Batcher<RecordCommand, boolean>;
-  private nextFullLookMs = -Infinity;
+  private readonly recordBatcher: Batcher<RecordCommand, boolean>;
+  private nextFullClaimMs = -Infinity;
 
   constructor(private readonly options: DeliveryStoreOptions) {
     this.bodies = new DeliveryBodies(options);
-    this.records = new Batcher({
+    this.recordBatcher = new Batcher({
       name: 'delivery.record',
       maxBatch: RECORD_SETS * options.maxBatch,
       maxInFlight: RECORDS_IN_FLIGHT,
       maxQueued: MAX_QUEUED_RECORDS,
       deadlineMs: RECORD_DEADLINE_MS,
       keysOf: ({ delivery }) => [delivery.id],
-      run: (commands) => this.recordAll(commands),
+      run: (commands) => this.recordAttempts(commands),
       onBatch: (size) => options.onBatch(size),
     });
   }
 
   /**
-   * Makes deliveries of these events, in the transaction that takes them; of those that nobody took before. Those for
-   * which there is room are claimed as they are made, which spares them a second transaction. Every end of a session
-   * comes by here, so its card is taken back here too.
+   * Creates the deliveries of events, in the transaction that dispatches them. Deliveries for which their host has capacity
+   * are claimed at once, which saves a second transaction.
    */
-  dispatchNamed(ids: readonly Uuid[], roomFor = NO_ROOM): Promise<Dispatch> {
-    return this.dispatch((tx) => this.options.events.takeNamed(tx, ids), roomFor);
+  async createDeliveries(
+    tx: Executor,
+    events: readonly DueEvent[],
+    capacityFor: CapacityFor = NO_CAPACITY,
+  ): Promise<NewDeliveries> {
+    const rows = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
+    const { chosen, leftOver } = choose(rows, capacityFor);
+    const bodies = await this.bodies.readBodies(tx, chosen);
+    return { claimed: await this.insertDeliveries(tx, rows, chosen, bodies), leftOver };
   }
 
-  /** The same for events whose ring was lost. As many as `MAX_SET` means that more may be waiting. */
-  dispatchForgotten(roomFor = NO_ROOM): Promise<Dispatch> {
-    return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET), roomFor);
-  }
-
-  /** Writes an event that nothing else happens with, such as a test, and makes its delivery at once. */
+  /** Appends a test event and creates its delivery, unclaimed. */
   async dispatchNew(event: NewEvent): Promise<void> {
-    await this.dispatch(async (tx) => {
-      await this.options.events.append(tx, [event]);
-      return this.options.events.takeNamed(tx, [event.id]);
-    }, NO_ROOM);
+    await this.options.outbox.dispatchNew(event);
   }
 
   /**
-   * Claims deliveries that are due and for which there is room. Of a delivery that has no body yet it is rendered now
-   * and sealed with the claim: these are the octets of every attempt.
+   * Claims due deliveries for which their host has capacity. The first claim of a delivery renders and seals its body: all
+   * attempts send the same octets.
    */
-  async claim(room: SessionEntry): Promise<Claim> {
+  async claimDueDeliveries(limits: ClaimLimits): Promise<Claim> {
     const { database } = this.options;
     const horizon = this.horizon();
-    const low = this.lowestOfInterest(horizon);
-    const due = await database.query<Due>(LOOK_FOR_DUE, [MAX_LOOKED_AT, low, room.fullHosts]);
-    const { chosen, leftOver } = choose(due, room.roomFor, MAX_SET);
-    if (low !== horizon) this.noteFullLook(due, horizon, room);
+    const lowestId = this.lowestIdToRead(horizon);
+    const due = await database.query<DueDelivery>(READ_DUE_DELIVERIES, [MAX_READ, lowestId, limits.fullHosts]);
+    const { chosen, leftOver } = choose(due, limits.capacityFor, MAX_SET);
+    if (lowestId !== horizon) this.noteFullClaim(due, horizon, limits);
     if (chosen.length === 0) return { claimed: [], leftOver, more: false };
     const claimed = await database.transaction((tx) => this.claimIn(tx, chosen));
-    return { claimed, leftOver, more: due.length === MAX_LOOKED_AT || chosen.length === MAX_SET };
+    return { claimed, leftOver, more: due.length === MAX_READ || chosen.length === MAX_SET };
   }
 
-  /** Records an attempt. False when the lease had been lost: somebody else has the delivery, or had it. */
-  record(delivery: ClaimedDelivery, verdict: Verdict): Promise<boolean> {
-    return this.records.add({ delivery, verdict });
+  /** Records an attempt. False when the lease was lost: another process has or had claimed the delivery. */
+  recordAttempt(delivery: ClaimedDelivery, verdict: Verdict): Promise<boolean> {
+    return this.recordBatcher.add({ delivery, verdict });
   }
 
-  /** Gives deliveries back that were not tried. */
-  async release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
+  /** Ends the leases of deliveries that were not attempted; they are due at once. */
+  async releaseDeliveries(deliveries: readonly ClaimedDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
     const ids = deliveries.map(({ id }) => id);
     const leases = deliveries.map(({ claimedUntil }) => claimedUntil);
@@ -207,13 +195,16 @@ export class DeliveryStore {
   }
 
   /**
-   * Puts off what is due to hosts that are left alone, so that nobody has to look past it for what can be sent; at most
-   * `most`, and answers how many. They come back one after the other once their host is asked again.
+   * Postpones due deliveries to paused hosts, so that claims need not read past them. They fall due again one after the other
+   * after the pause of their host.
+   *
+   * @param most deliveries at most
+   * @returns the number of postponed deliveries
    */
-  postpone(paused: readonly PausedHost[], most = MAX_POSTPONED): Promise<number> {
+  postponeDeliveries(paused: readonly PausedHost[], most = MAX_POSTPONED): Promise<number> {
     return this.options.database.transaction(async (tx) => {
-      const asked = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
-      const values = [...asked, this.horizon(), most];
+      const pauses = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
+      const values = [...pauses, this.horizon(), most];
       const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
       if (due.length === 0) return 0;
       const ids = due.map(({ id }) => id);
@@ -223,57 +214,36 @@ export class DeliveryStore {
     });
   }
 
-  /** How many deliveries are due to these hosts, counted up to `most`. */
-  async dueTo(hosts: readonly string[], most: number): Promise<number> {
+  /** The number of deliveries due to these hosts, counted up to `most`. */
+  async countDueTo(hosts: readonly string[], most: number): Promise<number> {
     const [row] = await this.options.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, [hosts, this.horizon(), most]);
     return row?.due ?? 0;
   }
 
-  /** Milliseconds until the next delivery falls due, null when none is waiting for its time. */
+  /** Milliseconds until the next delivery falls due; null when none will. */
   async nextDueInMs(): Promise<number | null> {
     const [row] = await this.options.database.query<{ inMs: number | null }>(NEXT_DUE, [this.horizon()]);
     return row?.inMs ?? null;
   }
 
-  /** Something that is long over may be due again: the next claim looks at everything. */
+  /** Makes the next claim read beyond the horizon: an old delivery may be due again. */
   lookBack(): void {
-    this.nextFullLookMs = -Infinity;
+    this.nextFullClaimMs = -Infinity;
   }
 
   async drain(): Promise<void> {
-    await this.records.drain();
+    await this.recordBatcher.drain();
   }
 
-  private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>, roomFor: RoomFor): Promise<Dispatch> {
-    const { database, cards, approvals, onRevoked, onDispatched } = this.options;
-    const { taken, revoked, claimed, leftOver } = await database.transaction(async (tx) => {
-      const events = await take(tx);
-      const told = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
-      const ended = events.flatMap(({ type, sessionId }) =>
-        leavesCard(type) && sessionId !== null ? [sessionId] : [],
-      );
-      const { chosen, leftOver: others } = choose(told, roomFor);
-      const [ids, bodies] = await Promise.all([
-        cards.revokeCardsOfEndedSessions(tx, ended),
-        this.bodies.of(tx, chosen),
-        approvals.count(tx, events),
-      ]);
-      return { taken: events, revoked: ids, claimed: await this.insert(tx, told, chosen, bodies), leftOver: others };
-    });
-    if (revoked.length > 0) onRevoked(revoked);
-    if (taken.length > 0) onDispatched(taken);
-    return { taken: taken.length, claimed, leftOver };
-  }
-
-  private async insert(
+  private async insertDeliveries(
     tx: Executor,
-    rows: readonly DueRow[],
-    chosen: readonly DueRow[],
+    rows: readonly DeliveryRow[],
+    chosen: readonly DeliveryRow[],
     bodies: ReadonlyMap<Uuid, Body>,
   ): Promise<ClaimedDelivery[]> {
     if (rows.length === 0) return [];
-    const ours = new Set(chosen);
-    const made = await tx.query<Lease>(INSERT_DELIVERIES, [
+    const claimed = new Set(chosen);
+    const leases = await tx.query<Lease>(INSERT_DELIVERIES, [
       rows.map(({ id }) => id),
       rows.map(({ accountId }) => accountId),
       rows.map(({ sessionId }) => sessionId),
@@ -281,26 +251,26 @@ export class DeliveryStore {
       rows.map(({ url }) => url),
       rows.map(({ occurredAt }) => occurredAt),
       rows.map(({ id }) => bodies.get(id)?.sealed ?? null),
-      rows.map((row) => ours.has(row)),
+      rows.map((row) => claimed.has(row)),
       LEASE_SECONDS,
       rows.map(({ test }) => test),
     ]);
-    return claimedOf(chosen, made, bodies);
+    return claimedOf(chosen, leases, bodies);
   }
 
-  /** Those that cannot be read keep their lease without being tried, and come back when that is over. */
-  private async claimIn(tx: Executor, chosen: readonly Due[]): Promise<ClaimedDelivery[]> {
+  /** Deliveries with unreadable bodies are not attempted: they are claimed again after the end of this lease. */
+  private async claimIn(tx: Executor, chosen: readonly DueDelivery[]): Promise<ClaimedDelivery[]> {
     const wanted = chosen.map(({ id }) => id);
-    const rows = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [wanted]);
+    const rows = await tx.query<DeliveryRow>(LOCK_DUE_DELIVERIES, [wanted]);
     if (rows.length === 0) return [];
-    const bodies = await this.bodies.of(tx, rows);
+    const bodies = await this.bodies.readBodies(tx, rows);
     const ids = rows.map(({ id }) => id);
     const sealed = ids.map((id) => bodies.get(id)?.sealed ?? null);
     const leases = await tx.query<Lease>(CLAIM_DELIVERIES, [ids, sealed, LEASE_SECONDS]);
     return claimedOf(rows, leases, bodies);
   }
 
-  private async recordAll(commands: readonly RecordCommand[]): Promise<boolean[]> {
+  private async recordAttempts(commands: readonly RecordCommand[]): Promise<boolean[]> {
     const ids = commands.map(({ delivery }) => delivery.id);
     const recorded = await this.options.database.query<{ id: Uuid }>(RECORD_ATTEMPTS, [
       ids,
@@ -310,38 +280,35 @@ export class DeliveryStore {
       commands.map(({ verdict }) => JSON.stringify(verdict.attempt)),
       commands.map(({ delivery }) => delivery.beside !== null),
     ]);
-    const done = new Set(recorded.map(({ id }) => id));
-    return ids.map((id) => done.has(id));
+    const recordedIds = new Set(recorded.map(({ id }) => id));
+    return ids.map((id) => recordedIds.has(id));
   }
 
   private horizon(): Uuid {
     return firstIdAt(Math.max(0, this.options.clock.nowMs() - SCHEDULE_HORIZON_MS));
   }
 
-  /** Usually the partitions of the schedule, now and then all of them. */
-  private lowestOfInterest(horizon: Uuid): Uuid {
-    return this.options.clock.nowMs() < this.nextFullLookMs ? horizon : firstIdAt(0);
+  /** The horizon, so that only partitions of running schedules are read; every few minutes the lowest id of all. */
+  private lowestIdToRead(horizon: Uuid): Uuid {
+    return this.options.clock.nowMs() < this.nextFullClaimMs ? horizon : firstIdAt(0);
   }
 
-  /** What was left behind can be more than one look takes, or be hidden behind a full host: then the next comes soon. */
-  private noteFullLook(due: readonly Due[], horizon: Uuid, { fullHosts }: SessionEntry): void {
-    const moreMayBe = fullHosts.length > 0 || due.length === MAX_LOOKED_AT || due.some(({ id }) => id < horizon);
-    this.nextFullLookMs = this.options.clock.nowMs() + (moreMayBe ? NEXT_FULL_LOOK_MS : FULL_LOOK_INTERVAL_MS);
+  /** Sets the time of the next full claim: soon when older deliveries were found, or may be there unread. */
+  private noteFullClaim(due: readonly DueDelivery[], horizon: Uuid, { fullHosts }: ClaimLimits): void {
+    const mayHaveMore = fullHosts.length > 0 || due.length === MAX_READ || due.some(({ id }) => id < horizon);
+    this.nextFullClaimMs = this.options.clock.nowMs() + (mayHaveMore ? NEXT_FULL_CLAIM_MS : FULL_CLAIM_INTERVAL_MS);
   }
 }
 
-/** Whether an event ends its session in a way that a card may outlive: with the time of its session a card is over by itself. */
-const leavesCard = (type: EventType): boolean => ENDS.has(type) && ENDS.get(type) !== 'expired';
-
-/** An event as the delivery that it becomes. */
-function newRow(event: DueEvent, url: string): DueRow {
+/** The new delivery of an event. */
+function newRow(event: DueEvent, url: string): DeliveryRow {
   const { id, accountId, test, sessionId, type, occurredAt, data } = event;
-  const unmade = { bodySealed: null, attemptsMade: 0, retryAsked: false, scheduleResumesAt: null };
-  return { id, accountId, test, sessionId, type, url, occurredAt, data, ...unmade };
+  const initial = { bodySealed: null, attemptsMade: 0, retryAsked: false, scheduleResumesAt: null };
+  return { id, accountId, test, sessionId, type, url, occurredAt, data, ...initial };
 }
 
 function claimedOf(
-  rows: readonly DueRow[],
+  rows: readonly DeliveryRow[],
   leases: readonly Lease[],
   bodies: ReadonlyMap<Uuid, Body>,
 ): ClaimedDelivery[] {
@@ -355,22 +322,22 @@ function claimedOf(
   });
 }
 
-/** As many of each host as it has room for, in the order they are due, and the hosts that had too little. */
-function choose<Row extends Due>(
+/** Chooses deliveries in their order, for each host within its capacity. `leftOver`: hosts with too little capacity. */
+function choose<Row extends DueDelivery>(
   due: readonly Row[],
-  roomFor: RoomFor,
+  capacityFor: CapacityFor,
   limit = Infinity,
 ): { chosen: Row[]; leftOver: string[] } {
-  const left = new Map<string, number>();
+  const capacities = new Map<string, number>();
   const leftOver = new Set<string>();
   const chosen: Row[] = [];
   for (const row of due) {
     if (chosen.length === limit) break;
     const host = hostOf(row.url);
-    const room = left.get(host) ?? roomFor(host);
-    if (room > 0) chosen.push(row);
+    const capacity = capacities.get(host) ?? capacityFor(host);
+    if (capacity > 0) chosen.push(row);
     else leftOver.add(host);
-    left.set(host, room - 1);
+    capacities.set(host, capacity - 1);
   }
   return { chosen, leftOver: [...leftOver] };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redacted, renderDelivery, type DeliveryRow } from './delivery.view.js';
+import { redactBody, renderDelivery, type DeliveryRow } from './delivery.view.js';
 
 const ENTROPY = '3f1c9ab2'.repeat(8);
 const TRAPS = '{"authEntropy":"mine","9":"\\"fallbackUri\\":\\"x\\"","fallbackUri":"mine","__proto__":"p"}';
@@ -16,21 +16,21 @@ const ROW: DeliveryRow = {
   bodySealed: null,
 };
 
-describe('a body that is shown', () => {
-  it('holds neither link nor entropy, and metadata as it was given', () => {
+describe('the body of a shown delivery', () => {
+  it('has neither link nor entropy, and unchanged metadata', () => {
     const session = (uri: string, entropy: string): string =>
       `{"type":"verification.completed","timestamp":"t","data":{"id":"sess_1","fallbackUri":"${uri}","metadata":${TRAPS},"authEntropy":"${entropy}"}}`;
-    expect(redacted(session('sms:+1?body=AUTH', ENTROPY))).toBe(session('[redacted]', '[redacted]'));
+    expect(redactBody(session('sms:+1?body=AUTH', ENTROPY))).toBe(session('[redacted]', '[redacted]'));
   });
 
-  it('of a session that was not approved, or went by card, says so', () => {
+  it('is unchanged without a link and entropy', () => {
     const body = `{"type":"verification.denied","timestamp":"t","data":{"fallbackUri":null,"metadata":{}}}`;
-    expect(redacted(body)).toBe(body);
+    expect(redactBody(body)).toBe(body);
   });
 });
 
-describe('a delivery that is shown', () => {
-  it('has the letters of its event’s id, and no body before it has one', () => {
+describe('a shown delivery', () => {
+  it('has the same id as its event but for the prefix, and no body before its first attempt', () => {
     const shown = JSON.parse(renderDelivery(ROW, null)) as Record<string, unknown>;
     expect(shown).toEqual({
       id: expect.stringMatching(/^dlv_/) as unknown,

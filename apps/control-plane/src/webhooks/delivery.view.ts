@@ -5,7 +5,7 @@ import type { AttemptRecord, DeliveryStatus } from './attempt.js';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'blocked'] as const satisfies DeliveryStatus[];
 
-/** What an account may read of a delivery; its body sealed. */
+/** The columns of a delivery that its account may read, with the sealed body. */
 export interface DeliveryRow {
   readonly id: Uuid;
   readonly accountId: Uuid;
@@ -21,17 +21,17 @@ export interface DeliveryRow {
 const NULL = { type: 'null' } as const;
 const REDACTED = '"[redacted]"';
 
-/** The link that a posted Session holds: before anything that a caller chose, so it is the first of its name. */
+/** The link of a posted Session. It precedes all text of callers, so it is the first member of this name. */
 const FALLBACK_URI = /"fallbackUri":"[^"]*"/;
 /** The last member of a posted Session, and of the body. */
 const AUTH_ENTROPY = /"authEntropy":"[0-9a-f]*"\}\}$/;
 
-/** A body as it may be shown: JSON text, metadata as it was given. */
-export function redacted(body: string): string {
+/** Removes the secrets of a body (JSON text); metadata stays unchanged. */
+export function redactBody(body: string): string {
   return body.replace(FALLBACK_URI, `"fallbackUri":${REDACTED}`).replace(AUTH_ENTROPY, `"authEntropy":${REDACTED}}}`);
 }
 
-/** A delivery as JSON text (contract, Webhooks): its body goes in as it was posted, but for what is secret. */
+/** Renders a delivery as JSON text (contract, Webhooks), with its body as it was posted but for secrets. */
 export function renderDelivery(row: DeliveryRow, body: string | null): string {
   const { id, type, sessionId, url, status, attempts, nextAttemptAt } = row;
   const shown = {
@@ -44,27 +44,27 @@ export function renderDelivery(row: DeliveryRow, body: string | null): string {
     attempts,
     nextAttemptAt: nextAttemptAt === null ? null : nextAttemptAt.toISOString(),
   };
-  return `${JSON.stringify(shown).slice(0, -1)},"body":${body === null ? 'null' : redacted(body)}}`;
+  return `${JSON.stringify(shown).slice(0, -1)},"body":${body === null ? 'null' : redactBody(body)}}`;
 }
 
 /** One POST of a delivery. */
 class AttemptAnswer {
-  @ApiProperty({ format: 'date-time', description: 'When it began.' })
+  @ApiProperty({ format: 'date-time', description: 'Start of the attempt.' })
   at!: string;
 
-  @ApiProperty({ oneOf: [{ type: 'integer' }, NULL], description: 'What the receiver answered; null for no answer.' })
+  @ApiProperty({ oneOf: [{ type: 'integer' }, NULL], description: 'Status of the response; null without one.' })
   status!: number | null;
 
   @ApiProperty({ type: 'integer', minimum: 0 })
   latencyMs!: number;
 
-  @ApiPropertyOptional({ description: 'Why there was no answer, in a word or two.', example: 'ECONNREFUSED' })
+  @ApiPropertyOptional({ description: 'Error code when there was no response.', example: 'ECONNREFUSED' })
   error?: string;
 }
 
 /*
- * What the API description says of deliveries. The answers themselves are JSON text: these classes are never made. The
- * contract tests hold every answer against them.
+ * The schema of deliveries in the API description. Responses are rendered as JSON text, so these classes have no instances; the
+ * contract tests validate every response against them.
  */
 export class DeliveryAnswer {
   @ApiProperty({ pattern: '^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$', example: 'dlv_01HF7YAT000000000000000009' })
@@ -100,7 +100,7 @@ export class DeliveryAnswer {
   @ApiProperty({
     type: AttemptAnswer,
     isArray: true,
-    description: 'In the order they were made, the last hundred of them.',
+    description: 'The last hundred attempts, oldest first.',
   })
   attempts!: readonly AttemptAnswer[];
 
@@ -120,15 +120,15 @@ export class DeliveryListAnswer {
   @ApiProperty({ type: DeliveryAnswer, isArray: true, description: 'Newest first.' })
   data!: readonly DeliveryAnswer[];
 
-  @ApiProperty({ description: 'Whether older ones follow; ask for them with startingAfter.' })
+  @ApiProperty({ description: 'Whether older deliveries follow; request them with startingAfter.' })
   hasMore!: boolean;
 }
 
-/** A secret that was just made, and until when the one before it signs too. */
+/** A new secret, and the time until which the previous one signs too. */
 export class RotatedSecretAnswer {
   @ApiProperty({
     pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
-    description: 'Signs the account’s webhooks from now on. Told once, here.',
+    description: 'Signs the account’s webhooks from now on. Shown once, here.',
     example: `whsec_${'AAAA'.repeat(10)}AAA=`,
   })
   secret!: string;

@@ -11,18 +11,18 @@ import type { ClaimedDelivery } from './delivery.store.js';
 import { SUCCEEDED_JUST_NOW, SUCCEEDED_SINCE } from './default-url.sql.js';
 
 const FLUSH_INTERVAL_MS = 2_000;
-/** A URL that goes on failing is written down so often: days are counted here, not seconds. */
-const NOTE_AGAIN_MS = 60_000;
-/** URLs that wait to be written down, or are known to fail, at most; what does not fit is noted with its next failure. */
+/** A failing URL is written at most this often: failures count in days. */
+const WRITE_AGAIN_MS = 60_000;
+/** URLs waiting to be written, and URLs known to fail, at most; further ones are noted with their next failure. */
 const MAX_NOTED = 10_000;
-/** Events that were still on their way when their URL began to fail: the schedule is over after two days at the most. */
+/** Longer than any schedule (two days at most): older events cannot be pending when their URL begins to fail. */
 const SCHEDULE_MS = 4 * 24 * 60 * 60 * 1000;
-/** An account may have millions of deliveries in these days: they are looked through piece by piece, the latest first. */
-const PIECE_MS = 15 * 60 * 1000;
-/** What ended so shortly before the look began may not have been committed yet when it was looked for. */
+/** Deliveries read in one statement, by time: an account may have millions. The latest are read first. */
+const SEARCH_STEP_MS = 15 * 60 * 1000;
+/** A delivery that ended less than this before the search may not have been committed when it was searched. */
 const JUST_NOW_MS = 10_000;
 
-/** Who the audit log names for what nobody did by hand. */
+/** The actor of automatic changes in the audit log. */
 const ACTOR = 'system';
 
 interface Noted {
@@ -40,114 +40,113 @@ export interface FailingEndpointMonitorOptions {
   readonly accounts: Pick<AccountStore, 'updateAccount'>;
   readonly events: Pick<EventStore, 'append'>;
   readonly audit: Pick<AuditStore, 'append'>;
-  /** Told of the event, once it is committed. Must not throw. */
+  /** Called with the event of a disabled URL, after its commit. Must not throw. */
   readonly onDisabled: (eventId: Uuid) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Disables default URLs of which nothing but failure has come for days (contract, Webhooks). Failures are noted in
- * memory and written down in sets; a success costs nothing, unless its URL was failing. Before a URL is disabled the
- * deliveries themselves are asked, so that a note that got lost does no harm: without holding on to the account, which
- * everybody else needs meanwhile.
+ * Disables default URLs that have only failed for days (contract, Webhooks). Failures are noted in memory and written in sets;
+ * a success costs nothing unless its URL was failing. Before a URL is disabled, its deliveries are searched for a success, since
+ * notes may be lost. The search holds no lock on the account.
  */
 export class FailingEndpointMonitor {
   private readonly failures = new Map<string, Noted>();
   private readonly successes = new Map<string, Noted>();
-  /** When each failing URL was written down last, monotonic. */
-  private readonly failing = new Map<string, number>();
-  private readonly periodic: PollLoop;
+  /** When each failing URL was last written, monotonic milliseconds. */
+  private readonly writtenMs = new Map<string, number>();
+  private readonly loop: PollLoop;
 
   constructor(private readonly options: FailingEndpointMonitorOptions) {
-    this.periodic = new PollLoop({
+    this.loop = new PollLoop({
       everyMs: FLUSH_INTERVAL_MS,
       work: () => this.flush().then(() => false),
       onError: options.onError,
     });
   }
 
-  /** Never throws, never waits. */
-  note({ accountId, test, url }: NotedDelivery, { status, attempt, notSent }: Verdict): void {
-    // A default URL receives no test event: what a test delivery shows about the same URL does not count.
+  /** Notes a recorded attempt. Never throws, never waits. */
+  noteAttempt({ accountId, test, url }: NotedDelivery, { status, attempt, notSent }: Verdict): void {
+    // Default URLs receive no test events: test deliveries to the same URL do not count.
     if (notSent === true || test) return;
     const key = `${accountId} ${url}`;
     if (status === 'succeeded') {
       this.failures.delete(key);
-      if (this.failing.delete(key)) this.successes.set(key, { accountId, url, at: new Date(attempt.at) });
+      if (this.writtenMs.delete(key)) this.successes.set(key, { accountId, url, at: new Date(attempt.at) });
       return;
     }
-    const notedMs = this.failing.get(key);
-    if (notedMs !== undefined && performance.now() - notedMs < NOTE_AGAIN_MS) return;
+    const writtenMs = this.writtenMs.get(key);
+    if (writtenMs !== undefined && performance.now() - writtenMs < WRITE_AGAIN_MS) return;
     if (this.failures.size >= MAX_NOTED || this.failures.has(key)) return;
     this.failures.set(key, { accountId, url, at: new Date(attempt.at) });
   }
 
   async stop(): Promise<void> {
-    await this.periodic.stop();
+    await this.loop.stop();
   }
 
-  /** Writes down what was noted, and disables what has failed for long. */
+  /** Writes noted attempts, and disables URLs that have failed for too long. */
   async flush(): Promise<void> {
     const { database, defaults } = this.options;
     const successes = [...this.successes.values()];
     this.successes.clear();
-    await defaults.noteSuccesses(database, successes);
+    await defaults.recordSuccesses(database, successes);
     const failures = [...this.failures];
     this.failures.clear();
-    const failingLong = await defaults.noteFailures(
+    const failingLong = await defaults.recordFailures(
       database,
       failures.map(([, noted]) => noted),
     );
-    this.remember(failures.map(([key]) => key));
-    for (const accountId of failingLong) await this.disable(accountId);
+    this.noteWritten(failures.map(([key]) => key));
+    for (const accountId of failingLong) await this.disableDefaultUrl(accountId);
   }
 
-  private remember(keys: readonly string[]): void {
-    if (this.failing.size + keys.length > MAX_NOTED) this.failing.clear();
+  private noteWritten(keys: readonly string[]): void {
+    if (this.writtenMs.size + keys.length > MAX_NOTED) this.writtenMs.clear();
     const nowMs = performance.now();
-    for (const key of keys) this.failing.set(key, nowMs);
+    for (const key of keys) this.writtenMs.set(key, nowMs);
   }
 
-  private async disable(accountId: Uuid): Promise<void> {
+  private async disableDefaultUrl(accountId: Uuid): Promise<void> {
     const { database, clock, defaults, onDisabled } = this.options;
     const failing = await defaults.findFailing(database, accountId);
     if (failing === null) return;
-    const lookedAtMs = clock.nowMs();
-    if (await this.hasTaken(accountId, failing, lookedAtMs)) {
-      await defaults.forgetFailing(database, accountId, failing);
+    const searchedAtMs = clock.nowMs();
+    if (await this.hasSucceeded(accountId, failing, searchedAtMs)) {
+      await defaults.clearFailing(database, accountId, failing);
       return;
     }
-    const eventId = await database.transaction((tx) => this.disableIn(tx, accountId, failing, lookedAtMs));
+    const eventId = await database.transaction((tx) => this.disableIn(tx, accountId, failing, searchedAtMs));
     if (eventId !== null) onDisabled(eventId);
   }
 
-  /** Whether the URL has taken anything since it began to fail, as far as was committed when the look began. */
-  private async hasTaken(accountId: Uuid, { url, since }: FailingDefault, lookedAtMs: number): Promise<boolean> {
+  /** Whether a delivery to the URL succeeded since it began to fail, as far as committed when the search began. */
+  private async hasSucceeded(accountId: Uuid, { url, since }: FailingDefault, searchedAtMs: number): Promise<boolean> {
     const lowestMs = lowestMsOf(since);
-    // No id is made ahead of its time by more than a process's clock is off.
-    for (let endMs = lookedAtMs + PIECE_MS; endMs > lowestMs; endMs -= PIECE_MS) {
-      const [low, high] = [firstIdAt(Math.max(lowestMs, endMs - PIECE_MS)), firstIdAt(endMs)];
+    // Ids may be ahead of the database's time by the clock error of a process.
+    for (let endMs = searchedAtMs + SEARCH_STEP_MS; endMs > lowestMs; endMs -= SEARCH_STEP_MS) {
+      const [low, high] = [firstIdAt(Math.max(lowestMs, endMs - SEARCH_STEP_MS)), firstIdAt(endMs)];
       const [found] = await this.options.database.query(SUCCEEDED_SINCE, [accountId, url, since, low, high]);
       if (found !== undefined) return true;
     }
     return false;
   }
 
-  /** The event that tells of it; null when the URL stays, or was changed while it was looked at. */
+  /** Disables the URL and resolves with the id of the event; null when the URL succeeded or changed during the search. */
   private async disableIn(
     tx: Executor,
     accountId: Uuid,
-    seen: FailingDefault,
-    lookedAtMs: number,
+    found: FailingDefault,
+    searchedAtMs: number,
   ): Promise<Uuid | null> {
     const { defaults, accounts } = this.options;
     const before = await ACCOUNTS.lock(tx, accountId);
     const failing = before === null ? null : await defaults.findFailing(tx, accountId);
-    if (before === null || failing === null || !isSame(failing, seen)) return null;
-    const justNow = new Date(lookedAtMs - JUST_NOW_MS);
+    if (before === null || failing === null || !isSame(failing, found)) return null;
+    const justNow = new Date(searchedAtMs - JUST_NOW_MS);
     const values = [accountId, failing.url, justNow, firstIdAt(lowestMsOf(failing.since))];
     const [success] = await tx.query(SUCCEEDED_JUST_NOW, values);
-    // The next failure looks again, and finds it.
+    // The search after the next failure finds this success.
     if (success !== undefined) return null;
     const at = new Date(this.options.clock.nowMs());
     const reason = `Nothing but failure in ${DAYS_OF_FAILURE} days, since ${failing.since.toISOString()}.`;
@@ -156,10 +155,11 @@ export class FailingEndpointMonitor {
       defaultWebhookDisabledAt: at,
       defaultWebhookDisabledReason: reason,
     });
-    return this.tell(tx, before, after, failing.url);
+    return this.appendEvent(tx, before, after, failing.url);
   }
 
-  private async tell(tx: Executor, before: Account, after: Account, url: string): Promise<Uuid> {
+  /** Appends the event and the audit entry of a disabled URL. */
+  private async appendEvent(tx: Executor, before: Account, after: Account, url: string): Promise<Uuid> {
     const { clock, events, audit } = this.options;
     const resourceId = renderId('acct', after.id);
     const [id, reason] = [clock.newId(), after.defaultWebhookDisabledReason];
@@ -188,7 +188,7 @@ export class FailingEndpointMonitor {
   }
 }
 
-/** Deliveries that were made before this are over before the URL began to fail. */
+/** Deliveries created before this time had ended when the URL began to fail. */
 const lowestMsOf = (since: Date): number => Math.max(0, since.getTime() - SCHEDULE_MS);
 
 const isSame = (one: FailingDefault, other: FailingDefault): boolean =>

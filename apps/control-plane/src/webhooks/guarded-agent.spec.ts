@@ -9,8 +9,8 @@ import { TargetRules } from '../targets/target.js';
 const allowed = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
 const strict = new TargetRules({ allowedCidrs: [], allowHttp: true });
 
-/** A name server whose answers the test writes; each look-up takes the next. */
-const names = (...answers: readonly (readonly string[])[]): LookupAll => {
+/** A name look-up with prepared answers; each look-up uses the next. */
+const lookupOf = (...answers: readonly (readonly string[])[]): LookupAll => {
   const left = [...answers];
   return (_hostname, done) => {
     const addresses = (left.shift() ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function call(host: string, rules: TargetRules, resolve: LookupAll = names()): Promise<number | string> {
+async function call(host: string, rules: TargetRules, resolve: LookupAll = lookupOf()): Promise<number | string> {
   const dispatcher = guardedAgent(rules, null, resolve);
   try {
     const { statusCode, body } = await request(`http://${host}:${port}/`, { dispatcher });
@@ -45,13 +45,13 @@ async function call(host: string, rules: TargetRules, resolve: LookupAll = names
   }
 }
 
-describe('the way out for webhooks', () => {
-  it('reaches what is allowed, by address and by name', async () => {
+describe('the HTTP client of webhooks', () => {
+  it('reaches allowed targets, by address and by name', async () => {
     expect(await call('127.0.0.1', allowed)).toBe(200);
-    expect(await call('hooks.test', allowed, names(['127.0.0.1']))).toBe(200);
+    expect(await call('hooks.test', allowed, lookupOf(['127.0.0.1']))).toBe(200);
   });
 
-  it('refuses literals, which are never looked up', async () => {
+  it('refuses literal addresses, which are never looked up', async () => {
     const before = calls;
     for (const host of ['127.0.0.1', '127.1', '2130706433', '0x7f.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0']) {
       expect(await call(host, strict), host).toBe('refused');
@@ -68,14 +68,14 @@ describe('the way out for webhooks', () => {
       ['169.254.169.254'],
       ['::ffff:7f00:1'],
     ]) {
-      expect(await call('hooks.test', strict, names(addresses)), addresses.join()).toBe('refused');
+      expect(await call('hooks.test', strict, lookupOf(addresses)), addresses.join()).toBe('refused');
     }
-    expect(await call('hooks.test', allowed, names(['127.0.0.1', '10.0.0.1']))).toBe('refused');
+    expect(await call('hooks.test', allowed, lookupOf(['127.0.0.1', '10.0.0.1']))).toBe('refused');
     expect(calls).toBe(before);
   });
 
-  it('judges the address it connects to, so a second look-up cannot change it', async () => {
-    const dispatcher = guardedAgent(allowed, null, names(['127.0.0.1'], ['10.0.0.1']));
+  it('checks the address of each connection, so a second look-up with another address is refused', async () => {
+    const dispatcher = guardedAgent(allowed, null, lookupOf(['127.0.0.1'], ['10.0.0.1']));
     const first = await request(`http://rebind.test:${port}/`, { dispatcher, reset: true });
     await first.body.dump();
     expect(first.statusCode).toBe(200);

@@ -8,12 +8,12 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 const MAX_REPLY_HEAD_OCTETS = 16 * 1024;
 
-/** The target may not be called. Told apart from a fault of the line, since trying again would change nothing. */
+/** Target rules refuse the address. Not a connection error: a retry would change nothing. */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
-/** The egress proxy cannot be reached. Told apart from a fault of the target, which nobody has asked. */
+/** The egress proxy cannot be reached. Not an error of the target, which received nothing. */
 export class ProxyAway extends Error {
   override readonly name = 'ProxyAway';
 
@@ -23,9 +23,9 @@ export class ProxyAway extends Error {
 }
 
 /**
- * The only way out for webhooks. Addresses are judged here, at connect and not before, so that a name that changes
- * between a look-up and the connection gains nothing: a literal before dialling (Node never looks one up), and of a name
- * every address, one refused address refusing the name. Behind an egress proxy the proxy looks names up and judges them.
+ * The HTTP client of all webhooks. Addresses are checked at connect, so that a name that changes between a look-up and the
+ * connection (DNS rebinding) gains nothing: a literal before the connection (Node does not look literals up), and all addresses
+ * of a name, where one refused address refuses the name. With an egress proxy, the proxy looks names up and checks addresses.
  */
 export function guardedAgent(rules: TargetRules, egressProxy: string | null, resolve = nameLookup()): Dispatcher {
   const limits = {
@@ -34,12 +34,12 @@ export function guardedAgent(rules: TargetRules, egressProxy: string | null, res
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_REPLY_HEAD_OCTETS,
   };
-  if (egressProxy !== null) return throughProxy(egressProxy, limits);
+  if (egressProxy !== null) return proxyAgent(egressProxy, limits);
   return new Agent({ ...limits, connect: guardedConnector(rules, resolve) });
 }
 
-/** Each step on the way has the time to connect: to the proxy, its tunnel, and TLS through it. */
-function throughProxy(uri: string, limits: Agent.Options): Dispatcher {
+/** Each step has its own connect timeout: the connection to the proxy, the tunnel, and TLS through it. */
+function proxyAgent(uri: string, limits: Agent.Options): Dispatcher {
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   const toProxy: buildConnector.connector = (options, callback) => {
     connect(options, (...[error, socket]) => {

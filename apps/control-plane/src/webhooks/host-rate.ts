@@ -1,13 +1,13 @@
 const SECOND_MS = 1_000;
-/** Hosts that were sent something of late are remembered up to here; beyond it the one that was longest ago begins anew. */
+/** Hosts remembered at most; beyond it the least recently sent to starts with a full bucket. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * How many POSTs a second a host gets: a bucket that holds one second's worth and fills as fast. Kept as one number per
- * host, the time at which its bucket is full again (GCRA), so that a host that rests costs nothing.
+ * Limits the POSTs per second to one host with a token bucket of one second's worth. A bucket is one number, the time at which
+ * it is full again (GCRA), so that an idle host costs nothing.
  */
 export class HostRate {
-  /** Monotonic, least lately sent to first. */
+  /** Monotonic milliseconds, least recently sent to first. */
   private readonly fullAtMs = new Map<string, number>();
   private readonly stepMs: number;
 
@@ -15,25 +15,25 @@ export class HostRate {
     this.stepMs = SECOND_MS / perSecond;
   }
 
-  /** For how long nothing may be sent to the host: 0 when it may be sent to now. */
+  /** Milliseconds until the next POST to the host may start: 0 for now. */
   waitMs(host: string, nowMs: number): number {
     const fullAtMs = this.fullAtMs.get(host) ?? nowMs;
     return Math.max(0, fullAtMs + this.stepMs - SECOND_MS - nowMs);
   }
 
-  /** One is sent. */
-  take(host: string, nowMs: number): void {
+  /** Counts one POST. */
+  countSent(host: string, nowMs: number): void {
     const fullAtMs = Math.max(nowMs, this.fullAtMs.get(host) ?? nowMs) + this.stepMs;
     this.fullAtMs.delete(host);
     this.fullAtMs.set(host, fullAtMs);
-    this.forget(nowMs);
+    this.removeFull(nowMs);
   }
 
-  /** Hosts whose bucket is full again need no remembering; those sent to least lately are looked at, two for each that comes. */
-  private forget(nowMs: number): void {
-    let looks = 2;
+  /** Removes full buckets, which equal missing ones. Checks the two least recent hosts, so the map shrinks as fast as it grows. */
+  private removeFull(nowMs: number): void {
+    let checks = 2;
     for (const [host, fullAtMs] of this.fullAtMs) {
-      if (looks-- === 0) return;
+      if (checks-- === 0) return;
       if (fullAtMs > nowMs && this.fullAtMs.size <= MAX_REMEMBERED) return;
       this.fullAtMs.delete(host);
     }

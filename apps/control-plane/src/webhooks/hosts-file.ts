@@ -2,23 +2,23 @@ import type { LookupAddress } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** Where a system keeps it that is no Windows (hosts(5)). */
+/** Its path on all systems but Windows (hosts(5)). */
 const HOSTS_FILE = '/etc/hosts';
-/** It is read again when it is older. */
+/** The file is read again after this time. */
 const FRESH_MS = 5_000;
-/** Lists that keep advertisements away have a hundred thousand lines; more than these are passed over. */
+/** Further lines are ignored. Block lists of advertisements have a hundred thousand lines. */
 const MAX_LINES = 200_000;
 
 type Names = ReadonlyMap<string, readonly LookupAddress[]>;
 
-/** The addresses that the text of a hosts file gives names, in lower case. Lines that are none are passed over. */
-export function readHosts(text: string): Names {
+/** Parses a hosts file: addresses by name in lower case. Malformed lines are ignored. */
+export function parseHosts(text: string): Names {
   const names = new Map<string, LookupAddress[]>();
   for (const line of text.split('\n', MAX_LINES)) {
-    const [address = '', ...called] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const [address = '', ...hostNames] = line.replace(/#.*/, '').trim().split(/\s+/);
     const family = isIP(address);
     if (family === 0) continue;
-    for (const name of called.map((each) => each.toLowerCase())) {
+    for (const name of hostNames.map((each) => each.toLowerCase())) {
       const known = names.get(name);
       if (known === undefined) names.set(name, [{ address, family }]);
       else known.push({ address, family });
@@ -27,19 +27,19 @@ export function readHosts(text: string): Names {
   return names;
 }
 
-/** Names that whoever runs this computer has pinned: they come before DNS, as for every other program. */
+/** The addresses of the hosts file, which take precedence over DNS as in other programs. */
 export class HostsFile {
   #names: Promise<Names> | undefined;
   #readMs = -Infinity;
 
   constructor(private readonly path = HOSTS_FILE) {}
 
-  /** Empty for a name that is not in it, and where there is no such file. */
+  /** Empty for a name that is not in the file, and without a file. */
   async addressesOf(hostname: string): Promise<readonly LookupAddress[]> {
     const nowMs = performance.now();
     if (this.#names === undefined || nowMs - this.#readMs > FRESH_MS) {
       this.#readMs = nowMs;
-      this.#names = readFile(this.path, 'utf8').then(readHosts, () => new Map());
+      this.#names = readFile(this.path, 'utf8').then(parseHosts, () => new Map());
     }
     const names = await this.#names;
     return names.get(hostname.toLowerCase().replace(/\.$/, '')) ?? [];

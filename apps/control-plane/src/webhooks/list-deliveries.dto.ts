@@ -7,13 +7,13 @@ import { DELIVERY_STATUSES } from './delivery.view.js';
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
 
-const wasSent = (_query: object, value: unknown): boolean => value !== undefined;
+const isPresent = (_query: object, value: unknown): boolean => value !== undefined;
 
-/** The query of GET /v1/webhooks/deliveries. Everything in a query is text. */
+/** The query of GET /v1/webhooks/deliveries. All values of a query are text. */
 export class ListDeliveries {
   @ApiPropertyOptional({ enum: DELIVERY_STATUSES, description: 'Only deliveries of this status.' })
   @IsIn(DELIVERY_STATUSES, failsWith('status must be pending, succeeded, failed or blocked.'))
-  @ValidateIf(wasSent)
+  @ValidateIf(isPresent)
   status?: DeliveryStatus;
 
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })
@@ -25,6 +25,6 @@ export class ListDeliveries {
     example: 'dlv_01HF7YAT000000000000000009',
   })
   @Matches(/^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$/, failsWith('startingAfter must be the id of a delivery.'))
-  @ValidateIf(wasSent)
+  @ValidateIf(isPresent)
   startingAfter?: string;
 }

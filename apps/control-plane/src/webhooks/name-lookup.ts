@@ -4,8 +4,8 @@ import { HostsFile } from './hosts-file.js';
 const QUERY_TIMEOUT_MS = 1_000;
 const QUERY_TRIES = 2;
 /**
- * Names that the system itself looks up at a time. Each holds one of the few threads that everything in the process shares,
- * for as long as a name server keeps silent: a receiver could choose names whose server does.
+ * Concurrent look-ups by the system. Each holds one of the few threads of the process (libuv) until the name server responds,
+ * and a receiver may choose names whose server never does.
  */
 const MAX_SYSTEM_LOOKUPS = 2;
 const MAX_WAITING = 100;
@@ -16,10 +16,10 @@ export type LookupAll = (
   done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/** Names without a dot and those kept for the own network: the system knows them, by its own domain. */
+/** Names without a dot and names of local networks, which the system resolves with its own domain. */
 const LOCAL = /^[^.]+\.?$|\.(?:localhost|local|internal|home\.arpa)\.?$/i;
 
-/** With an error Node gives no addresses at all, whatever its types say. */
+/** With an error, Node calls back without addresses, unlike its types. */
 const systemLookup: LookupAll = (hostname, done) => {
   lookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
     done(error, error === null ? addresses : []);
@@ -27,32 +27,32 @@ const systemLookup: LookupAll = (hostname, done) => {
 };
 
 export interface NameLookupOptions {
-  /** `address:port` of name servers; those of the system when left out. */
+  /** `address:port` of name servers; by default those of the system. */
   readonly servers?: readonly string[];
   readonly system?: LookupAll;
-  /** That of the system when left out. */
+  /** By default that of the system. */
   readonly hosts?: HostsFile;
 }
 
 /**
- * Looks names up such that one whose server keeps silent stands in the way of no other: after the hosts file DNS is asked
- * over sockets, without a thread. What DNS does not know, the system may, and is asked by few at a time.
+ * Looks names up so that a silent name server delays no other name: first in the hosts file, then by DNS over sockets, without
+ * a thread. The system is asked for local names and for names unknown to DNS, a few at a time.
  */
 export function nameLookup(options: NameLookupOptions = {}): LookupAll {
   const { servers, system = systemLookup, hosts = new HostsFile() } = options;
-  const askSystem = fewAtATime(system);
+  const lookUpBySystem = limitConcurrency(system);
   return (hostname, done) => {
-    const take = (answer: Answer): void => {
+    const report = (answer: Answer): void => {
       if (answer.ok) done(null, answer.addresses);
-      else if (answer.unknown) askSystem(hostname, done);
+      else if (answer.unknown) lookUpBySystem(hostname, done);
       else done(answer.error, []);
     };
-    const ask = async (): Promise<Answer> => {
+    const lookUp = async (): Promise<Answer> => {
       const addresses = await hosts.addressesOf(hostname);
-      return addresses.length > 0 ? { ok: true, addresses } : askDns(hostname, servers);
+      return addresses.length > 0 ? { ok: true, addresses } : lookUpByDns(hostname, servers);
     };
-    if (LOCAL.test(hostname)) askSystem(hostname, done);
-    else void ask().then(take);
+    if (LOCAL.test(hostname)) lookUpBySystem(hostname, done);
+    else void lookUp().then(report);
   };
 }
 
@@ -60,8 +60,8 @@ type Answer =
   | { readonly ok: true; readonly addresses: readonly LookupAddress[] }
   | { readonly ok: false; readonly error: NodeJS.ErrnoException; readonly unknown: boolean };
 
-/** A resolver for each name: it is cheap, and knows what the system's configuration says now. */
-async function askDns(hostname: string, servers: readonly string[] | undefined): Promise<Answer> {
+/** Uses a new resolver for each name: it is cheap, and reads the current configuration of the system. */
+async function lookUpByDns(hostname: string, servers: readonly string[] | undefined): Promise<Answer> {
   const resolver = new promises.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -70,31 +70,31 @@ async function askDns(hostname: string, servers: readonly string[] | undefined):
   );
   if (addresses.length > 0) return { ok: true, addresses };
   const errors = found.flatMap((each) => (each.status === 'rejected' ? [errorOf(each.reason)] : []));
-  const telling = errors.find(({ code }) => code !== NODATA && code !== NOTFOUND);
-  const error = telling ?? errors[0] ?? new Error('the name has no address');
-  return { ok: false, error, unknown: telling === undefined || telling.code === CONNREFUSED };
+  const serverError = errors.find(({ code }) => code !== NODATA && code !== NOTFOUND);
+  const error = serverError ?? errors[0] ?? new Error('the name has no address');
+  return { ok: false, error, unknown: serverError === undefined || serverError.code === CONNREFUSED };
 }
 
 const errorOf = (reason: unknown): NodeJS.ErrnoException =>
   reason instanceof Error ? reason : new Error('the look-up failed');
 
-/** The same look-up, of which only so many are under way; the others wait for their turn, up to a bound. */
-function fewAtATime(lookUp: LookupAll): LookupAll {
+/** Limits concurrent look-ups to MAX_SYSTEM_LOOKUPS; up to MAX_WAITING more wait, others fail with EAGAIN. */
+function limitConcurrency(lookUp: LookupAll): LookupAll {
   const waiting: (() => void)[] = [];
-  let underWay = 0;
+  let running = 0;
   const next = (): void => {
-    underWay -= 1;
+    running -= 1;
     waiting.shift()?.();
   };
   return (hostname, done) => {
     const start = (): void => {
-      underWay += 1;
+      running += 1;
       lookUp(hostname, (error, addresses) => {
         next();
         done(error, addresses);
       });
     };
-    if (underWay < MAX_SYSTEM_LOOKUPS) start();
+    if (running < MAX_SYSTEM_LOOKUPS) start();
     else if (waiting.length < MAX_WAITING) waiting.push(start);
     else done(Object.assign(new Error('too many names are being looked up'), { code: 'EAGAIN' }), []);
   };

@@ -1,27 +1,27 @@
 import { afterReply, probeNow, breakerState, CLOSED, type Breaker, type ReplyKind } from './host-circuit-breaker.js';
 import { HostRate } from './host-rate.js';
 
-/** Deliveries to one host at the same time (contract, Fairness). */
+/** Concurrent deliveries to one host (contract, Fairness). */
 export const MAX_IN_FLIGHT_PER_HOST = 5;
-/** Claimed ahead for a host that answers well at most, so that its next POST need not wait for the database. */
+/** Deliveries claimed for a healthy host at most: its next POST does not wait for the database. */
 const MAX_CLAIMED_PER_HOST = 200;
 /**
- * Answers of one host that are being written down. They hold no place of a POST, but are waited for beyond this: a database
- * that is away is not outrun by more POSTs that nobody will know of.
+ * Attempts of one host whose records are under way. They do not count as in flight, but with this many no POST starts: POSTs
+ * must not outrun a database that is slow or unavailable.
  */
 const MAX_UNRECORDED_PER_HOST = 25;
-/** A host that takes longer than this gets nothing claimed ahead: its leases would run out while they wait. */
+/** Nothing is claimed ahead for slower hosts: the leases would end while their deliveries wait. */
 const HEALTHY_LATENCY_MS = 500;
-/** What is claimed ahead waits no longer than this, by the host's rate and by the time that it takes to answer. */
+/** Deliveries claimed ahead wait up to this long, estimated from the host's rate and latency. */
 const CLAIMED_AHEAD_SECONDS = 5;
-/** Of all hosts together: any number of them may hang at once, and each job is a body and maybe a socket. */
+/** Claimed deliveries of all hosts together: each holds a body and maybe a socket, and any number of hosts may hang. */
 const MAX_CLAIMED = 4_000;
-/** With so many, nothing more is claimed ahead: the rest is kept for hosts that have nothing under way. */
+/** With this many, nothing more is claimed ahead: the rest is reserved for hosts with nothing in flight. */
 const MAX_CLAIMED_AHEAD = 2_000;
-/** Hosts that may be dead, and those that answer well, are remembered up to here, the latest of them. */
+/** Hosts without jobs whose latency or breaker is remembered, at most; the latest ones are kept. */
 const MAX_REMEMBERED = 1_000;
-/** Hosts that are looked at for one to forget, with each that is remembered. */
-const MAX_LOOKS = 8;
+/** Hosts checked for removal with each that is remembered. */
+const MAX_CHECKED = 8;
 
 export interface HostJob {
   readonly host: string;
@@ -29,61 +29,60 @@ export interface HostJob {
   readonly startBeforeMs: number;
 }
 
-/** A job that its host has done with. */
-export interface Taken {
+/** The result of a job. */
+export interface JobResult {
   readonly reply: ReplyKind;
-  /** Settles when that is written down; the next job need not wait for it. Must not reject. */
-  readonly written: Promise<void>;
+  /** Settles once the result is recorded; the next job does not wait for it. Must not reject. */
+  readonly recorded: Promise<void>;
 }
 
 export interface PerHostSchedulerOptions<Job extends HostJob> {
-  /** Does one job. Must not reject. */
-  readonly run: (job: Job) => Promise<Taken>;
-  /** There is room again for a host that had none. */
+  /** Runs one job. Must not reject. */
+  readonly run: (job: Job) => Promise<JobResult>;
+  /** A host without capacity has some again. */
   readonly onCapacity: () => void;
-  /** Jobs that were not started: they waited too long, or their host does not answer. */
+  /** Jobs removed without a start: they waited too long, or the breaker of their host opened. */
   readonly onDropped: (jobs: readonly Job[]) => void;
-  /** Jobs a second that one host gets; a second's worth may go at once. */
+  /** Jobs per second of one host, with a burst of one second's worth. */
   readonly perSecond: number;
   readonly nowMs?: () => number;
 }
 
-/** A host that is left alone. */
+/** A host whose circuit breaker is open. */
 export interface PausedHost {
   readonly host: string;
-  /** For how much longer. */
+  /** Milliseconds left of the pause. */
   readonly leftMs: number;
 }
 
 interface HostQueue<Job> {
   readonly waiting: Job[];
   inFlight: number;
-  /** Done, and being written down. */
+  /** Jobs done whose records are under way. */
   unrecorded: number;
-  /** What its last answer took, if it was well and soon; else null. */
-  wellMs: number | null;
+  /** Latency of the last job if it succeeded below HEALTHY_LATENCY_MS, else null. */
+  healthyLatencyMs: number | null;
   breaker: Breaker;
-  /** There may be more for it than was claimed: it tells when it has room. */
-  moreWaits: boolean;
-  /** Runs while jobs wait for nothing but the host's rate. */
+  /** More deliveries may be due than were claimed: new capacity is reported. */
+  hasLeftOver: boolean;
+  /** Set while jobs wait only for the host's rate. */
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * One lane per destination host: five at a time and so many a second, first come, first served, so that a dead receiver
- * fills its own lane and no other. One that goes on without an answer is asked by one at a time, with growing pauses. Says how much may be
- * claimed for a host, and runs what was.
+ * Runs jobs in one FIFO queue per destination host, with limits of concurrency and rate, so that a dead receiver fills only its
+ * own queue. A circuit breaker per host pauses a host that does not respond. Reports how many jobs may be claimed for a host.
  */
 export class PerHostScheduler<Job extends HostJob> {
   private readonly queues = new Map<string, HostQueue<Job>>();
   private readonly nowMs: () => number;
-  private idleWaiters: (() => void)[] = [];
+  private idleResolvers: (() => void)[] = [];
   private running = 0;
   private unrecorded = 0;
-  /** Of all lanes, waiting and unwritten ones too. */
+  /** Jobs of all queues, waiting and unrecorded ones included. */
   private claimed = 0;
-  /** There may be more than was claimed, for hosts that have no lane. */
-  private moreWaits = false;
+  /** More deliveries may be due than were claimed, of hosts without a queue. */
+  private hasLeftOver = false;
   private readonly rate: HostRate;
   private readonly claimedAhead: number;
 
@@ -93,18 +92,18 @@ export class PerHostScheduler<Job extends HostJob> {
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** POSTs under way. */
+  /** Jobs that run. */
   get inFlight(): number {
     return this.running;
   }
 
-  /** Hosts that get nothing now, or one at a time, for they do not answer. */
-  get broken(): number {
+  /** The number of hosts whose circuit breaker is open or half open. */
+  get brokenHosts(): number {
     const nowMs = this.nowMs();
     return [...this.queues.values()].filter(({ breaker }) => breakerState(breaker, nowMs) !== 'closed').length;
   }
 
-  /** Hosts that get nothing now, and for how much longer. */
+  /** Hosts whose circuit breaker is open. */
   pausedHosts(): PausedHost[] {
     const nowMs = this.nowMs();
     return [...this.queues]
@@ -112,49 +111,49 @@ export class PerHostScheduler<Job extends HostJob> {
       .map(([host, { breaker }]) => ({ host, leftMs: breaker.openUntilMs - nowMs }));
   }
 
-  /** Hosts that answer and for which more waits than they take. */
+  /** Hosts with a closed breaker and more due deliveries than capacity. */
   overloadedHosts(): string[] {
     const nowMs = this.nowMs();
     return [...this.queues]
-      .filter(([, { breaker, moreWaits }]) => moreWaits && breakerState(breaker, nowMs) === 'closed')
+      .filter(([, { breaker, hasLeftOver }]) => hasLeftOver && breakerState(breaker, nowMs) === 'closed')
       .map(([host]) => host);
   }
 
-  /** Somebody believes that the host is back: if it is left alone, one may ask now. */
-  askAgain(host: string): void {
+  /** Ends the pause of a host early: the next job is a probe. */
+  probeNow(host: string): void {
     const queue = this.queues.get(host);
     if (queue !== undefined) queue.breaker = probeNow(queue.breaker);
   }
 
   /** How many more jobs for this host may be claimed now. */
-  room(host: string): number {
+  capacityFor(host: string): number {
     if (this.claimed >= MAX_CLAIMED) return 0;
     const queue = this.queues.get(host);
-    return queue === undefined ? MAX_IN_FLIGHT_PER_HOST : Math.max(0, this.capacityOf(queue) - held(queue));
+    return queue === undefined ? MAX_IN_FLIGHT_PER_HOST : Math.max(0, this.claimLimitOf(queue) - claimedOf(queue));
   }
 
-  /** The same for one that was never tried: behind others that wait for room already it has none. */
+  /** The same for new jobs: none while older ones of the host wait for capacity. */
   capacityForNew(host: string): number {
-    return this.queues.get(host)?.moreWaits === true ? 0 : this.room(host);
+    return this.queues.get(host)?.hasLeftOver === true ? 0 : this.capacityFor(host);
   }
 
-  /** Hosts that have no room, and for which nothing is looked for therefore; they tell when they have some again. */
+  /** Hosts without capacity, for which nothing is to be claimed. Their next capacity is reported. */
   fullHosts(): string[] {
     const full: string[] = [];
     for (const [host, queue] of this.queues) {
-      if (this.room(host) > 0) continue;
-      queue.moreWaits = true;
+      if (this.capacityFor(host) > 0) continue;
+      queue.hasLeftOver = true;
       full.push(host);
     }
     return full;
   }
 
-  /** More was found for this host than it had room for; it tells when it has some, at once if it has some by now. */
+  /** Notes that more deliveries were due than this host had capacity for. New capacity is reported, at once if there is some. */
   noteLeftOver(host: string): void {
     const queue = this.queues.get(host);
-    if (this.claimed >= MAX_CLAIMED) this.moreWaits = true;
-    else if (queue === undefined || this.hasCapacity(queue)) this.options.onCapacity();
-    else queue.moreWaits = true;
+    if (this.claimed >= MAX_CLAIMED) this.hasLeftOver = true;
+    else if (queue === undefined || this.hasFreeHalf(queue)) this.options.onCapacity();
+    else queue.hasLeftOver = true;
   }
 
   add(job: Job): void {
@@ -164,9 +163,9 @@ export class PerHostScheduler<Job extends HostJob> {
         waiting: [],
         inFlight: 0,
         unrecorded: 0,
-        wellMs: null,
+        healthyLatencyMs: null,
         breaker: CLOSED,
-        moreWaits: false,
+        hasLeftOver: false,
         timer: undefined,
       };
       this.queues.set(job.host, queue);
@@ -176,24 +175,24 @@ export class PerHostScheduler<Job extends HostJob> {
     this.startNext(job.host, queue);
   }
 
-  /** Takes back what has not been started. */
-  dropWaiting(): Job[] {
-    return [...this.queues.values()].flatMap((queue) => this.emptied(queue));
+  /** Removes all jobs that were not started. */
+  removeWaiting(): Job[] {
+    return [...this.queues.values()].flatMap((queue) => this.removeWaitingOf(queue));
   }
 
-  /** Resolves once nothing is under way, and all that was is written down. */
+  /** Resolves once no job runs and all results are recorded. */
   idle(): Promise<void> {
     if (this.running + this.unrecorded === 0) return Promise.resolve();
-    return new Promise((resolve) => this.idleWaiters.push(resolve));
+    return new Promise((resolve) => this.idleResolvers.push(resolve));
   }
 
   private startNext(host: string, queue: HostQueue<Job>): void {
     const state = breakerState(queue.breaker, this.nowMs());
-    const dropped = state === 'open' ? this.emptied(queue) : [];
-    const places = state === 'half_open' ? 1 : MAX_IN_FLIGHT_PER_HOST;
-    while (queue.inFlight < places && queue.unrecorded < MAX_UNRECORDED_PER_HOST) {
+    const dropped = state === 'open' ? this.removeWaitingOf(queue) : [];
+    const maxInFlight = state === 'half_open' ? 1 : MAX_IN_FLIGHT_PER_HOST;
+    while (queue.inFlight < maxInFlight && queue.unrecorded < MAX_UNRECORDED_PER_HOST) {
       const waitMs = this.rate.waitMs(host, this.nowMs());
-      if (waitMs > 0) this.goOnIn(waitMs, host, queue);
+      if (waitMs > 0) this.advanceIn(waitMs, host, queue);
       const job = waitMs > 0 ? undefined : queue.waiting.shift();
       if (job === undefined) break;
       if (job.startBeforeMs > this.nowMs()) void this.start(host, queue, job);
@@ -203,18 +202,18 @@ export class PerHostScheduler<Job extends HostJob> {
       }
     }
     if (dropped.length > 0) this.options.onDropped(dropped);
-    if (held(queue) === 0 && queue.breaker === CLOSED && queue.wellMs === null) this.queues.delete(host);
+    if (claimedOf(queue) === 0 && queue.breaker === CLOSED && queue.healthyLatencyMs === null) this.queues.delete(host);
   }
 
-  /** What was not heard of for longest is forgotten, and found out again if need be. */
-  private remember(host: string, queue: HostQueue<Job>): void {
+  /** Moves the host to the end of the queues, and removes idle queues of the least recent hosts. */
+  private keepRecent(host: string, queue: HostQueue<Job>): void {
     this.queues.delete(host);
     this.queues.set(host, queue);
-    let looks = MAX_LOOKS;
-    for (const [other, forgotten] of this.queues) {
-      if (this.queues.size <= MAX_REMEMBERED || looks === 0) return;
-      if (held(forgotten) === 0) this.queues.delete(other);
-      looks -= 1;
+    let checks = MAX_CHECKED;
+    for (const [other, idle] of this.queues) {
+      if (this.queues.size <= MAX_REMEMBERED || checks === 0) return;
+      if (claimedOf(idle) === 0) this.queues.delete(other);
+      checks -= 1;
     }
   }
 
@@ -222,65 +221,67 @@ export class PerHostScheduler<Job extends HostJob> {
     queue.inFlight += 1;
     this.running += 1;
     const startedMs = this.nowMs();
-    this.rate.take(host, startedMs);
-    const { reply, written } = await this.options.run(job);
+    this.rate.countSent(host, startedMs);
+    const { reply, recorded } = await this.options.run(job);
     const endedMs = this.nowMs();
-    queue.wellMs = reply === 'success' && endedMs - startedMs < HEALTHY_LATENCY_MS ? endedMs - startedMs : null;
+    queue.healthyLatencyMs =
+      reply === 'success' && endedMs - startedMs < HEALTHY_LATENCY_MS ? endedMs - startedMs : null;
     queue.breaker = afterReply(queue.breaker, reply, endedMs);
-    if (reply === 'no_response' || reply === 'success') this.remember(host, queue);
+    if (reply === 'no_response' || reply === 'success') this.keepRecent(host, queue);
     queue.inFlight -= 1;
     this.running -= 1;
     queue.unrecorded += 1;
     this.unrecorded += 1;
-    this.goOn(host, queue);
-    await written;
+    this.advance(host, queue);
+    await recorded;
     queue.unrecorded -= 1;
     this.unrecorded -= 1;
     this.claimed -= 1;
-    this.goOn(host, queue);
-    if (this.running + this.unrecorded === 0) for (const wake of this.idleWaiters.splice(0)) wake();
+    this.advance(host, queue);
+    if (this.running + this.unrecorded === 0) for (const resolve of this.idleResolvers.splice(0)) resolve();
   }
 
-  /** Something has moved: the next may start, and there may be room again. */
-  private goOn(host: string, queue: HostQueue<Job>): void {
-    const queueHasCapacity = queue.moreWaits && this.hasCapacity(queue);
-    if (queueHasCapacity) queue.moreWaits = false;
-    const allHaveCapacity = this.moreWaits && 2 * this.claimed <= MAX_CLAIMED;
-    if (allHaveCapacity) this.moreWaits = false;
+  /** Starts the next jobs and reports new capacity. */
+  private advance(host: string, queue: HostQueue<Job>): void {
+    const queueHasCapacity = queue.hasLeftOver && this.hasFreeHalf(queue);
+    if (queueHasCapacity) queue.hasLeftOver = false;
+    const allHaveCapacity = this.hasLeftOver && 2 * this.claimed <= MAX_CLAIMED;
+    if (allHaveCapacity) this.hasLeftOver = false;
     this.startNext(host, queue);
     if (queueHasCapacity || allHaveCapacity) this.options.onCapacity();
   }
 
-  /** The host has had its share of this moment; nothing else may move it on before its time. */
-  private goOnIn(waitMs: number, host: string, queue: HostQueue<Job>): void {
+  /** Advances once the host's rate allows the next job: nothing else may happen to the queue before. */
+  private advanceIn(waitMs: number, host: string, queue: HostQueue<Job>): void {
     if (queue.waiting.length === 0) return;
     queue.timer ??= setTimeout(() => {
       queue.timer = undefined;
-      if (this.queues.get(host) === queue) this.goOn(host, queue);
+      if (this.queues.get(host) === queue) this.advance(host, queue);
     }, Math.ceil(waitMs));
   }
 
-  private emptied(queue: HostQueue<Job>): Job[] {
+  private removeWaitingOf(queue: HostQueue<Job>): Job[] {
     clearTimeout(queue.timer);
     queue.timer = undefined;
     this.claimed -= queue.waiting.length;
     return queue.waiting.splice(0);
   }
 
-  private capacityOf(queue: HostQueue<Job>): number {
+  private claimLimitOf(queue: HostQueue<Job>): number {
     const state = breakerState(queue.breaker, this.nowMs());
     if (state !== 'closed') return state === 'half_open' ? 1 : 0;
-    if (queue.wellMs === null || this.claimed >= MAX_CLAIMED_AHEAD) return MAX_IN_FLIGHT_PER_HOST;
-    const inTime = (MAX_IN_FLIGHT_PER_HOST * CLAIMED_AHEAD_SECONDS * 1_000) / Math.max(1, queue.wellMs);
-    return Math.floor(Math.min(inTime, this.claimedAhead, MAX_CLAIMED_PER_HOST));
+    if (queue.healthyLatencyMs === null || this.claimed >= MAX_CLAIMED_AHEAD) return MAX_IN_FLIGHT_PER_HOST;
+    const sentInTime = (MAX_IN_FLIGHT_PER_HOST * CLAIMED_AHEAD_SECONDS * 1_000) / Math.max(1, queue.healthyLatencyMs);
+    return Math.floor(Math.min(sentInTime, this.claimedAhead, MAX_CLAIMED_PER_HOST));
   }
 
-  /** Half empty: worth another look at the rows. */
-  private hasCapacity(queue: HostQueue<Job>): boolean {
-    const capacity = this.capacityOf(queue);
-    return capacity > 0 && 2 * held(queue) <= capacity;
+  /** Whether half of what may be claimed is free: worth another claim. */
+  private hasFreeHalf(queue: HostQueue<Job>): boolean {
+    const limit = this.claimLimitOf(queue);
+    return limit > 0 && 2 * claimedOf(queue) <= limit;
   }
 }
 
-/** What was claimed for a host and is not over. */
-const held = ({ waiting, inFlight, unrecorded }: HostQueue<unknown>): number => waiting.length + inFlight + unrecorded;
+/** Jobs of a host that are claimed and not yet recorded. */
+const claimedOf = ({ waiting, inFlight, unrecorded }: HostQueue<unknown>): number =>
+  waiting.length + inFlight + unrecorded;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRetryAfter, RETRY_STEPS_MS, retryDelayMs } from './schedule.js';
 
 describe('the retry schedule', () => {
-  it('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 10 h, and then no more', () => {
+  it('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 10 h, and then ends', () => {
     const delays = Array.from({ length: 9 }, (_, made) => retryDelayMs(made + 1, null, 0.5));
     expect(delays).toEqual([5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 36_000].map((seconds) => seconds * 1000));
     expect(retryDelayMs(10, null, 0.5)).toBeNull();
@@ -47,7 +47,7 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(header, now)).toBe(ms);
   });
 
-  it('may be missing, and may be anything', () => {
+  it('is null when it is missing, and never NaN', () => {
     expect(parseRetryAfter(null, now)).toBeNull();
     fc.assert(fc.property(fc.string(), (header) => !Number.isNaN(parseRetryAfter(header, now) ?? 0)));
   });

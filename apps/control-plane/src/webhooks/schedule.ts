@@ -15,15 +15,15 @@ export const RETRY_STEPS_MS: readonly number[] = [
   10 * HOUR,
 ];
 
-/** How far a wait may be from its step, so that what failed together does not come back together. */
+/** Random deviation from a step, as a part of it: deliveries that failed together are not retried together. */
 const JITTER = 0.2;
-/** A receiver that asks for more time gets up to this many steps. */
+/** Retry-After is honoured up to this many steps. */
 const RETRY_AFTER_CEILING = 2;
 
 /**
  * The wait after attempt number `made` (from 1), or null when that was the last one.
  *
- * @param retryAfterMs what the receiver asked for; honoured between one and two steps, and then without jitter
+ * @param retryAfterMs Retry-After of the response; honoured between one and two steps, without jitter
  * @param chance from 0 up to 1
  */
 export function retryDelayMs(made: number, retryAfterMs: number | null, chance: number): number | null {
@@ -33,7 +33,7 @@ export function retryDelayMs(made: number, retryAfterMs: number | null, chance: 
   return Math.round(step * (1 - JITTER + 2 * JITTER * chance));
 }
 
-/** A Retry-After header (RFC 9110, 10.2.3: seconds or a date) as milliseconds from now; null when it is neither. */
+/** Parses a Retry-After header (RFC 9110, 10.2.3: seconds or a date) as milliseconds from now; null for anything else. */
 export function parseRetryAfter(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^[0-9]{1,9}$/.test(header)) return Number(header) * SECOND;

@@ -3,7 +3,7 @@ import { IsString, Validate, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
 import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
 
-/** The body of POST /v1/webhooks/test, which may be left out. */
+/** The optional body of POST /v1/webhooks/test. */
 export class TestWebhook {
   @ApiPropertyOptional({
     format: 'uri',

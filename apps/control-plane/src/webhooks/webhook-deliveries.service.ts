@@ -14,9 +14,9 @@ import type { DeliveryStore } from './delivery.store.js';
 import { DELIVERY_STATUSES, renderDelivery, type DeliveryRow, type RotatedSecretAnswer } from './delivery.view.js';
 import type { ListDeliveries } from './list-deliveries.dto.js';
 
-/** Attempts of one delivery after which none can be asked for, … */
+/** Recent attempts of one delivery after which no retry can be requested … */
 export const MAX_RECENT_ATTEMPTS = 30;
-/** … counted over so long: far more than the schedule makes by itself. */
+/** … within this time: far more than the schedule makes. */
 const RECENT_SECONDS = 3_600;
 
 const NO_DEFAULT_URL: Readonly<Record<Mode, string>> = {
@@ -29,15 +29,15 @@ export interface WebhookDeliveriesServiceOptions {
   readonly clock: Pick<DatabaseClock, 'newId' | 'nowMs'>;
   readonly keys: Pick<ServerKeys, 'open'>;
   readonly accounts: Pick<AccountDirectory, 'account'>;
-  /** The secrets of an account were rotated, after its commit. Must not throw. */
+  /** Called after the commit of a rotation. Must not throw. */
   readonly onRotated: (accountId: Uuid) => void;
   readonly accountStore: Pick<AccountStore, 'rotateWebhookSecret'>;
   readonly store: Pick<DeliveryStore, 'dispatchNew' | 'lookBack'>;
-  /** Something is to be sent there now, after its commit. Must not throw. */
+  /** Called after the commit of a delivery to this URL that is due now. Must not throw. */
   readonly wakeFor: (url: string) => void;
 }
 
-/** What an account does with its own webhooks (contract, Webhooks). Deliveries come and go as JSON text. */
+/** The webhook requests of an account (contract, Webhooks). Deliveries are rendered as JSON text. */
 export class WebhookDeliveriesService {
   constructor(private readonly options: WebhookDeliveriesServiceOptions) {}
 
@@ -63,7 +63,7 @@ export class WebhookDeliveriesService {
     return this.shown(await this.row(tenant, deliveryId));
   }
 
-  /** One more attempt of the same event, at once and beside the schedule, unless there were too many of late. */
+  /** Requests one more attempt, at once and beside the schedule, unless there were too many recent ones. */
   async retry({ tenant }: ApiKeyPrincipal, deliveryId: string): Promise<Outcome<string>> {
     const id = parseId('dlv', deliveryId);
     if (id === null) return this.shown(null);
@@ -76,7 +76,7 @@ export class WebhookDeliveriesService {
     return this.shown(retried);
   }
 
-  /** A `webhook.test` to the URL, else to the account's default of the key's mode, sent like every other event. */
+  /** Sends a `webhook.test` to the URL, by default to the account's URL of the key's mode, like every other event. */
   async test({ tenant }: ApiKeyPrincipal, url: string | undefined): Promise<Outcome<string>> {
     const target = url ?? (await this.defaultUrl(tenant));
     if (target === null) return refuse('VALIDATION_ERROR', { message: NO_DEFAULT_URL[tenant.mode], field: 'url' });
@@ -91,7 +91,7 @@ export class WebhookDeliveriesService {
     return this.shown(made ?? null);
   }
 
-  /** A new secret, told here alone. Each one before it signs beside it for a day from when it was replaced. */
+  /** Creates a secret, shown in this response only. Each replaced secret signs too for a day from its replacement. */
   async rotateSecret({ tenant }: ApiKeyPrincipal): Promise<Outcome<RotatedSecretAnswer>> {
     const { database, accountStore, onRotated } = this.options;
     const rotation = await database.transaction((tx) => accountStore.rotateWebhookSecret(tx, tenant));

@@ -26,20 +26,20 @@ afterEach(() => {
   }
 });
 
-/** A receiver that always answers the same, and what came. */
+/** A receiver with a fixed response, and the requests that it received. */
 async function receiver(status: number, headers: Record<string, string> = {}) {
-  const came: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const requests: { headers: IncomingHttpHeaders; body: string }[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
     request.on('end', () => {
-      came.push({ headers: request.headers, body });
+      requests.push({ headers: request.headers, body });
       response.writeHead(status, headers).end('thanks');
     });
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, came };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, requests };
 }
 
 const poster = () => new WebhookPoster(rules, guardedAgent(rules, null));
@@ -60,10 +60,10 @@ describe('a signature', () => {
 });
 
 describe('an attempt', () => {
-  it('sends the octets as they are, and what arrives verifies', async () => {
-    const { url, came } = await receiver(204);
+  it('sends the octets unchanged, with a signature that verifies', async () => {
+    const { url, requests } = await receiver(204);
     expect(await poster().post({ ...post, url })).toEqual({ kind: 'answered', status: 204, retryAfter: null });
-    const [first] = came;
+    const [first] = requests;
     expect(first?.body).toBe(post.body);
     const headers = first?.headers ?? {};
     expect(
@@ -75,20 +75,20 @@ describe('an attempt', () => {
     ).toEqual({ type: 'x', data: 'é😀' });
   });
 
-  it('reports a redirect and what the receiver asks for, and follows nothing', async () => {
+  it('reports a redirect with its Retry-After, and does not follow it', async () => {
     const elsewhere = await receiver(200);
     const { url } = await receiver(302, { location: elsewhere.url, 'retry-after': '7' });
     expect(await poster().post({ ...post, url })).toEqual({ kind: 'answered', status: 302, retryAfter: '7' });
-    expect(elsewhere.came).toHaveLength(0);
+    expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it('is blocked where it may not go, by name and by address', async () => {
+  it('to a refused target is blocked, by name and by address', async () => {
     for (const url of ['http://10.0.0.1/', 'https://user@example.com/', 'ftp://127.0.0.1/', 'nonsense']) {
       expect((await poster().post({ ...post, url })).kind).toBe('blocked');
     }
   });
 
-  it('that fails says so in one word', async () => {
+  it('that fails reports an error code', async () => {
     expect(await poster().post({ ...post, url: 'http://127.0.0.1:1/' })).toEqual({
       kind: 'failed',
       error: 'ECONNREFUSED',

@@ -6,18 +6,18 @@ import type { AttemptResult } from './attempt.js';
 import { ProxyAway, TargetRefused } from './guarded-agent.js';
 import type { TargetCheck, TargetRules } from '../targets/target.js';
 
-/** One attempt in all: name, connection, request and the part of the answer that is read (contract, Webhooks). */
+/** A whole attempt: look-up, connection, request and the part of the response that is read (contract, Webhooks). */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
-/** What a receiver says back is of no interest; so much of it is read, and for so long, that the connection can be used again. */
+/** The body of a response is not used; this much is read, for this long, so that the connection can be reused. */
 const MAX_REPLY_OCTETS = 4 * 1024;
 const REPLY_TIMEOUT_MS = 1_000;
 const MAX_ERROR_LENGTH = 64;
 /** URLs whose check is remembered. */
 const MAX_CHECKED = 1_000;
-/** Below it an answer only says that there will be one. */
+/** 1xx responses are interim. */
 const FIRST_FINAL_STATUS = 200;
-/** So often it may be said: reading on costs whoever else is posted to. */
-const MAX_INTERIM_ANSWERS = 10;
+/** Interim responses to one request at most. */
+const MAX_INTERIM_RESPONSES = 10;
 
 export interface Post {
   readonly eventId: Uuid;
@@ -26,11 +26,11 @@ export interface Post {
   readonly body: string;
   /** `whsec_…` each; one signature for every secret. */
   readonly secrets: readonly string[];
-  /** Unix milliseconds: the signature is made anew for every attempt. */
+  /** Unix milliseconds, part of the signature of this attempt. */
   readonly nowMs: number;
 }
 
-/** The headers that sign a body as Standard Webhooks 1.0 says. The id stays the same on every attempt and replay. */
+/** The headers of Standard Webhooks 1.0, signatures included. The id is the same on every attempt and retry. */
 export function signedHeaders({ eventId, body, secrets, nowMs }: Omit<Post, 'url'>): Record<string, string> {
   const id = renderId('evt', eventId);
   const seconds = String(Math.floor(nowMs / 1000));
@@ -44,7 +44,7 @@ export function signedHeaders({ eventId, body, secrets, nowMs }: Omit<Post, 'url
   };
 }
 
-/** Makes single attempts. Redirects are answers like any other: nothing is followed. Never rejects. */
+/** Makes single attempts. Redirects are not followed. */
 export class WebhookPoster {
   private readonly checked = new Map<string, TargetCheck>();
 
@@ -53,26 +53,27 @@ export class WebhookPoster {
     private readonly dispatcher: Dispatcher,
   ) {}
 
+  /** Never rejects. */
   async post(post: Post): Promise<AttemptResult> {
-    const target = this.check(post.url);
+    const target = this.checkUrl(post.url);
     if (!target.ok) return { kind: 'blocked', error: target.because };
     try {
       return await this.send(target.url, post);
     } catch (error) {
       if (error instanceof TargetRefused) return { kind: 'blocked', error: error.message };
       if (error instanceof ProxyAway)
-        return { kind: 'failed', error: `proxy: ${shortWordFor(error.cause)}`, notSent: true };
-      return { kind: 'failed', error: shortWordFor(error) };
+        return { kind: 'failed', error: `proxy: ${errorCodeOf(error.cause)}`, notSent: true };
+      return { kind: 'failed', error: errorCodeOf(error) };
     }
   }
 
-  /** Closes every connection, those under way too. */
+  /** Closes all connections and aborts requests under way. */
   async close(): Promise<void> {
     await this.dispatcher.destroy();
   }
 
-  /** What a URL says by itself does not change; the address it leads to is judged at every connect. */
-  private check(url: string): TargetCheck {
+  /** The check of a URL text never changes; its addresses are checked at every connect. */
+  private checkUrl(url: string): TargetCheck {
     const known = this.checked.get(url);
     if (known !== undefined) return known;
     if (this.checked.size >= MAX_CHECKED) this.checked.clear();
@@ -91,20 +92,20 @@ export class WebhookPoster {
   }
 }
 
-/** The one deadline of an attempt covers all of it, from the name to the end of the answer. */
+/** The deadline of the attempt replaces the timeouts of undici. */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /**
- * One request and its answer, of which only the head is kept. The status is what counts: an answer whose rest is slow,
- * broken or endless is an answer all the same. Whatever the line does, this settles in time.
+ * One request and the head of its response. The status decides: a response with a slow, broken or endless body counts.
+ * Settles within the deadline, whatever the connection does.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  private timer = setTimeout(() => this.giveUp(), ATTEMPT_TIMEOUT_MS);
+  private timer = setTimeout(() => this.onDeadline(), ATTEMPT_TIMEOUT_MS);
   private controller: Dispatcher.DispatchController | null = null;
-  private answer: AttemptResult | null = null;
-  private interim = 0;
+  private response: AttemptResult | null = null;
+  private interimResponses = 0;
   private octets = 0;
-  private late = false;
+  private timedOut = false;
 
   constructor(
     private readonly resolve: (result: AttemptResult) => void,
@@ -113,24 +114,24 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.late) controller.abort(new TimedOut());
+    if (this.timedOut) controller.abort(new TimedOut());
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < FIRST_FINAL_STATUS) {
-      this.interim += 1;
-      if (this.interim > MAX_INTERIM_ANSWERS) controller.abort(new InterimFlood());
+      this.interimResponses += 1;
+      if (this.interimResponses > MAX_INTERIM_RESPONSES) controller.abort(new InterimFlood());
       return;
     }
     const retryAfter = headers['retry-after'];
-    this.answer = { kind: 'answered', status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
+    this.response = { kind: 'answered', status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.giveUp(), REPLY_TIMEOUT_MS);
+    this.timer = setTimeout(() => this.onDeadline(), REPLY_TIMEOUT_MS);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.octets += chunk.length;
-    if (this.octets > MAX_REPLY_OCTETS) controller.abort(new Error('enough was read'));
+    if (this.octets > MAX_REPLY_OCTETS) controller.abort(new Error('the rest of the response is not read'));
   }
 
   onResponseEnd(): void {
@@ -141,31 +142,31 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.settle(error);
   }
 
-  private giveUp(): void {
-    this.late = true;
+  private onDeadline(): void {
+    this.timedOut = true;
     this.controller?.abort(new TimedOut());
     this.settle(new TimedOut());
   }
 
   private settle(error: Error | null): void {
     clearTimeout(this.timer);
-    if (this.answer === null) this.reject(error ?? new Error('the answer has no head'));
-    else this.resolve(this.answer);
+    if (this.response === null) this.reject(error ?? new Error('the response has no head'));
+    else this.resolve(this.response);
   }
 }
 
-/** No answer in the time that an attempt has. */
+/** No response within the deadline. */
 class TimedOut extends Error {
   override readonly name = 'TimeoutError';
 }
 
-/** A receiver that goes on saying that it will answer. */
+/** The receiver sent too many interim responses. */
 class InterimFlood extends Error {
   override readonly name = 'TooManyInterimAnswers';
 }
 
-/** A word an operator knows: Node's and undici's own codes, without addresses or anything the receiver said. */
-function shortWordFor(error: unknown): string {
+/** The error code of Node or undici, without addresses and without text of the receiver. */
+function errorCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   if (error.name === 'TimeoutError') return 'timeout';
   if ('code' in error && typeof error.code === 'string') return error.code.slice(0, MAX_ERROR_LENGTH);

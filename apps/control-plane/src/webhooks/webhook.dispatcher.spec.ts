@@ -1,6 +1,10 @@
+import type { Executor } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptResult } from './attempt.js';
-import type { ClaimedDelivery, Dispatch } from './delivery.store.js';
+import { Mutex } from '../events/mutex.js';
+import { OutboxDispatcher } from '../events/outbox.dispatcher.js';
+import type { ClaimedDelivery, NewDeliveries } from './delivery.store.js';
+import { DeliverySubscriber } from './delivery.subscriber.js';
 import { WebhookDispatcher, type WebhookDispatcherOptions } from './webhook.dispatcher.js';
 
 const DELIVERY: ClaimedDelivery = {
@@ -13,28 +17,26 @@ const DELIVERY: ClaimedDelivery = {
   claimedUntil: new Date(30_000),
   beside: null,
 };
-const NOTHING: Dispatch = { taken: 0, claimed: [], leftOver: [] };
 const OK: AttemptResult = { kind: 'answered', status: 200, retryAfter: null };
 
 let webhookDispatcher: WebhookDispatcher | undefined;
 
-/** A pump with one delivery due; `changes` are parts of its store. */
+/** A dispatcher with one delivery due; `changes` are parts of its store. */
 function dispatcherOver(
   changes: Partial<WebhookDispatcherOptions['store']>,
   post = (): Promise<AttemptResult> => Promise.resolve(OK),
+  mutex = new Mutex(),
 ) {
   const due = [DELIVERY];
   const outcomes: string[] = [];
   const errors: unknown[] = [];
   webhookDispatcher = new WebhookDispatcher({
     store: {
-      dispatchNamed: () => Promise.resolve(NOTHING),
-      dispatchForgotten: () => Promise.resolve(NOTHING),
-      claim: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
-      dueTo: () => Promise.resolve(0),
-      postpone: () => Promise.resolve(0),
-      record: () => Promise.resolve(true),
-      release: () => Promise.resolve(),
+      claimDueDeliveries: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
+      countDueTo: () => Promise.resolve(0),
+      postponeDeliveries: () => Promise.resolve(0),
+      recordAttempt: () => Promise.resolve(true),
+      releaseDeliveries: () => Promise.resolve(),
       nextDueInMs: () => Promise.resolve(null),
       ...changes,
     },
@@ -43,6 +45,7 @@ function dispatcherOver(
     secretsOf: () => Promise.resolve(['whsec_']),
     onAttempt: (_delivery, { status }) => outcomes.push(status),
     onError: (error) => errors.push(error),
+    mutex,
     hostPerSecond: 1_000,
   });
   return { outcomes, errors };
@@ -54,65 +57,77 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-describe('the pump of webhooks', () => {
-  it('makes deliveries that are due while events cannot be turned into new ones', async () => {
+const NOTHING_DUE = { claimed: [], leftOver: [], more: false };
+const TRANSACTION: Executor = { query: () => Promise.resolve([]) };
+
+/** Dispatches one event, as the outbox does; `created` are its deliveries. */
+async function dispatchEvent(created: NewDeliveries): Promise<void> {
+  if (webhookDispatcher === undefined) throw new Error('there is no dispatcher');
+  const event = { ...DELIVERY, sessionId: null, occurredAt: new Date(0), data: '{}', webhookUrl: DELIVERY.url };
+  const createDeliveries = vi.fn(() => Promise.resolve(created));
+  const subscriber = new DeliverySubscriber({ createDeliveries }, webhookDispatcher);
+  const react = await subscriber.handle(TRANSACTION, [{ ...event, type: 'verification.completed' }]);
+  expect(createDeliveries).toHaveBeenCalledOnce();
+  react();
+  await vi.advanceTimersByTimeAsync(0);
+}
+
+describe('the webhook dispatcher', () => {
+  it('sends due deliveries while events cannot be dispatched', async () => {
     const fault = new Error('no partition for this event');
-    const { outcomes, errors } = dispatcherOver({ dispatchForgotten: () => Promise.reject(fault) });
-    await vi.advanceTimersByTimeAsync(0);
-    expect(outcomes).toEqual(['succeeded']);
-    expect(errors).toEqual([fault]);
-  });
-
-  it('looks for forgotten events again at the next turn of the relay, not at every ring', async () => {
-    const looks = vi.fn<() => Promise<Dispatch>>(() => Promise.reject(new Error('still no partition')));
-    dispatcherOver({ dispatchForgotten: looks });
-    await vi.advanceTimersByTimeAsync(0);
-    for (let notifies = 0; notifies < 5; notifies += 1) {
-      webhookDispatcher?.wake();
-      await vi.advanceTimersByTimeAsync(0);
-    }
-    expect(looks).toHaveBeenCalledTimes(1);
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(looks).toHaveBeenCalledTimes(2);
-  });
-
-  it('posts what was claimed as it was made, and looks for nothing else then', async () => {
-    const looks = vi.fn(() => Promise.resolve({ claimed: [], leftOver: [], more: false }));
-    const { outcomes } = dispatcherOver({
-      claim: looks,
-      dispatchNamed: (ids, roomFor) => {
-        expect([ids, roomFor?.('acme.example')]).toEqual([[DELIVERY.id], 5]);
-        return Promise.resolve({ taken: 1, claimed: [DELIVERY], leftOver: [] });
-      },
+    const mutex = new Mutex();
+    const failed: unknown[] = [];
+    const outbox = new OutboxDispatcher({
+      outbox: { dispatchNamed: () => Promise.reject(fault), dispatchUndispatched: () => Promise.reject(fault) },
+      mutex,
+      onError: (error) => failed.push(error),
     });
+    const { outcomes, errors } = dispatcherOver({}, undefined, mutex);
     await vi.advanceTimersByTimeAsync(0);
-    expect(looks).toHaveBeenCalledTimes(1);
-    webhookDispatcher?.wake([DELIVERY.id]);
+    expect([outcomes, failed, errors]).toEqual([['succeeded'], [fault], []]);
+    await outbox.stop();
+  });
+
+  it('sends deliveries that were claimed as they were created, without another claim', async () => {
+    const claims = vi.fn(() => Promise.resolve({ claimed: [], leftOver: [], more: false }));
+    const { outcomes } = dispatcherOver({ claimDueDeliveries: claims });
     await vi.advanceTimersByTimeAsync(0);
+    expect(claims).toHaveBeenCalledTimes(1);
+    expect(webhookDispatcher?.capacityForNew('acme.example')).toBe(5);
+    await dispatchEvent({ claimed: [DELIVERY], leftOver: [] });
     expect(outcomes).toEqual(['succeeded']);
-    expect(looks).toHaveBeenCalledTimes(1);
+    expect(claims).toHaveBeenCalledTimes(1);
   });
 
-  it('looks again for what had no room, once there is some', async () => {
-    const looks = vi.fn(() => Promise.resolve({ claimed: [], leftOver: [], more: false }));
-    dispatcherOver({
-      claim: looks,
-      dispatchNamed: () => Promise.resolve({ taken: 1, claimed: [], leftOver: ['acme.example'] }),
-    });
+  it('claims deliveries that were created beyond the capacity of their host once it has capacity', async () => {
+    const claims = vi.fn(() => Promise.resolve({ claimed: [], leftOver: [], more: false }));
+    dispatcherOver({ claimDueDeliveries: claims });
     await vi.advanceTimersByTimeAsync(0);
-    webhookDispatcher?.wake([DELIVERY.id]);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(looks).toHaveBeenCalledTimes(2);
+    await dispatchEvent({ claimed: [], leftOver: ['acme.example'] });
+    expect(claims).toHaveBeenCalledTimes(2);
   });
 
-  it('lets the next POST go while the record of the last is under way', async () => {
+  it('claims no delivery of a test event as it is created, since its request dispatches it during claims', async () => {
+    const { outcomes } = dispatcherOver({ claimDueDeliveries: () => Promise.resolve(NOTHING_DUE) });
+    if (webhookDispatcher === undefined) throw new Error('there is no dispatcher');
+    const createDeliveries = vi.fn(() => Promise.resolve({ claimed: [], leftOver: ['acme.example'] }));
+    const event = { ...DELIVERY, sessionId: null, occurredAt: new Date(0), data: '{}', webhookUrl: DELIVERY.url };
+    const events = [{ ...event, type: 'webhook.test' as const }];
+    const claims = vi.spyOn(webhookDispatcher, 'wake');
+    const react = await new DeliverySubscriber({ createDeliveries }, webhookDispatcher).handle(TRANSACTION, events);
+    react();
+    expect(createDeliveries.mock.calls).toEqual([[TRANSACTION, events]]);
+    expect([outcomes, claims.mock.calls]).toEqual([[], []]);
+  });
+
+  it('starts the next POST while the record of the last attempt is under way', async () => {
     const claimed = Array.from({ length: 7 }, (_, at) => ({ ...DELIVERY, id: `${DELIVERY.id.slice(0, -1)}${at}` }));
     const posted = vi.fn(() => Promise.resolve(OK));
     const recorded: ((won: boolean) => void)[] = [];
     const { outcomes } = dispatcherOver(
       {
-        claim: () => Promise.resolve({ claimed: claimed.splice(0), leftOver: [], more: false }),
-        record: () => new Promise((resolve) => recorded.push(resolve)),
+        claimDueDeliveries: () => Promise.resolve({ claimed: claimed.splice(0), leftOver: [], more: false }),
+        recordAttempt: () => new Promise((resolve) => recorded.push(resolve)),
       },
       posted,
     );

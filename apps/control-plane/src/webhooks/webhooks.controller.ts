@@ -14,10 +14,10 @@ import { TestWebhook } from './test-webhook.dto.js';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
 
-/** What an account does with its own webhooks (contract, Webhooks). Bodies go out as they were posted, as JSON text. */
+/** The webhook deliveries and secrets of an account (contract, Webhooks). Bodies are JSON text as they were posted. */
 @Controller('v1/webhooks')
 export class WebhooksController {
-  constructor(private readonly desk: WebhookDeliveriesService) {}
+  constructor(private readonly service: WebhookDeliveriesService) {}
 
   @Get('deliveries')
   @Header('Content-Type', JSON_TEXT)
@@ -26,12 +26,12 @@ export class WebhooksController {
     id: 'listDeliveries',
     tag: 'Webhooks',
     summary: 'List deliveries',
-    description: 'Webhooks of the account and what came of each attempt, newest first, as long as sessions are kept.',
+    description: 'Webhooks of the account with their attempts, newest first, as long as sessions are kept.',
     answer: { status: 200, description: 'One page of deliveries.', type: DeliveryListAnswer },
     errors: [],
   })
   async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListDeliveries): Promise<string> {
-    return valueOf(await this.desk.list(caller, query));
+    return valueOf(await this.service.list(caller, query));
   }
 
   @Get('deliveries/:deliveryId')
@@ -45,7 +45,7 @@ export class WebhooksController {
     errors: ['NOT_FOUND'],
   })
   async find(@CallerKey() caller: ApiKeyPrincipal, @Param('deliveryId') deliveryId: string): Promise<string> {
-    return valueOf(await this.desk.find(caller, deliveryId));
+    return valueOf(await this.service.find(caller, deliveryId));
   }
 
   @Post('deliveries/:deliveryId/retry')
@@ -56,7 +56,7 @@ export class WebhooksController {
     id: 'retryDelivery',
     tag: 'Webhooks',
     summary: 'Send a delivery again',
-    description: `One more attempt at once, with the same \`webhook-id\` and the same bytes. It uses none of the scheduled attempts: a pending delivery goes on with its schedule, one that has ended tries once and ends as what came of it. After ${MAX_RECENT_ATTEMPTS} attempts within an hour it has to wait.`,
+    description: `One more attempt at once, with the same \`webhook-id\` and the same bytes. It uses none of the scheduled attempts: a pending delivery goes on with its schedule, one that has ended is attempted once and ends with the result. After ${MAX_RECENT_ATTEMPTS} attempts within an hour it has to wait.`,
     answer: { status: 202, description: 'The delivery, due now.', type: DeliveryAnswer },
     errors: ['NOT_FOUND'],
   })
@@ -65,7 +65,7 @@ export class WebhooksController {
     @Param('deliveryId') deliveryId: string,
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<string> {
-    return valueOf(await this.desk.retry(caller, deliveryId));
+    return valueOf(await this.service.retry(caller, deliveryId));
   }
 
   @Post('test')
@@ -78,12 +78,12 @@ export class WebhooksController {
     tag: 'Webhooks',
     summary: 'Send a test',
     description:
-      'Posts a `webhook.test` to the URL, or to the account’s default URL, on the same way and under the same rules as every other event. Fetch the delivery to see what came of it.',
+      'Posts a `webhook.test` to the URL, or to the account’s default URL, under the same rules as every other event. Fetch the delivery to see the result.',
     answer: { status: 202, description: 'Its delivery, due now.', type: DeliveryAnswer },
     errors: ['INVALID_WEBHOOK_URL'],
   })
   async test(@CallerKey() caller: ApiKeyPrincipal, @Body(OptionalBodyPipe) body: TestWebhook): Promise<string> {
-    return valueOf(await this.desk.test(caller, body.url));
+    return valueOf(await this.service.test(caller, body.url));
   }
 
   @Post('secret/rotate')
@@ -94,11 +94,11 @@ export class WebhooksController {
     tag: 'Webhooks',
     summary: 'Replace the secret that signs',
     description:
-      'Makes a new signing secret, which is told in this answer and in no other. The one before it signs beside it for 24 hours, so that webhooks carry two signatures; more, when it is replaced again meanwhile, and up to eight.',
+      'Creates a new signing secret, which is shown in this response only. The previous one signs beside it for 24 hours, so that webhooks carry two signatures; up to eight if secrets are replaced again within that time.',
     answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
     errors: [],
   })
   async rotate(@CallerKey() caller: ApiKeyPrincipal, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
-    return valueOf(await this.desk.rotateSecret(caller));
+    return valueOf(await this.service.rotateSecret(caller));
   }
 }

@@ -1,25 +1,23 @@
-import { queueConnection } from '@countersign/bus';
-import { AuditStore, QUEUE_PREFIX, type DueEvent } from '@countersign/events';
-import { modeOf } from '@countersign/keys';
+import { AuditStore } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { BullModule } from '@nestjs/bullmq';
 import { AccountStore } from '@countersign/accounts/accounts';
 import { DefaultWebhookStore } from '@countersign/accounts/webhooks';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { BodyConstraints } from '../http/body.pipe.js';
+import type { Mutex } from '../events/mutex.js';
+import type { Outbox } from '../events/outbox.js';
 import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
-import { ApprovalStore } from '../guard/approval.store.js';
-import type { BroadcastEvent } from '../events/event-broadcast.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores/stores.js';
+import { AttemptObserver } from './attempt.observer.js';
 import { BodySweeper } from './body.sweeper.js';
 import { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { DeliveryStore } from './delivery.store.js';
 import { guardedAgent } from './guarded-agent.js';
-import { WakeUpConsumer } from './wake-up.consumer.js';
+import { SecretRotationBroadcast } from './secret-rotation.broadcast.js';
 import { WebhookPoster } from './webhook-poster.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
 import { WebhooksController } from './webhooks.controller.js';
@@ -31,43 +29,44 @@ export interface WebhooksOptions {
   readonly failures: FailureLog;
 }
 
+/** The parts of the webhooks that work in the background. */
+export interface WebhookWorkers {
+  readonly store: DeliveryStore;
+  readonly dispatcher: WebhookDispatcher;
+  readonly failingEndpoints: FailingEndpointMonitor;
+}
+
+/** Creates the store and starts the dispatcher of deliveries. */
+export function startWebhookWorkers(options: WebhooksOptions, outbox: Outbox, mutex: Mutex): WebhookWorkers {
+  const store = deliveryStore(options, outbox);
+  const failingEndpoints = failingEndpointMonitor(options);
+  return { store, failingEndpoints, dispatcher: webhookDispatcher(options, { store, failingEndpoints, mutex }) };
+}
+
 @Module({})
 export class WebhooksModule {
-  static over(options: WebhooksOptions): DynamicModule {
-    const deliveries = deliveryStore(options);
-    const defaultUrls = failingEndpointMonitor(options);
-    const webhookDispatcher = createWebhookDispatcher(options, deliveries, defaultUrls);
-    const connection = queueConnection(options.settings, 'worker');
+  static over(options: WebhooksOptions, { store, dispatcher, failingEndpoints }: WebhookWorkers): DynamicModule {
+    const { stores } = options;
     return {
       module: WebhooksModule,
-      imports: [BullModule.forRoot('worker', { connection, prefix: QUEUE_PREFIX }), BullModule.registerQueue()],
       controllers: [WebhooksController],
       providers: [
-        { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(options.stores.targetRules)]) },
-        { provide: FailingEndpointMonitor, useValue: defaultUrls },
+        { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(stores.targetRules)]) },
+        { provide: FailingEndpointMonitor, useValue: failingEndpoints },
         { provide: BodySweeper, useValue: bodySweeper(options) },
-        {
-          provide: WebhookDeliveriesService,
-          useValue: webhookDeliveries(options.stores, deliveries, webhookDispatcher),
-        },
-        { provide: DeliveryStore, useValue: deliveries },
-        { provide: WebhookDispatcher, useValue: webhookDispatcher },
-        {
-          provide: WakeUpConsumer,
-          useValue: new WakeUpConsumer(webhookDispatcher, options.failures.about('the queue of webhooks')),
-        },
+        { provide: WebhookDeliveriesService, useValue: webhookDeliveries(stores, store, dispatcher) },
+        { provide: DeliveryStore, useValue: store },
+        { provide: WebhookDispatcher, useValue: dispatcher },
       ],
     };
   }
 }
 
-function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions): DeliveryStore {
-  const unreadable = failures.about('reading the body of a webhook');
+function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions, outbox: Outbox): DeliveryStore {
+  const unreadable = failures.about('webhooks: reading the body of a delivery');
   return new DeliveryStore({
     ...stores,
-    approvals: new ApprovalStore(stores.keys),
-    onRevoked: (ids) => stores.cardNotifier.notify(ids),
-    onDispatched: (events) => stores.told.publish(events.map(broadcastEventOf)),
+    outbox,
     maxBatch: settings.batchMaxCommands,
     onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),
@@ -77,38 +76,18 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
 function webhookDeliveries(
   stores: Stores,
   store: DeliveryStore,
-  webhookDispatcher: WebhookDispatcher,
+  dispatcher: WebhookDispatcher,
 ): WebhookDeliveriesService {
   const { clock } = stores;
-  const accountStore = new AccountStore({ keys: stores.keys, newId: () => clock.newId() });
-  const onRotated = secretsRotated(stores);
+  const secretRotations = new SecretRotationBroadcast(stores.accounts, stores.bus);
   return new WebhookDeliveriesService({
     ...stores,
-    accountStore,
+    accountStore: new AccountStore({ keys: stores.keys, newId: () => clock.newId() }),
     store,
-    onRotated,
-    wakeFor: (url) => webhookDispatcher.wakeFor(url),
+    onRotated: (accountId) => secretRotations.onRotated(accountId),
+    wakeFor: (url) => dispatcher.wakeFor(url),
   });
 }
-
-const SECRETS_TOPIC = 'webhook-secrets';
-
-/** Tells every control plane that copies of an account's secrets are old: what is signed from now on is signed anew. */
-function secretsRotated({ accounts, bus }: Stores): (accountId: Uuid) => void {
-  bus.subscribe(SECRETS_TOPIC, (message) => {
-    const accountId = message.json();
-    if (typeof accountId === 'string') accounts.forgetWebhookSecrets(accountId);
-  });
-  return (accountId) => {
-    accounts.forgetWebhookSecrets(accountId);
-    bus.publish(SECRETS_TOPIC, accountId);
-  };
-}
-
-const broadcastEventOf = ({ id, type, sessionId, accountId, test, occurredAt }: DueEvent): BroadcastEvent => ({
-  ...{ id, type, sessionId, accountId, test },
-  at: occurredAt.toISOString(),
-});
 
 function failingEndpointMonitor({ stores, failures }: WebhooksOptions): FailingEndpointMonitor {
   const newId = (): Uuid => stores.clock.newId();
@@ -117,40 +96,42 @@ function failingEndpointMonitor({ stores, failures }: WebhooksOptions): FailingE
     defaults: new DefaultWebhookStore(),
     accounts: new AccountStore({ keys: stores.keys, newId }),
     audit: new AuditStore(newId),
-    onDisabled: (eventId) => stores.notifier.notify([eventId]),
-    onError: failures.about('noting which webhooks fail'),
+    onDisabled: (eventId) => stores.eventNotifier.notify([eventId]),
+    onError: failures.about('failing endpoint monitor: writing failures or disabling a URL'),
   });
 }
 
 const bodySweeper = ({ stores, failures }: WebhooksOptions): BodySweeper =>
-  new BodySweeper({ database: stores.database, onError: failures.about('forgetting bodies of webhooks') });
+  new BodySweeper({ database: stores.database, onError: failures.about('webhook body sweeper: deleting bodies') });
 
-function createWebhookDispatcher(
+interface DispatcherParts {
+  readonly store: DeliveryStore;
+  readonly failingEndpoints: FailingEndpointMonitor;
+  readonly mutex: Mutex;
+}
+
+function webhookDispatcher(
   { settings, stores, metrics, failures }: WebhooksOptions,
-  store: DeliveryStore,
-  defaultUrls: FailingEndpointMonitor,
+  { store, failingEndpoints, mutex }: DispatcherParts,
 ): WebhookDispatcher {
-  const dispatcher = guardedAgent(stores.targetRules, settings.webhookEgressProxy);
-  const webhookDispatcher = new WebhookDispatcher({
+  const agent = guardedAgent(stores.targetRules, settings.webhookEgressProxy);
+  const attempts = new AttemptObserver(metrics, failingEndpoints);
+  const dispatcher = new WebhookDispatcher({
     store,
-    poster: new WebhookPoster(stores.targetRules, dispatcher),
+    poster: new WebhookPoster(stores.targetRules, agent),
     clock: stores.clock,
     secretsOf: (tenant) => stores.accounts.webhookSecrets(tenant),
-    onAttempt: (delivery, verdict) => {
-      const mode = modeOf(delivery.test);
-      metrics.deliveryAttempts.inc({ outcome: verdict.status, mode });
-      metrics.deliverySeconds.observe({ mode }, verdict.attempt.latencyMs / 1000);
-      defaultUrls.note(delivery, verdict);
-    },
-    onError: failures.about('the pump of webhooks'),
+    onAttempt: (delivery, verdict) => attempts.onAttempt(delivery, verdict),
+    mutex,
+    onError: failures.about('webhook dispatcher: claiming, sending or recording deliveries'),
     hostPerSecond: settings.webhookHostPerSecond,
   });
-  stores.notifier.connect((ids) => webhookDispatcher.wake(ids));
-  metrics.watch('webhooks_in_flight', 'POSTs under way.', () => webhookDispatcher.inFlight);
+  stores.deliveryNotifier.connect(() => dispatcher.wake());
+  metrics.watch('webhooks_in_flight', 'Webhook POSTs in flight.', () => dispatcher.inFlight);
   metrics.watch(
     'webhook_hosts_broken',
-    'Receivers that are left alone, for they do not answer.',
-    () => webhookDispatcher.brokenHosts,
+    'Webhook hosts whose circuit breaker is open or half open.',
+    () => dispatcher.brokenHosts,
   );
-  return webhookDispatcher;
+  return dispatcher;
 }

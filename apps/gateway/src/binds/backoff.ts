@@ -1,4 +1,4 @@
-import { doubledMs, spreadMs } from '@countersign/resilience';
+import { doubledMs, withJitterMs } from '@countersign/resilience';
 
 /** Delays between attempts of one bind connection, as pure functions: time and randomness are arguments. */
 
@@ -48,12 +48,12 @@ export function afterAttempt(state: ReconnectState, end: AttemptEnd, hosts: numb
   const host = (state.host + 1) % Math.max(1, hosts);
   if (end.kind === 'refused' && STANDOFF_STATUSES.has(end.status)) {
     const refusals = state.refusals + 1;
-    const waitMs = spreadMs(doubledMs(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
+    const waitMs = withJitterMs(doubledMs(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
     return { state: { failures: state.failures, refusals, host }, waitMs, standoff: true };
   }
   const wasStable = end.kind === 'lost' && end.boundMs >= STABLE_MS;
   const failures = wasStable ? 1 : state.failures + 1;
   const refusals = wasStable ? 0 : state.refusals;
-  const waitMs = spreadMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
+  const waitMs = withJitterMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
   return { state: { failures, refusals, host }, waitMs, standoff: false };
 }

@@ -217,7 +217,7 @@ export class BindSupervisor implements LeasedConnection {
         ...linkOptionsOf(bind),
         mayWrite: () => this.holdsLease(),
         onMessage: (pdu) => this.acceptMessage(pdu),
-        sendAgainStatus: () => this.#bind.retryableMoStatus,
+        retryableStatus: () => this.#bind.retryableMoStatus,
         onPdu: (direction, pdu) => this.onPdu(direction, pdu),
         onOctets: this.o.recorder.tap({
           ...this.guard.lease,

@@ -21,7 +21,7 @@ export interface InboundBatchOptions {
   readonly sessions: SessionStore;
   readonly messages: MessageStore;
   readonly concatenations: ConcatenationStore;
-  readonly leases: Pick<BindLeaseStore, 'holding'>;
+  readonly leases: Pick<BindLeaseStore, 'findHeldLeases'>;
   readonly learner: Pick<SenderLearner, 'ruleOf' | 'isLearning' | 'observe'>;
   /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
@@ -71,7 +71,7 @@ export class InboundBatch {
   private async withHeldLease(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
     const leases = arrived.flatMap(([{ link }]) => (link.lease === undefined ? [] : [link.lease]));
     if (leases.length === 0) return arrived;
-    const holding = await this.o.leases.holding(tx, leases);
+    const holding = await this.o.leases.findHeldLeases(tx, leases);
     return arrived.filter(([{ link }]) => link.lease === undefined || holding.has(leaseKey(link.lease)));
   }
 

@@ -38,19 +38,19 @@ class Rows {
   released = 0;
   readonly leases = {
     survey: () => Promise.resolve({ gateways: [SELF.id], slots: [] }),
-    claim: (): Promise<BindLease[]> => Promise.resolve([{ ...SLOT, owner: SELF.id, epoch: '1' }]),
-    renew: (_tx: unknown, _owner: string, held: readonly HeldConnection[]) => {
+    claimSlots: (): Promise<BindLease[]> => Promise.resolve([{ ...SLOT, owner: SELF.id, epoch: '1' }]),
+    renewLeases: (_tx: unknown, _owner: string, held: readonly HeldConnection[]) => {
       this.renewals += 1;
       return Promise.resolve(new Set(this.isTaken ? [] : held.map(({ lease }) => `${lease.bindId}/${lease.slot}`)));
     },
-    release: (_db: unknown, _owner: string, held: readonly HeldConnection[]) => {
+    releaseLeases: (_db: unknown, _owner: string, held: readonly HeldConnection[]) => {
       this.released += held.length;
       return this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve();
     },
   };
   readonly gateways = {
-    beat: () => (this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve()),
-    leave: () => (this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve()),
+    recordHeartbeat: () => (this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve()),
+    deleteGateway: () => (this.isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve()),
   };
   readonly database = {
     query: () => Promise.reject(new Error('unexpected query')),

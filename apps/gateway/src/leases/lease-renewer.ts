@@ -32,8 +32,8 @@ export type Loss = 'not_renewed' | 'taken';
 
 export interface LeaseRenewerOptions {
   readonly database: Pick<Database, 'query' | 'transaction'>;
-  readonly gateways: Pick<GatewayStore, 'beat' | 'leave'>;
-  readonly leases: Pick<BindLeaseStore, 'survey' | 'claim' | 'renew' | 'release'>;
+  readonly gateways: Pick<GatewayStore, 'recordHeartbeat' | 'deleteGateway'>;
+  readonly leases: Pick<BindLeaseStore, 'survey' | 'claimSlots' | 'renewLeases' | 'releaseLeases'>;
   readonly self: GatewayIdentity;
   readonly logger: Logger;
   /** Called after every renewal of all leases. Must not throw. */
@@ -94,7 +94,7 @@ export class LeaseRenewer {
     open: (guard: LeaseGuard) => LeasedConnection | null,
   ): Promise<void> {
     const startedMs = performance.now();
-    const leases = await this.o.leases.claim(this.o.database, this.o.self.id, slots);
+    const leases = await this.o.leases.claimSlots(this.o.database, this.o.self.id, slots);
     for (const lease of leases) {
       const connection = open(new LeaseGuard(lease, startedMs));
       if (connection !== null) this.#held.set(slotKey(lease), connection);
@@ -124,7 +124,7 @@ export class LeaseRenewer {
     this.#held.clear();
     try {
       await this.releaseAll(held);
-      await this.o.gateways.leave(this.o.database, this.o.self.id);
+      await this.o.gateways.deleteGateway(this.o.database, this.o.self.id);
     } catch (error) {
       this.o.logger.debug({ err: error }, 'lease renewer: leases could not be released; they will expire');
     }
@@ -133,7 +133,7 @@ export class LeaseRenewer {
   private async releaseAll(connections: readonly LeasedConnection[]): Promise<void> {
     const last = connections.map(heldConnectionOf);
     for (const { guard } of connections) guard.invalidate();
-    await this.o.leases.release(this.o.database, this.o.self.id, last);
+    await this.o.leases.releaseLeases(this.o.database, this.o.self.id, last);
   }
 
   private async renewIfDue(): Promise<boolean> {
@@ -150,8 +150,11 @@ export class LeaseRenewer {
     const held = [...this.#held.values()];
     try {
       const kept = await database.transaction(async (tx) => {
-        const gatewayWritten = gateways.beat(tx, self, this.#stopping);
-        const [renewed] = await Promise.all([leases.renew(tx, self.id, held.map(heldConnectionOf)), gatewayWritten]);
+        const gatewayWritten = gateways.recordHeartbeat(tx, self, this.#stopping);
+        const [renewed] = await Promise.all([
+          leases.renewLeases(tx, self.id, held.map(heldConnectionOf)),
+          gatewayWritten,
+        ]);
         return renewed;
       });
       this.o.onRenewal('renewed');

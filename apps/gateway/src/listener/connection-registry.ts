@@ -42,7 +42,7 @@ export class ConnectionRegistry {
   }
 
   private async sync(): Promise<boolean> {
-    await this.o.store.keep(this.o.database, this.o.connections());
+    await this.o.store.replaceConnections(this.o.database, this.o.connections());
     this.o.onElsewhere(await this.o.store.countElsewhere(this.o.database));
     return false;
   }

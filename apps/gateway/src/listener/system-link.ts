@@ -82,7 +82,7 @@ export class SystemLink {
       systemIdOfServer: OUR_SYSTEM_ID,
       authenticate: (request) => this.authenticateBind(request),
       onMessage: (pdu) => this.acceptMessage(pdu),
-      sendAgainStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
+      retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
       onChange: (state) => this.onStateChange(state),
       onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
       onMalformed: ({ of, reason }) => o.logger.debug({ address: peer.address, of, reason }, 'malformed PDU'),

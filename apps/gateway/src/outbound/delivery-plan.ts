@@ -1,7 +1,7 @@
 import type { BindLease } from '@countersign/carriers/leases';
 import type { DeliveryPlan, DueMessage, PlannedAttempt } from '@countersign/carriers/outbound';
 import type { Route } from '@countersign/carriers/routes';
-import { doubledMs, spreadMs } from '@countersign/resilience';
+import { doubledMs, withJitterMs } from '@countersign/resilience';
 
 /** Attempts of unknown fate after which a message is sent once more; beyond this number it fails. */
 const UNKNOWN_FATES_AT_MOST = 1;
@@ -93,4 +93,4 @@ function attemptBy(route: Route, capacity: BindCapacity, message: DueMessage): P
 
 /** Delay before all routes are tried again: 0.5 s doubled up to 8 s, with jitter. */
 export const backoffMs = (attempts: number, random: number): number =>
-  spreadMs(doubledMs(BACKOFF_MS, BACKOFF_CAP_MS, attempts), random);
+  withJitterMs(doubledMs(BACKOFF_MS, BACKOFF_CAP_MS, attempts), random);

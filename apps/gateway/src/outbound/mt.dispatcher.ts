@@ -7,7 +7,7 @@ import type {
   DeliveryClaim,
   MtMessageStore,
   DeliveryPlan,
-  DueLook,
+  DueQuery,
   DueMessage,
 } from '@countersign/carriers/outbound';
 import { routesInOrder, type Route, type RouteDirectory } from '@countersign/carriers/routes';
@@ -50,8 +50,8 @@ export interface MtDispatcherOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   /** Id of this gateway. */
   readonly self: Uuid;
-  readonly mtMessages: Pick<MtMessageStore, 'claim' | 'record'>;
-  readonly routes: Pick<RouteDirectory, 'open'>;
+  readonly mtMessages: Pick<MtMessageStore, 'claimDueMessages' | 'recordAttempts'>;
+  readonly routes: Pick<RouteDirectory, 'usableRoutes'>;
   readonly queues: Pick<SubmitQueues, 'capacityOf' | 'reserve' | 'release'>;
   readonly attempts: Pick<AttemptMaker, 'makeAttempt'>;
   readonly others: Pick<OtherGateways, 'boundBinds' | 'mayDefer' | 'announceDeferred'>;
@@ -104,7 +104,7 @@ export class MtDispatcher {
 
   /** Polls after the delay of a hand-over: another gateway left messages to this one. */
   triggerAfterHandOver(): void {
-    this.timers.setIn(HANDED_OVER_MS);
+    this.timers.fireIn(HANDED_OVER_MS);
   }
 
   /** Claims no further message. */
@@ -128,7 +128,7 @@ export class MtDispatcher {
 
   /** Claims and starts due messages. Resolves to true when more are due. */
   private async dispatchDue(): Promise<boolean> {
-    const routes = await this.o.routes.open();
+    const routes = await this.o.routes.usableRoutes();
     const boundElsewhere = await this.o.others.boundBinds();
     const ids = this.dueIdRange();
     const routing = { routes, boundElsewhere };
@@ -145,12 +145,12 @@ export class MtDispatcher {
   private async claimDueMessages(
     tx: Executor,
     routing: RoutingState,
-    ids: Pick<DueLook, 'fromId' | 'beforeId'>,
+    ids: Pick<DueQuery, 'fromId' | 'beforeId'>,
   ): Promise<{ readonly claim: DeliveryClaim; readonly plans: readonly DeliveryPlan[] }> {
     const plans: DeliveryPlan[] = [];
     const planned = new Map<string, number>();
     const poll = { limit: MAX_MESSAGES_PER_POLL, claimedBy: this.o.self, ...ids };
-    const claim = await this.o.mtMessages.claim(tx, poll, (message) => {
+    const claim = await this.o.mtMessages.claimDueMessages(tx, poll, (message) => {
       const plan = this.planOf(message, routing, planned);
       if (plan.kind === 'send') planned.set(slotKey(plan.lease), (planned.get(slotKey(plan.lease)) ?? 0) + 1);
       if (plan.kind === 'wait' && !plan.afresh && !plan.elsewhere) this.deferred++;
@@ -203,7 +203,7 @@ export class MtDispatcher {
   }
 
   private async recordBatch(records: readonly AttemptRecord[]): Promise<null[]> {
-    const eventIds = await this.o.database.transaction((tx) => this.o.mtMessages.record(tx, records));
+    const eventIds = await this.o.database.transaction((tx) => this.o.mtMessages.recordAttempts(tx, records));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     // Messages to be retried are due at once, and a full bind has capacity again.
     if (this.fullPollsInARow > 0 || records.some(({ outcome }) => outcome.kind !== 'submitted')) this.trigger();
@@ -217,12 +217,13 @@ export class MtDispatcher {
 
   /** Sets timers for waiting messages, so that they do not depend on the poll interval. */
   private setTimers(plans: readonly DeliveryPlan[]): void {
-    for (const plan of plans) if (plan.kind === 'wait') this.timers.setIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
+    for (const plan of plans)
+      if (plan.kind === 'wait') this.timers.fireIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
     if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.o.others.announceDeferred();
   }
 
   /** The id range of the last day, and at intervals of all rows, to limit the partitions read. */
-  private dueIdRange(): Pick<DueLook, 'fromId' | 'beforeId'> {
+  private dueIdRange(): Pick<DueQuery, 'fromId' | 'beforeId'> {
     const nowMs = this.o.clock.nowMs();
     const beforeId = firstIdAt(nowMs + CLOCK_SLACK_MS);
     if (nowMs < this.nextFullScanMs) return { fromId: firstIdAt(nowMs - HORIZON_MS), beforeId };

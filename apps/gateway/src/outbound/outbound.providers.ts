@@ -34,7 +34,7 @@ export const outboundProviders: FactoryProvider[] = [
       registry.gauge({
         name: 'receipts_parked',
         help: 'Delivery receipts without a recorded response, over all gateways.',
-        read: () => mtMessages.parked(database),
+        read: () => mtMessages.countParkedReceipts(database),
       });
       const onEvents = (ids: readonly string[]): void => notifier.notify(ids);
       return new ReceiptsService({ database, mtMessages: mtMessages, maxBatch, onEvents, metrics, logger });

@@ -1,4 +1,9 @@
-import { canonicalId, type MtMessageStore, type ReceiptFate, type ReceiptNote } from '@countersign/carriers/outbound';
+import {
+  canonicalId,
+  type MtMessageStore,
+  type ReceiptResult,
+  type ReceiptRecord,
+} from '@countersign/carriers/outbound';
 import type { Uuid } from '@countersign/ids';
 import { Batcher, type Database } from '@countersign/postgres';
 import type { MessageAnswer } from '@countersign/smpp/link';
@@ -15,7 +20,7 @@ const REPORT_EVERY_MS = 1_000;
 
 export interface ReceiptsOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly mtMessages: Pick<MtMessageStore, 'receive'>;
+  readonly mtMessages: Pick<MtMessageStore, 'applyReceipts'>;
   readonly maxBatch: number;
   /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
@@ -29,7 +34,7 @@ export interface ReceiptsOptions {
  * retryable status when the receipt could not be stored.
  */
 export class ReceiptsService {
-  readonly #batcher: Batcher<ReceiptNote, ReceiptFate>;
+  readonly #batcher: Batcher<ReceiptRecord, ReceiptResult>;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly o: ReceiptsOptions) {
@@ -70,10 +75,10 @@ export class ReceiptsService {
     return this.#batcher.drain();
   }
 
-  private async storeReceipts(notes: readonly ReceiptNote[]): Promise<readonly ReceiptFate[]> {
-    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.mtMessages.receive(tx, notes));
+  private async storeReceipts(notes: readonly ReceiptRecord[]): Promise<readonly ReceiptResult[]> {
+    const { results, eventIds } = await this.o.database.transaction((tx) => this.o.mtMessages.applyReceipts(tx, notes));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
-    return fates;
+    return results;
   }
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {

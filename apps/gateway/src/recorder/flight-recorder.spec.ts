@@ -6,7 +6,10 @@ import { tracedPdu, traceAnswer, traceCapture } from './trace.js';
 
 const BIND = '01890000-0000-7000-8000-000000000001';
 const TEXT = '123456 is your Acme code';
-const ENDS = { local: { address: '192.0.2.1', port: 40_000 }, remote: { address: '2001:db8::7', port: 2_775 } };
+const STATUS_BY_TERMINAL_EVENT = {
+  local: { address: '192.0.2.1', port: 40_000 },
+  remote: { address: '2001:db8::7', port: 2_775 },
+};
 const submit = (sequence: number, text = TEXT): Buffer =>
   encodePdu({ ...submitSm({ shortMessage: Buffer.from(text) }), sequence });
 
@@ -21,7 +24,7 @@ function recording(): Recording {
   const link = (slot: number, bindId = BIND): TappedLink => ({
     bindId,
     slot,
-    ends: { ...ENDS },
+    ends: { ...STATUS_BY_TERMINAL_EVENT },
     fullUntil: () => now.fullUntil,
   });
   return { recorder: new FlightRecorder(() => now.ms), link, now };
@@ -73,7 +76,12 @@ describe('the flight recorder', () => {
 });
 
 describe('a trace', () => {
-  const said = (octets: Buffer) => ({ atMs: Date.UTC(2026, 0, 1), direction: 'in' as const, octets, ends: ENDS });
+  const said = (octets: Buffer) => ({
+    atMs: Date.UTC(2026, 0, 1),
+    direction: 'in' as const,
+    octets,
+    ends: STATUS_BY_TERMINAL_EVENT,
+  });
 
   it('shows the fields of a PDU and all its octets', () => {
     const octets = encodePdu({ ...deliverSm({ dataCoding: 8, shortMessage: Buffer.from('**') }), sequence: 7 });

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PduRing, RING_OCTETS, RING_PDUS, type RecordedPdu } from './pdu-ring.js';
 
-const ENDS = { local: { address: '192.0.2.1', port: 40_000 }, remote: { address: '198.51.100.7', port: 2_775 } };
+const STATUS_BY_TERMINAL_EVENT = {
+  local: { address: '192.0.2.1', port: 40_000 },
+  remote: { address: '198.51.100.7', port: 2_775 },
+};
 
 /** An enquire_link_resp with an unknown body, which is recorded in full only with `withText`. */
 function recorded(sequence: number, bodyOctets: number): RecordedPdu {
@@ -10,7 +13,7 @@ function recorded(sequence: number, bodyOctets: number): RecordedPdu {
   octets.writeUInt32BE(octets.length, 0);
   octets.writeUInt32BE(0x8000_0015, 4);
   octets.writeUInt32BE(sequence, 12);
-  return { atMs: sequence, direction: sequence % 2 === 0 ? 'in' : 'out', octets, ends: ENDS };
+  return { atMs: sequence, direction: sequence % 2 === 0 ? 'in' : 'out', octets, ends: STATUS_BY_TERMINAL_EVENT };
 }
 
 const sequences = (ring: PduRing): number[] => ring.pdus().map(({ octets }) => octets.readUInt32BE(12));

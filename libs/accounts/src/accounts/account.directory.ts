@@ -8,9 +8,9 @@ import { type DigestRow, KeyLookups } from '../key-lookups.js';
 import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
 import { ensureTestWebhookSecret, openWebhookSecret } from './webhook-secrets.js';
 
-/** A key that is not revoked, of an account that is active. */
+/** An API key that is not revoked, of an active account. */
 export interface LiveKey {
-  /** The keyed digest in hex: another one after the key was rotated. */
+  /** Hex keyed digest; it changes when the key is rotated. */
   readonly digest: string;
   readonly scopes: readonly Scope[];
 }
@@ -19,9 +19,9 @@ type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> &
   DigestRow & { readonly accountId: Uuid; readonly digestVersion: number };
 
 /**
- * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
- * ends within that time and a new one works at once. Rejects with DatabaseUnavailable when a copy has to be read and
- * the database is away.
+ * Accounts, brands and keys for requests, read through a copy that is at most 3 s old: a revoked key is rejected
+ * within that time and a new one works at once. Rejects with DatabaseUnavailable when rows have to be read and the
+ * database is unavailable.
  */
 export class AccountDirectory {
   private readonly keyLookups: KeyLookups<KeyRow>;
@@ -33,19 +33,20 @@ export class AccountDirectory {
   constructor(
     private readonly db: Executor,
     private readonly keys: ServerKeys,
-    /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
+    /** Receives keys whose digest must be renewed: only their use contains the secret. */
     private readonly onOutdatedDigest: (outdated: OutdatedDigest) => void = () => undefined,
   ) {
     this.keyLookups = new KeyLookups(db, 'api-key.find', FIND_API_KEYS);
     this.keyCache = new RowCache({ load: (digests) => this.findKey(digestsOfCacheKey(digests)) });
-    this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
-    this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
+    this.brandCache = new RowCache({ load: (id) => this.findOne(FIND_BRAND, id) });
+    this.accountCache = new RowCache({ load: (id) => this.findOne(FIND_ACCOUNT, id) });
     this.secretCache = new RowCache({ load: (key) => this.openSecrets(key) });
   }
 
   /**
-   * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is null here
-   * (see AdminKeyDirectory). The cache knows digests, not keys; the row has one of them, whichever process has written it.
+   * The principal of a key, or null. A key with a wrong checksum never reaches the database; an admin key gives null
+   * here (see AdminKeyDirectory). The cache is keyed by digests, not keys; the row has one of the digests, whichever
+   * process wrote it.
    */
   async authenticate(apiKey: string): Promise<ApiKeyPrincipal | null> {
     const parsed = parseApiKey(apiKey);
@@ -54,40 +55,39 @@ export class AccountDirectory {
   }
 
   /**
-   * Some keys as they are now, by their id; one that is revoked is left out. Read anew: for whoever holds on to what a key
-   * was let in with.
+   * Current rows of keys by id; revoked ones are left out. Not cached: for long-lived users of an authenticated key.
    */
   async liveKeys(ids: readonly Uuid[]): Promise<Map<Uuid, LiveKey>> {
     const rows = await this.db.query<LiveKey & { id: Uuid }>(FIND_LIVE_KEYS, [ids]);
     return new Map(rows.map(({ id, ...key }) => [id, key]));
   }
 
-  /** A brand, active or not; null when there is none. */
+  /** A brand, active or not; null for an unknown id. */
   brand(id: Uuid): Promise<Brand | null> {
     return this.brandCache.get(id);
   }
 
-  /** An account, active or not; null when there is none. */
+  /** An account, active or not; null for an unknown id. */
   account(id: Uuid): Promise<Account | null> {
     return this.accountCache.get(id);
   }
 
   /**
-   * The secrets that sign a tenant's webhooks, `whsec_…`: one, or for a while after a rotation the new one and those
-   * before it. Throws when there is no such account.
+   * The secrets that sign a tenant's webhooks, `whsec_…`: one, or for a while after a rotation the new one and the
+   * replaced ones. Throws for an unknown account.
    */
   async webhookSecrets(tenant: Tenant): Promise<readonly string[]> {
     const secrets = await this.secretCache.get(tenantKey(tenant));
-    if (secrets === null) throw new Error('no such account');
+    if (secrets === null) throw new Error('unknown account');
     return secrets;
   }
 
-  /** They were rotated: the next look is at the database. */
+  /** Call after a rotation: the next read goes to the database. */
   forgetWebhookSecrets(accountId: Uuid): void {
     for (const mode of MODES) this.secretCache.forget(tenantKey({ accountId, mode }));
   }
 
-  private async one<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
+  private async findOne<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
     const [row] = await this.db.query<Row>(statement, [key]);
     return row ?? null;
   }
@@ -105,7 +105,10 @@ export class AccountDirectory {
   private async openSecrets(key: string): Promise<string[] | null> {
     const tenant = parseTenantKey(key);
     const { accountId, mode } = tenant;
-    const row = await this.one<{ sealed: Buffer | null; previous: Buffer[] }>(FIND_WEBHOOK_SECRETS[mode], accountId);
+    const row = await this.findOne<{ sealed: Buffer | null; previous: Buffer[] }>(
+      FIND_WEBHOOK_SECRETS[mode],
+      accountId,
+    );
     if (row === null) return null;
     const sealed = row.sealed ?? (await ensureTestWebhookSecret(this.db, this.keys, accountId));
     return [sealed, ...row.previous].map((secret) => openWebhookSecret(this.keys, tenant, secret));

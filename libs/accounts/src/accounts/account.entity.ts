@@ -18,15 +18,15 @@ export class AccountEntity {
   @Column('text', { name: 'otp_countries', array: true, default: '{}' })
   otpCountries!: string[];
 
-  /** A decimal number as text: a floating-point one is not money. */
+  /** A decimal number as text: money is never a floating-point number. */
   @Column('numeric', { name: 'otp_daily_spend_cap_usd', precision: 14, scale: 6, nullable: true })
   otpDailySpendCapUsd!: string | null;
 
-  /** Codes in one day (UTC) at most. */
+  /** Maximum number of codes per day (UTC). */
   @Column('integer', { name: 'otp_daily_message_cap', default: 1_000 })
   otpDailyMessageCap!: number;
 
-  /** Codes in an hour that may stay unconverted before any approval earns credits. */
+  /** Codes per hour that may stay unconverted before any approval earns credits. */
   @Column('integer', { name: 'otp_unconverted_floor', default: 50 })
   otpUnconvertedFloor!: number;
 
@@ -34,18 +34,18 @@ export class AccountEntity {
   @Column('bytea', { name: 'webhook_secret_sealed', select: false })
   webhookSecretSealed!: Buffer;
 
-  /** The secrets before it, sealed alike, the latest first, and until when each of them signs too. */
+  /** Replaced secrets, sealed likewise, the latest first, and until when each still signs. */
   @Column('bytea', { name: 'previous_webhook_secrets_sealed', array: true, default: '{}', select: false })
   previousWebhookSecretsSealed!: Buffer[];
 
   @Column({ type: 'timestamptz', name: 'previous_webhook_secrets_until', array: true, precision: 3, default: '{}' })
   previousWebhookSecretsUntil!: Date[];
 
-  /** Receives events of test sessions that name no URL of their own. */
+  /** Receives events of test sessions without their own URL. */
   @Column('text', { name: 'test_webhook_url', nullable: true })
   testWebhookUrl!: string | null;
 
-  /** Signs webhooks of test sessions. Null until it is first needed, for an account older than the column. */
+  /** Signs webhooks of test sessions. Null until first needed, for an account older than the column. */
   @Column('bytea', { name: 'test_webhook_secret_sealed', nullable: true, select: false })
   testWebhookSecretSealed!: Buffer | null;
 
@@ -61,7 +61,7 @@ export class AccountEntity {
   })
   previousTestWebhookSecretsUntil!: Date[];
 
-  /** Since when nothing but failure came of the default URL, as far as anybody has noticed. */
+  /** When the present series of failures of the default URL began; null without one. */
   @Column({ type: 'timestamptz', name: 'default_webhook_failing_since', precision: 3, nullable: true })
   defaultWebhookFailingSince!: Date | null;
 

@@ -11,7 +11,7 @@ export const BRAND = `id, account_id AS "accountId", name, slug, instruction, lo
   rcs_agent_id AS "rcsAgentId", rcs_number_matching AS "rcsNumberMatching", sender_id AS "senderId", domain,
   entropy_key_version AS "entropyKeyVersion", active`;
 
-/** All of a key but its digest. */
+/** All columns of a key except its digest. */
 export const API_KEY = `id, account_id AS "accountId", kind, name, scopes, limits, prefix,
   last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
 
@@ -22,7 +22,7 @@ export const FIND_API_KEYS = `
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
   WHERE api_keys.digest = ANY ($1::bytea[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
 
-/** Of some keys, those that are not revoked, of accounts that are active, with what they may do. $1 ids. */
+/** The keys that are not revoked, of active accounts, with their scopes. $1 ids. */
 export const FIND_LIVE_KEYS = `
   SELECT api_keys.id, encode(api_keys.digest, 'hex') AS digest, api_keys.scopes
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
@@ -50,7 +50,7 @@ const SECRET_COLUMNS: Readonly<
   },
 };
 
-/** Secrets of an account that were replaced and sign still. */
+/** Replaced secrets of an account that still sign. */
 const stillSigning = ({ previous, until }: (typeof SECRET_COLUMNS)[Mode]): string => `
   unnest(${previous}, ${until}) AS replaced (sealed, until) WHERE until > statement_timestamp()`;
 
@@ -59,7 +59,7 @@ const byMode = (statement: (columns: (typeof SECRET_COLUMNS)[Mode]) => string): 
   test: statement(SECRET_COLUMNS.test),
 });
 
-/** The sealed webhook secret of an account, and those before it that sign too, the latest first. $1 id. */
+/** The sealed webhook secret of an account, and replaced ones that still sign, the latest first. $1 id. */
 export const FIND_WEBHOOK_SECRETS = byMode(
   (columns) => `
   SELECT ${columns.sealed} AS sealed,
@@ -67,14 +67,14 @@ export const FIND_WEBHOOK_SECRETS = byMode(
   FROM accounts WHERE id = $1`,
 );
 
-/** Sets the test secret of an account that has none. Returns the one it has then. $1 id, $2 sealed secret. */
+/** Sets the test secret of an account without one. Returns the stored one. $1 id, $2 sealed secret. */
 export const ENSURE_TEST_WEBHOOK_SECRET = `
   UPDATE accounts SET test_webhook_secret_sealed = coalesce(test_webhook_secret_sealed, $2)
   WHERE id = $1 RETURNING test_webhook_secret_sealed AS sealed`;
 
 /**
- * Puts a secret in the place of the one that signs now, which signs on for a while, as those before it do until their own
- * time; no row when too many would. $1 id, $2 sealed secret, $3 hours, $4 how many may sign on.
+ * Replaces the signing secret; the replaced one still signs for a while, and so do those before it until their own
+ * time. No row when too many would. $1 id, $2 sealed secret, $3 hours, $4 maximum number of replaced secrets.
  */
 export const ROTATE_WEBHOOK_SECRET = byMode(
   (columns) => `
@@ -87,7 +87,7 @@ export const ROTATE_WEBHOOK_SECRET = byMode(
   RETURNING ${columns.until}[1] AS "previousUntil"`,
 );
 
-/** In how many seconds the first of the secrets that sign on is over. $1 id. */
+/** Seconds until the first of the replaced secrets expires. $1 id. */
 export const SECRET_OVER_IN = byMode(
   (columns) => `
   SELECT extract(epoch FROM (SELECT min(until) FROM ${stillSigning(columns)}) - statement_timestamp())::float8 AS seconds
@@ -95,8 +95,9 @@ export const SECRET_OVER_IN = byMode(
 );
 
 /**
- * $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 spend cap or null, $7 active,
- * $8 message cap, $9 floor of unconverted codes, $10 test webhook URL or null, $11 sealed secret, $12 sealed test secret.
+ * $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 spend cap or null, $7
+ * active, $8 message cap, $9 floor of unconverted codes, $10 test webhook URL or null, $11 sealed secret, $12 sealed
+ * test secret.
  */
 export const INSERT_ACCOUNT = `
   INSERT INTO accounts (id, name, default_webhook_url, webhook_events, otp_countries, otp_daily_spend_cap_usd, active,
@@ -104,8 +105,8 @@ export const INSERT_ACCOUNT = `
   VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8, $9, $10, $11, $12) RETURNING ${ACCOUNT}`;
 
 /**
- * Parameters as for the insert, without the secrets; $11 when the default URL was given up and $12 why, or null. Another
- * URL, or one that is used again, has not failed so far.
+ * Parameters as for the insert, without the secrets; $11 when the default URL was disabled and $12 why, or null. A
+ * new or re-enabled URL has no failures.
  */
 export const UPDATE_ACCOUNT = `
   UPDATE accounts SET name = $2, default_webhook_url = $3, webhook_events = $4, otp_countries = $5,
@@ -130,18 +131,22 @@ export const UPDATE_BRAND = `
     sender_id = $8, domain = $9, active = $10
   WHERE id = $1 RETURNING ${BRAND}`;
 
-/** $1 id, $2 account, $3 kind, $4 name, $5 scopes, $6 limits as JSON text, $7 prefix for listings, $8 keyed digest and $9
- * the version of the master key that it was made with. */
+/**
+ * $1 id, $2 account, $3 kind, $4 name, $5 scopes, $6 limits as JSON text, $7 prefix for listings, $8 keyed digest, $9
+ * the version of the master key of the digest.
+ */
 export const INSERT_API_KEY = `
   INSERT INTO api_keys (id, account_id, kind, name, scopes, limits, prefix, digest,
     digest_version)
   VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9) RETURNING ${API_KEY}`;
 
-/** What may change of a key. $1 id, $2 name, $3 scopes, $4 limits as JSON text. */
+/** The changeable columns of a key. $1 id, $2 name, $3 scopes, $4 limits as JSON text. */
 export const UPDATE_API_KEY = `
   UPDATE api_keys SET name = $2, scopes = $3, limits = $4::jsonb WHERE id = $1 RETURNING ${API_KEY}`;
 
-/** Gives a key that is not revoked another text. $1 id, $2 prefix for listings, $3 keyed digest, $4 its version. */
+/**
+ * Replaces the secret of a key that is not revoked. $1 id, $2 prefix for listings, $3 keyed digest, $4 its version.
+ */
 export const ROTATE_API_KEY = `
   UPDATE api_keys SET prefix = $2, digest = $3, digest_version = $4 WHERE id = $1 AND revoked_at IS NULL RETURNING ${API_KEY}`;
 

@@ -1,6 +1,6 @@
 import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
 import {
   INSERT_ACCOUNT,
@@ -20,44 +20,44 @@ import { ensureTestWebhookSecret, sealWebhookSecret } from './webhook-secrets.js
 
 export interface AccountStoreOptions {
   readonly keys: ServerKeys;
-  /** A new id by the database's clock. */
+  /** A new id from the database's clock. */
   newId(): Uuid;
 }
 
 type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
 
-/** An account; everything but its name has a default. Codes go to no country until it is told. */
+/** A new account; every field except the name has a default. By default codes are sent to no country. */
 export type NewAccount = Defaulted<Omit<Account, 'id' | keyof Disabled>, 'name'>;
 
-/** What became of a default URL later. */
+/** Fields that are set when a default URL is disabled. */
 type Disabled = Pick<Account, 'defaultWebhookDisabledAt' | 'defaultWebhookDisabledReason'>;
 
-/** A brand; what only cards and codes need has a default. */
+/** A new brand; fields for cards and codes have defaults. */
 export type NewBrand = Defaulted<
   Omit<Brand, 'id'>,
   'accountId' | 'name' | 'slug' | 'instruction' | 'entropyKeyVersion'
 >;
 
-/** A key; it has all scopes and the usual limits unless told. */
+/** A new key; by default it has all scopes and the usual limits. */
 export type NewApiKey = Defaulted<
   Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits'>,
   'accountId' | 'kind' | 'name'
 >;
 
-/** How long a webhook secret that was replaced signs beside the new one (contract, Webhooks). */
+/** How long a replaced webhook secret signs besides the new one (contract, Webhooks). */
 const SECRET_OVERLAP_HOURS = 24;
 /**
- * Replaced secrets that sign on at the same time: each of them keeps its promised time, so there is an end to new ones. With
- * the one that replaced them they are as many as the SDK looks at.
+ * Maximum number of replaced secrets that still sign: each keeps its promised time, so a further rotation has to
+ * wait. Together with the current one they are as many as the SDK checks.
  */
 export const MAX_REPLACED_SECRETS = 7;
 
-/** A new secret and until when the one before it signs on, or when there is room for another. */
+/** A new secret and until when the replaced one still signs, or when a rotation is possible again. */
 export type SecretRotation =
   | { readonly ok: true; readonly secret: string; readonly previousUntil: Date }
   | { readonly ok: false; readonly retryAfterSeconds: number };
 
-/** A new account with its secrets, which are readable in this answer and nowhere else. */
+/** A new account with its secrets, which are readable in this result only. */
 export interface CreatedAccount {
   readonly account: Account;
   readonly webhookSecret: string;
@@ -84,7 +84,7 @@ const BRAND_DEFAULTS = {
   active: true,
 } as const;
 
-/** A brand that may not be saved; the field says where, the message why. */
+/** A brand that was rejected, with the field and the reason. */
 export class BrandRefused extends Error {
   override readonly name = 'BrandRefused';
 
@@ -97,13 +97,13 @@ export class BrandRefused extends Error {
 }
 
 /**
- * Writes accounts, brands and keys, in the caller's transaction. Secrets are answered once and stored sealed or digested.
- * What is changed was locked before, and is given whole.
+ * Writes accounts, brands and keys, in the caller's transaction. Secrets are returned once and stored sealed or
+ * digested. Updates expect a locked, complete row.
  */
 export class AccountStore {
   constructor(private readonly options: AccountStoreOptions) {}
 
-  /** A new account with webhook secrets of its own. */
+  /** Creates an account with its own webhook secrets. */
   async createAccount(tx: Executor, account: NewAccount): Promise<CreatedAccount> {
     const { keys } = this.options;
     const id = this.options.newId();
@@ -113,19 +113,19 @@ export class AccountStore {
       sealWebhookSecret(keys, { accountId: id, mode: 'live' }, webhookSecret),
       sealWebhookSecret(keys, { accountId: id, mode: 'test' }, testWebhookSecret),
     ];
-    const created = written(await tx.query<Account>(INSERT_ACCOUNT, values));
+    const created = requireRow(await tx.query<Account>(INSERT_ACCOUNT, values));
     return { account: created, webhookSecret, testWebhookSecret };
   }
 
   async updateAccount(tx: Executor, account: Account): Promise<Account> {
     const { defaultWebhookDisabledAt, defaultWebhookDisabledReason } = account;
     const values = [...accountValues(account), defaultWebhookDisabledAt, defaultWebhookDisabledReason];
-    return written(await tx.query<Account>(UPDATE_ACCOUNT, values));
+    return requireRow(await tx.query<Account>(UPDATE_ACCOUNT, values));
   }
 
   /**
-   * Another secret for a tenant's webhooks; the one before it signs too until `previousUntil`, and those before that
-   * until the time that was promised for them. The account exists.
+   * Creates a new secret for a tenant's webhooks; the replaced one signs too until `previousUntil`, and earlier ones
+   * until their promised time. The account must exist.
    */
   async rotateWebhookSecret(tx: Executor, tenant: Tenant): Promise<SecretRotation> {
     const { keys } = this.options;
@@ -135,23 +135,23 @@ export class AccountStore {
     const values = [id, sealWebhookSecret(keys, tenant, secret), SECRET_OVERLAP_HOURS, MAX_REPLACED_SECRETS];
     const [rotated] = await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET[mode], values);
     if (rotated !== undefined) return { ok: true, secret, ...rotated };
-    const { seconds } = written(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN[mode], [id]));
+    const { seconds } = requireRow(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN[mode], [id]));
     return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(seconds ?? 1)) };
   }
 
-  /** A new brand. Throws BrandRefused for a text that does not fit, DataError 23505 for a slug that is taken. */
+  /** Creates a brand. Throws BrandRefused for a text that does not fit, DataError 23505 for an existing slug. */
   async createBrand(tx: Executor, brand: NewBrand): Promise<Brand> {
     const whole = { ...BRAND_DEFAULTS, ...brand, id: this.options.newId() };
     const values = [...brandValues(whole), brand.accountId, brand.entropyKeyVersion];
-    return written(await tx.query<Brand>(INSERT_BRAND, values));
+    return requireRow(await tx.query<Brand>(INSERT_BRAND, values));
   }
 
-  /** Throws as `createBrand`. Its account and its entropy key stay as they are. */
+  /** Throws as `createBrand`. Does not change the account and the entropy key. */
   async updateBrand(tx: Executor, brand: Brand): Promise<Brand> {
-    return written(await tx.query<Brand>(UPDATE_BRAND, brandValues(brand)));
+    return requireRow(await tx.query<Brand>(UPDATE_BRAND, brandValues(brand)));
   }
 
-  /** A new key. Its text is in this answer and nowhere else. */
+  /** Creates a key. Its text is in this result only. */
   async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<ApiKey & { readonly key: string }> {
     const { accountId, kind, name, scopes = SCOPES, limits = {} } = apiKey;
     const { key, prefix, digest, version } = newKey(this.options.keys, kind);
@@ -166,21 +166,21 @@ export class AccountStore {
       digest,
       version,
     ];
-    return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
+    return { ...requireRow(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
   }
 
   /** Writes name, scopes and limits. */
   async updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
-    return written(await tx.query<ApiKey>(UPDATE_API_KEY, [id, name, scopes, JSON.stringify(limits)]));
+    return requireRow(await tx.query<ApiKey>(UPDATE_API_KEY, [id, name, scopes, JSON.stringify(limits)]));
   }
 
-  /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
+  /** Replaces the secret of a key; the old one is invalid. The key must be locked, and not revoked. */
   async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
     const { key, prefix, digest, version } = newKey(this.options.keys, kind);
-    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, version])), key };
+    return { ...requireRow(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, version])), key };
   }
 
-  /** Revokes a key; null when it is unknown or was revoked before. */
+  /** Revokes a key; null when it is unknown or already revoked. */
   async revokeApiKey(tx: Executor, id: Uuid): Promise<ApiKey | null> {
     const [revoked] = await tx.query<ApiKey>(REVOKE_API_KEY, [id]);
     return revoked ?? null;

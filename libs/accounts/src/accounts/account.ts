@@ -1,7 +1,7 @@
 import type { Mode, Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 
-/** What a key may do (contract, Authentication): sessions, codes, usage, realtime, webhook deliveries. */
+/** Scopes of a key (contract, Authentication): sessions, codes, usage, realtime, webhook deliveries. */
 export const SCOPES = ['verify', 'otp', 'usage', 'realtime', 'webhooks'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -9,35 +9,35 @@ export type Scope = (typeof SCOPES)[number];
 export const LIMIT_NAMES = ['default', 'create', 'poll', 'usage'] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-/** Requests a minute that a key may make, where they are not the usual ones. */
+/** Requests per minute of a key, where they differ from the usual limits. */
 export type KeyLimits = Partial<Readonly<Record<LimitName, number>>>;
 
-/** A tenant: who asks for verifications and is told of them. */
+/** An account: it requests verifications and receives their events. */
 export interface Account {
   readonly id: Uuid;
   readonly name: string;
-  /** Told of what happens to sessions that name no webhook of their own. */
+  /** Receives events of sessions without their own webhook. */
   readonly defaultWebhookUrl: string | null;
-  /** When that was given up, for nothing but failure came of it; null while it is used. */
+  /** When it was disabled because every delivery failed; null while it is used. */
   readonly defaultWebhookDisabledAt: Date | null;
-  /** Why, for people; null while it is used. */
+  /** The reason, as text for users; null while it is used. */
   readonly defaultWebhookDisabledReason: string | null;
-  /** Receives events of test sessions that name no webhook of their own; null for none. */
+  /** Receives events of test sessions without their own webhook; null for none. */
   readonly testWebhookUrl: string | null;
-  /** Opt-in event types that the account wants besides `verification.completed`. */
+  /** Opt-in event types, besides `verification.completed`. */
   readonly webhookEvents: readonly string[];
-  /** ISO 3166-1 alpha-2 of the countries that codes are sent to; `*` for all. */
+  /** ISO 3166-1 alpha-2 codes of the countries to which codes are sent; `*` for all. */
   readonly otpCountries: readonly string[];
-  /** What codes may cost in a day (UTC), a decimal number in US dollars; null for no cap. */
+  /** Maximum cost of codes per day (UTC), a decimal number in US dollars; null for no cap. */
   readonly otpDailySpendCapUsd: string | null;
-  /** Codes in one day (UTC) at most. */
+  /** Maximum number of codes per day (UTC). */
   readonly otpDailyMessageCap: number;
-  /** Codes in an hour that may stay unconverted before any approval earns credits. */
+  /** Codes per hour that may stay unconverted before any approval earns credits. */
   readonly otpUnconvertedFloor: number;
   readonly active: boolean;
 }
 
-/** What the end user sees: a name, the slug in the token, the line under it. */
+/** The identity that end users see: name, slug in the token, line below it. */
 export interface Brand {
   readonly id: Uuid;
   readonly accountId: Uuid;
@@ -46,28 +46,28 @@ export interface Brand {
   readonly instruction: string;
   readonly logoUrl: string | null;
   readonly rcsAgentId: string | null;
-  /** Whether the card asks for the number that the browser shows. */
+  /** Whether the card asks for the number shown in the browser. */
   readonly rcsNumberMatching: boolean;
-  /** The sender of codes where a route names none: E.164, a short code, or up to 11 letters and digits. */
+  /** Default sender of codes for routes without one: E.164, a short code, or up to 11 letters and digits. */
   readonly senderId: string | null;
-  /** The site that a phone may fill a code into (web OTP). */
+  /** The site on which phones fill in a code (web OTP). */
   readonly domain: string | null;
-  /** The entropy key it was created with; it never changes. */
+  /** The entropy key version at creation; it never changes. */
   readonly entropyKeyVersion: number;
   readonly active: boolean;
 }
 
-/** Who a request speaks for. */
+/** The authenticated caller of a request. */
 export interface ApiKeyPrincipal {
   readonly keyId: Uuid;
   readonly kind: Mode;
-  /** The account in the mode of the key: all that the key may see or change. */
+  /** The account in the mode of the key: the key can read and change nothing else. */
   readonly tenant: Tenant;
   readonly scopes: readonly Scope[];
   readonly limits: KeyLimits;
 }
 
-/** A key as its keepers see it: all but the key. */
+/** A key without its secret. */
 export interface ApiKey {
   readonly id: Uuid;
   readonly accountId: Uuid;
@@ -75,9 +75,9 @@ export interface ApiKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly limits: KeyLimits;
-  /** Its first characters: enough to recognise it by. */
+  /** Its first characters, to recognise it. */
   readonly prefix: string;
-  /** Some seconds behind; null until it is used. */
+  /** Some seconds behind; null until the first use. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }

@@ -27,14 +27,14 @@ export class ApiKeyEntity {
   @Column('jsonb', { default: {} })
   limits!: KeyLimits;
 
-  /** What listings may show of it. */
+  /** The part of the key that listings show. */
   @Column('text')
   prefix!: string;
 
   @Column('bytea', { unique: true, select: false })
   digest!: Buffer;
 
-  /** Version of the master key that the digest is made with. */
+  /** Version of the master key of the digest. */
   @Column('smallint', { name: 'digest_version', default: 1, select: false })
   digestVersion!: number;
 

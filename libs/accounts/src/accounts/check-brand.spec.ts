@@ -14,7 +14,7 @@ const refusedField = (changes: Partial<BrandText>): string | null => {
 };
 
 describe('checkBrand', () => {
-  it('accepts a text that fills one GSM-7 segment to the last septet, and refuses one more', () => {
+  it('accepts a text that fills one GSM-7 segment exactly, and rejects one septet more', () => {
     expect(check({ instruction: 'x'.repeat(ROOM) })).toEqual({ ok: true, septets: 160 });
     expect(refusedField({ instruction: 'x'.repeat(ROOM + 1) })).toBe('instruction');
   });
@@ -24,12 +24,12 @@ describe('checkBrand', () => {
     expect(refusedField({ instruction: '€'.repeat(ROOM / 2 + 0.5) })).toBe('instruction');
   });
 
-  it('leaves a longer slug less room', () => {
+  it('a longer slug leaves less space', () => {
     expect(refusedField({ slug: 'ACMEACMEACME', instruction: 'x'.repeat(ROOM - 8) })).toBeNull();
     expect(refusedField({ slug: 'ACMEACMEACME', instruction: 'x'.repeat(ROOM - 7) })).toBe('instruction');
   });
 
-  it.each(['', 'A', 'ABCDEFGHIJKLM', 'acme', 'AC-ME', 'AC ME', 'ÄCME', 'ACME\n'])('refuses the slug %j', (slug) => {
+  it.each(['', 'A', 'ABCDEFGHIJKLM', 'acme', 'AC-ME', 'AC ME', 'ÄCME', 'ACME\n'])('rejects the slug %j', (slug) => {
     expect(refusedField({ slug })).toBe('slug');
   });
 
@@ -38,7 +38,7 @@ describe('checkBrand', () => {
   });
 
   it.each(['', '   ', 'two\nlines', 'a\rreturn', 'a\u001bescape', 'nul\u0000', 'żółć', 'smile 🙂', '“quoted”'])(
-    'refuses %j as instruction and as name',
+    'rejects %j as instruction and as name',
     (text) => {
       expect(refusedField({ instruction: text })).toBe('instruction');
       expect(refusedField({ name: text })).toBe('name');
@@ -52,12 +52,12 @@ describe('checkBrand', () => {
     },
   );
 
-  it('leaves the name as much room as the SMS with the code has', () => {
+  it('limits the name to the space in the SMS with the code', () => {
     expect(refusedField({ name: 'x'.repeat(NAME_ROOM) })).toBeNull();
     expect(refusedField({ name: 'x'.repeat(NAME_ROOM + 1) })).toBe('name');
   });
 
-  it('lays it on the domain when name and code alone would fit', () => {
+  it('reports the domain when name and code without it would fit', () => {
     const beside = '\n@'.length + ' #000000'.length;
     const fitting = NAME_ROOM - 'Acme'.length - beside;
     expect(refusedField({ domain: 'x'.repeat(fitting) })).toBeNull();

@@ -1,12 +1,12 @@
 import { GSM_SEGMENT_SEPTETS, gsmSeptets } from '@countersign/text';
 import { SLUG } from './brand-formats.js';
 
-/** What of a brand is checked when it is saved: all that ends up in an SMS (contract, Token and OTP). */
+/** The fields of a brand that are checked on saving, because they become part of an SMS (contract, Token and OTP). */
 export interface BrandText {
   readonly name: string;
   readonly slug: string;
   readonly instruction: string;
-  /** The site that a phone may fill a code into, or null. */
+  /** The site on which phones fill in a code, or null. */
   readonly domain: string | null;
 }
 
@@ -17,15 +17,15 @@ export type BrandCheck =
   | { readonly ok: true; readonly septets: number }
   | { readonly ok: false; readonly field: BrandField; readonly message: string };
 
-/** Names and instructions are one line, and nothing in them moves a cursor or rings a bell. */
+/** Names and instructions are one line without control characters. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const TOKEN_CHARACTERS = 16;
 const ANY_CODE = '000000';
 
 /**
- * Whether both texts of a brand fit one GSM-7 segment, the one that phones send, token included, and the one that brings
- * a code: longer, or with one character outside the alphabet, they would arrive in parts and cost several SMS. The first
- * fault in the order of the fields.
+ * Whether both texts of a brand fit one GSM-7 segment, the one that phones send, including the token, and the one
+ * with a code: a longer text, or a character outside the alphabet, would cost several SMS. Returns the first fault in
+ * field order.
  */
 export function checkBrand({ name, slug, instruction, domain }: BrandText): BrandCheck {
   const codeText = `${ANY_CODE} is your ${name} code. Do not share it.`;

@@ -8,20 +8,10 @@ export {
   type ApiKeyPrincipal,
   type Brand,
   type KeyLimits,
-  type LimitName,
   type Scope,
 } from './account.js';
-export {
-  AccountStore,
-  BrandRefused,
-  MAX_REPLACED_SECRETS,
-  type AccountStoreOptions,
-  type NewAccount,
-  type NewApiKey,
-  type NewBrand,
-  type SecretRotation,
-} from './account.store.js';
+export { AccountStore, BrandRefused, MAX_REPLACED_SECRETS } from './account.store.js';
 export { ApiKeyEntity } from './api-key.entity.js';
 export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';
 export { BrandEntity } from './brand.entity.js';
-export { checkBrand, type BrandCheck, type BrandText } from './check-brand.js';
+export { checkBrand } from './check-brand.js';

@@ -1,6 +1,6 @@
 import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { ENSURE_TEST_WEBHOOK_SECRET } from './account.sql.js';
 
 /** The context that a secret is sealed with. It names the mode, so that live and test secrets cannot be exchanged. */
@@ -16,5 +16,5 @@ export const openWebhookSecret = (keys: ServerKeys, tenant: Tenant, sealed: Buff
 /** The sealed test secret of an existing account; created if the account is older than test secrets. */
 export async function ensureTestWebhookSecret(db: Executor, keys: ServerKeys, accountId: Uuid): Promise<Buffer> {
   const sealed = sealWebhookSecret(keys, { accountId, mode: 'test' }, createWebhookSecret());
-  return written(await db.query<{ sealed: Buffer }>(ENSURE_TEST_WEBHOOK_SECRET, [accountId, sealed])).sealed;
+  return requireRow(await db.query<{ sealed: Buffer }>(ENSURE_TEST_WEBHOOK_SECRET, [accountId, sealed])).sealed;
 }

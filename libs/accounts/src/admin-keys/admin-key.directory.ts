@@ -18,7 +18,7 @@ export interface AdminKeyDirectoryOptions {
   readonly keys: ServerKeys;
   /** The key of the environment: an owner named `root`. */
   readonly rootKey: string;
-  /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
+  /** Receives keys whose digest must be renewed: only their use contains the secret. */
   readonly onOutdatedDigest?: (outdated: OutdatedDigest) => void;
 }
 
@@ -30,9 +30,9 @@ interface KeyRow extends DigestRow {
 }
 
 /**
- * Looks admin keys up through a cache that is at most 3 s old: a revoked key and a changed role take effect within that
- * time, a new key works at once. Rejects with DatabaseUnavailable when a row has to be read and the database is away; the
- * key of the environment needs no database.
+ * Admin keys through a cache that is at most 3 s old: a revoked key and a changed role take effect within that time,
+ * a new key works at once. Rejects with DatabaseUnavailable when a row has to be read and the database is
+ * unavailable; the key of the environment needs no database.
  */
 export class AdminKeyDirectory {
   private readonly lookups: KeyLookups<KeyRow>;

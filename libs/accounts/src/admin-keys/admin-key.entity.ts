@@ -21,7 +21,7 @@ export class AdminKeyEntity {
   @Column('bytea', { unique: true, select: false })
   digest!: Buffer;
 
-  /** Version of the master key that the digest is made with. */
+  /** Version of the master key of the digest. */
   @Column('smallint', { name: 'digest_version', default: 1, select: false })
   digestVersion!: number;
 

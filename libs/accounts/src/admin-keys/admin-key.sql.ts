@@ -6,7 +6,7 @@ export const FIND_ADMIN_KEYS = `
   SELECT id AS "keyId", name, role, digest_version AS "digestVersion", encode(digest, 'hex') AS digest FROM admin_keys
   WHERE digest = ANY ($1::bytea[]) AND revoked_at IS NULL`;
 
-/** Of some admin keys, those that are not revoked, with their digests in hex. $1 ids. */
+/** The admin keys that are not revoked, with their digests in hex. $1 ids. */
 export const FIND_LIVE_ADMIN_KEYS = `
   SELECT id, encode(digest, 'hex') AS digest FROM admin_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NULL`;
 

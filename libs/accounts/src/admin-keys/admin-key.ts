@@ -22,9 +22,9 @@ export interface AdminKey {
   readonly id: Uuid;
   readonly name: string;
   readonly role: AdminRole;
-  /** Its first characters: enough to recognise it by. */
+  /** Its first characters, to recognise it. */
   readonly prefix: string;
-  /** Up to 10 s behind; null until it is used. */
+  /** Up to 10 s behind; null until the first use. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }

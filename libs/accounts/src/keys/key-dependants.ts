@@ -11,7 +11,7 @@ const secretColumn = (column: string, context: string, isList: boolean): SealedC
   isSmall: true,
 });
 
-/** Contexts as `sealWebhookSecret` makes them. */
+/** Contexts as in `sealWebhookSecret`. */
 const [LIVE, TEST] = [`id::text`, `'test ' || id::text`] as const;
 
 const digestsOf = (name: KeyTable): VersionedRows => ({
@@ -20,7 +20,7 @@ const digestsOf = (name: KeyTable): VersionedRows => ({
     WHERE digest_version = $1 AND revoked_at IS NULL AND $2::uuid IS NOT NULL`,
   isNeeded: true,
   livesSeconds: null,
-  renewal: 'digested again when the key is used; revoke or rotate keys that nobody uses',
+  renewal: 'renewed when the key is used; revoke or rotate unused keys',
 });
 
 /** Columns and rows of this module that depend on the master key. */

@@ -1,10 +1,7 @@
 /** Tables of keys with a time of last use. */
 export type KeyTable = 'api_keys' | 'admin_keys';
 
-/**
- * Keys that were used just now. One whose row is locked is being changed or marked by somebody else this moment; it is
- * marked with the next use. $1 ids.
- */
+/** Marks keys that were just used. A locked row is being changed or marked; it is marked at the next use. $1 ids. */
 const markUsed = (table: KeyTable): string => `
   WITH used AS (
     SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
@@ -18,8 +15,9 @@ export const MARK_KEYS_USED: Readonly<Record<KeyTable, string>> = {
 };
 
 /**
- * Writes digests of keys anew, each only where the row still has the digest that was seen. $1 ids, $2 stored and $3 new
- * digests in the same order, $4 the version of the master key of the new ones. Locked rows are left to the next use.
+ * Renews digests of keys, each only if the row still has the digest that was read. $1 ids, $2 stored and $3 new
+ * digests in the same order, $4 the version of the master key of the new ones. Locked rows are renewed at the next
+ * use.
  */
 const renewDigests = (table: KeyTable): string => `
   WITH outdated AS (

@@ -4,35 +4,35 @@ import { PollLoop } from '@countersign/schedule';
 import { MARK_KEYS_USED, RENEW_DIGESTS, type KeyTable } from './key-use.sql.js';
 import type { OutdatedDigest } from './outdated-digest.js';
 
-/** How far `lastUsedAt` may lag behind. */
+/** Maximum delay of `lastUsedAt`. */
 const FLUSH_INTERVAL_MS = 10_000;
 
 export interface KeyUseOptions {
   readonly database: Executor;
-  /** `api_keys` when left out. */
+  /** Default `api_keys`. */
   readonly table?: KeyTable;
-  /** Hears of a write that failed; it is tried again with the next. */
+  /** Called for a failed write; it is retried with the next one. */
   readonly onError: (error: unknown) => void;
   readonly flushEveryMs?: number;
 }
 
 /**
- * When keys were last used, to within ten seconds: noted in memory by every request, written by one statement for all. A
- * process that dies forgets its last ten seconds, which decide about nothing. Digests under another version of the master
- * key are renewed at the same pace: during a rotation, processes with different current versions each write their own,
- * and all of them find either.
+ * Times of last use of keys, to within ten seconds: recorded in memory by every request, written by one statement for
+ * all. A process that crashes loses its last ten seconds, on which nothing depends. Digests under another version of
+ * the master key are renewed in the same interval: during a rotation, processes with different current versions each
+ * write their own, and all of them find either.
  */
 export class KeyUse {
   readonly #options: KeyUseOptions;
   readonly #table: KeyTable;
-  readonly #periodic: PollLoop;
+  readonly #pollLoop: PollLoop;
   #used = new Set<Uuid>();
   readonly #outdated = new Map<Uuid, OutdatedDigest>();
 
   constructor(options: KeyUseOptions) {
     this.#options = options;
     this.#table = options.table ?? 'api_keys';
-    this.#periodic = new PollLoop({
+    this.#pollLoop = new PollLoop({
       everyMs: options.flushEveryMs ?? FLUSH_INTERVAL_MS,
       work: async () => {
         await this.#flush();
@@ -42,18 +42,18 @@ export class KeyUse {
     });
   }
 
-  note(keyId: Uuid): void {
+  recordUse(keyId: Uuid): void {
     this.#used.add(keyId);
   }
 
-  /** The digest of a key is to be written anew. */
-  noteOutdated(outdated: OutdatedDigest): void {
+  /** Requests the renewal of a key's digest. */
+  requestRenewal(outdated: OutdatedDigest): void {
     this.#outdated.set(outdated.keyId, outdated);
   }
 
-  /** Writes what is noted, once, and then no more. */
+  /** Writes recorded uses once, then no more. */
   async stop(): Promise<void> {
-    await this.#periodic.stop();
+    await this.#pollLoop.stop();
     await this.#flush().catch(this.#options.onError);
   }
 
@@ -74,7 +74,7 @@ export class KeyUse {
     }
   }
 
-  /** What cannot be written is noted again by the next use. */
+  /** A digest that cannot be written is recorded again at the next use. */
   async #renewDigests(): Promise<void> {
     const outdated = [...this.#outdated.values()];
     const [first] = outdated;

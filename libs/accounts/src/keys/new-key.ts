@@ -1,11 +1,11 @@
 import { createApiKey, parseApiKey, type ServerKeys } from '@countersign/keys';
 
-/** The text of a new key, the beginning of it that is stored in clear, and the keyed digest by which it is found. */
+/** The text of a new key, its prefix that is stored in clear, and the keyed digest by which it is found. */
 export interface NewKey {
   readonly key: string;
   readonly prefix: string;
   readonly digest: Buffer;
-  /** The version of the master key that made the digest. */
+  /** The version of the master key of the digest. */
   readonly version: number;
 }
 

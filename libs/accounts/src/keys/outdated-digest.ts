@@ -1,19 +1,19 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 
-/** A key that was used and is stored under another version of the master key than the current one. */
+/** A used key whose digest is under another version of the master key than the current one. */
 export interface OutdatedDigest {
   readonly keyId: Uuid;
-  /** The digest as stored, so that a key that is rotated meanwhile is left alone. */
+  /** The stored digest, so that a key rotated meanwhile is not changed. */
   readonly stored: Buffer;
   readonly current: Buffer;
   readonly currentVersion: number;
 }
 
-/** A key that was found by one of its digests. */
+/** A key found by one of its digests. */
 export interface FoundDigest {
   readonly keyId: Uuid;
-  /** The version of the master key that the stored digest was made with. */
+  /** The version of the master key of the stored digest. */
   readonly digestVersion: number;
 }
 
@@ -33,7 +33,7 @@ export function outdatedDigest(
   return { keyId, stored, current, currentVersion };
 }
 
-/** Digests as the key of a cache, and back. */
+/** Digests as a cache key, and back. */
 export const cacheKeyOf = (digests: readonly Buffer[]): string =>
   digests.map((digest) => digest.toString('base64')).join(' ');
 export const digestsOfCacheKey = (key: string): Buffer[] => key.split(' ').map((each) => Buffer.from(each, 'base64'));

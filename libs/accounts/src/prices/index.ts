@@ -1,4 +1,4 @@
 export { CodePrices } from './code-prices.js';
 export { PRICED_CHANNELS, type Price, type PricedChannel } from './price.js';
-export { PriceStore, type NewPrice } from './price.store.js';
+export { PriceStore } from './price.store.js';
 export { isUsd, renderUsd } from './usd.js';

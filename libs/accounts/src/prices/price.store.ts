@@ -1,28 +1,28 @@
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { DELETE_PRICE, INSERT_PRICE, UPDATE_PRICE } from './price.sql.js';
 import type { Price } from './price.js';
 
 export interface NewPrice extends Pick<Price, 'channel' | 'country' | 'usd'> {
-  /** Now, unless told. */
+  /** Default: now. */
   readonly from?: Date;
 }
 
 /** Writes prices, in the caller's transaction. Throws DataError 23505 for two of one channel, country and time. */
 export class PriceStore {
-  /** `newId` makes an id by the database's clock. */
+  /** `newId` returns a new id from the database's clock. */
   constructor(private readonly newId: () => Uuid) {}
 
   async create(tx: Executor, { channel, country, usd, from }: NewPrice): Promise<Price> {
-    return written(await tx.query<Price>(INSERT_PRICE, [this.newId(), channel, country, usd, from ?? null]));
+    return requireRow(await tx.query<Price>(INSERT_PRICE, [this.newId(), channel, country, usd, from ?? null]));
   }
 
-  /** Writes amount and time of a price that is locked. */
+  /** Writes amount and start of a locked price. */
   async update(tx: Executor, { id, usd, from }: Price): Promise<Price> {
-    return written(await tx.query<Price>(UPDATE_PRICE, [id, usd, from]));
+    return requireRow(await tx.query<Price>(UPDATE_PRICE, [id, usd, from]));
   }
 
-  /** False when there was no such price. */
+  /** False for an unknown price. */
   async delete(tx: Executor, id: Uuid): Promise<boolean> {
     return (await tx.query(DELETE_PRICE, [id])).length === 1;
   }

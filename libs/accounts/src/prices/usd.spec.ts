@@ -25,7 +25,7 @@ describe('an amount of money', () => {
     expect(renderUsd(stored)).toBe(shown);
   });
 
-  it('is shown without loss, in a form that may be given again', () => {
+  it('is shown without loss, in a valid input form', () => {
     fc.assert(
       fc.property(fc.nat(99_999_999), fc.nat(999_999), (dollars, millionths) => {
         const stored = `${dollars}.${String(millionths).padStart(6, '0')}`;
@@ -38,7 +38,7 @@ describe('an amount of money', () => {
     );
   });
 
-  it('is never read from a text that is no number', () => {
+  it('is never parsed from a text that is not a number', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[0-9.eE+-]{0,12}$/));
     fc.assert(fc.property(texts, (text) => !isUsd(text) || (text.trim() === text && Number(text) >= 0)));
   });

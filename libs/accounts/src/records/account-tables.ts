@@ -6,7 +6,7 @@ import type { Account, ApiKey, Brand } from '../accounts/account.js';
 import { PRICE } from '../prices/price.sql.js';
 import type { Price } from '../prices/price.js';
 
-// What the engineers who look after accounts read. Requests read through the AccountDirectory.
+// Operator views of accounts. Requests read through the AccountDirectory.
 
 export const ACCOUNTS = new RecordTable<Account>({ table: 'accounts', columns: ACCOUNT });
 export const BRANDS = new RecordTable<Brand>({ table: 'brands', columns: BRAND, owner: 'account_id' });

@@ -1,12 +1,12 @@
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import { FAILING_LONG, FIND_FAILING, FORGET_FAILING, NOTE_FAILURES, NOTE_SUCCESSES } from './default-webhook.sql.js';
+import { FAILING_LONG, FIND_FAILING, CLEAR_FAILING, RECORD_FAILURES, RECORD_SUCCESSES } from './default-webhook.sql.js';
 
-/** A default URL with so many days of nothing but failure is disabled (contract, Webhooks). */
+/** A default URL is disabled after this many days of failures only (contract, Webhooks). */
 export const DAYS_OF_FAILURE = 5;
 
-/** What came of a POST to a URL that may be its account's default. */
-export interface NotedOutcome {
+/** The result of a POST to a URL that may be its account's default. */
+export interface DeliveryOutcome {
   readonly accountId: Uuid;
   readonly url: string;
   readonly at: Date;
@@ -18,20 +18,24 @@ export interface FailingDefault {
   readonly since: Date;
 }
 
-/** Counts the days in which nothing but failure came of accounts' default URLs. What is no default URL is passed over. */
+/** Tracks how long accounts' default URLs have only failed. Results of other URLs are ignored. */
 export class DefaultWebhookStore {
-  /** Answers the accounts whose default URL has failed for long, as far as is known. */
-  async noteFailures(db: Executor, noted: readonly NotedOutcome[]): Promise<Uuid[]> {
-    if (noted.length === 0) return [];
-    const values = [noted.map((each) => each.accountId), noted.map(({ url }) => url), noted.map(({ at }) => at)];
-    await db.query(NOTE_FAILURES, values);
+  /** Returns the accounts whose default URL has failed for long. */
+  async recordFailures(db: Executor, outcomes: readonly DeliveryOutcome[]): Promise<Uuid[]> {
+    if (outcomes.length === 0) return [];
+    const values = [
+      outcomes.map((each) => each.accountId),
+      outcomes.map(({ url }) => url),
+      outcomes.map(({ at }) => at),
+    ];
+    await db.query(RECORD_FAILURES, values);
     const failing = await db.query<{ id: Uuid }>(FAILING_LONG, [...values, DAYS_OF_FAILURE]);
     return [...new Set(failing.map(({ id }) => id))];
   }
 
-  async noteSuccesses(db: Executor, noted: readonly Omit<NotedOutcome, 'at'>[]): Promise<void> {
-    if (noted.length === 0) return;
-    await db.query(NOTE_SUCCESSES, [noted.map((each) => each.accountId), noted.map(({ url }) => url)]);
+  async recordSuccesses(db: Executor, outcomes: readonly Omit<DeliveryOutcome, 'at'>[]): Promise<void> {
+    if (outcomes.length === 0) return;
+    await db.query(RECORD_SUCCESSES, [outcomes.map((each) => each.accountId), outcomes.map(({ url }) => url)]);
   }
 
   /** Null when it does not fail, or not for long. */
@@ -40,8 +44,8 @@ export class DefaultWebhookStore {
     return failing ?? null;
   }
 
-  /** Of a URL that has taken something after all. */
-  async forgetFailing(db: Executor, accountId: Uuid, { url, since }: FailingDefault): Promise<void> {
-    await db.query(FORGET_FAILING, [accountId, url, since]);
+  /** Clears the failure time of a URL that has accepted a delivery. */
+  async clearFailing(db: Executor, accountId: Uuid, { url, since }: FailingDefault): Promise<void> {
+    await db.query(CLEAR_FAILING, [accountId, url, since]);
   }
 }

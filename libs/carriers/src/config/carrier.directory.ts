@@ -6,20 +6,20 @@ import { FIND_SYSTEM, LIST_BINDS, LIST_NUMBERS, LIST_SYSTEMS } from './carrier.s
 import type { Bind, InboundNumber, SmppSystem } from './carrier.js';
 import { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
 
-/** All inbound numbers are one entry: every question about them looks at all of them. */
+/** The cache key of all inbound numbers: every query needs all of them. */
 const ALL = 'all';
-/** Destinations whose country one copy of the numbers remembers. */
+/** Maximum number of destinations whose country is cached per copy of the numbers. */
 const MAX_REMEMBERED_DESTINATIONS = 10_000;
 
-/** The numbers as read at one moment, with what has been worked out from them since. */
+/** The numbers as read at one moment, with a cache of results derived from them. */
 interface NumberPlan {
   readonly numbers: readonly InboundNumber[];
   readonly countries: Map<string, string | null>;
 }
 
 /**
- * Inbound numbers as every request and message needs them: through a copy that is at most 3 s old; systems and binds, which
- * few ask for, as they are now. Rejects with DatabaseUnavailable when rows have to be read and the database is away.
+ * Inbound numbers for requests and messages, through a copy that is at most 3 s old; systems and binds, which are
+ * read rarely, directly. Rejects with DatabaseUnavailable when rows have to be read and the database is unavailable.
  */
 export class CarrierDirectory {
   private readonly plans: RowCache<NumberPlan>;
@@ -31,8 +31,8 @@ export class CarrierDirectory {
   }
 
   /**
-   * The number that phones of this country send to (see `servingNumber`); null when none serves it, as the database
-   * says now: a number that was just made works at once.
+   * The number to which phones of this country send (see `servingNumber`); null only if the database has none, so a
+   * number that was just created works at once.
    */
   async inboundNumberFor(country: string, brandId: Uuid | null = null): Promise<string | null> {
     const plan = await this.plan();
@@ -42,7 +42,7 @@ export class CarrierDirectory {
     return servingNumber(newer.numbers, country, brandId);
   }
 
-  /** The country of the number that an SMS was sent to (see `receivingCountry`); null when it is not known. */
+  /** The country of the number that received an SMS (see `receivingCountry`); null when unknown. */
   async receivingCountry(destination: SmppAddress): Promise<string | null> {
     const { numbers, countries } = await this.plan();
     const key = `${destination.ton}:${destination.value}`;
@@ -53,23 +53,23 @@ export class CarrierDirectory {
     return country;
   }
 
-  /** The countries that an unknown receiving country may be (see `possibleCountries`). */
+  /** The possible countries of an unknown receiving country (see `possibleCountries`). */
   async possibleCountries(destination: SmppAddress): Promise<readonly string[]> {
     const { numbers } = await this.plan();
     return possibleCountries(numbers, destination);
   }
 
-  /** A system that connects in, enabled or not, as it is now; null when there is none of that system_id. */
+  /** The current row of a system that connects in, enabled or not; null for an unknown system_id. */
   async system(systemId: string): Promise<SmppSystem | null> {
     return (await this.db.query<SmppSystem>(FIND_SYSTEM, [systemId]))[0] ?? null;
   }
 
-  /** Every system as it is wanted now, disabled ones too; not through a copy. */
+  /** The current rows of all systems, disabled ones included; not cached. */
   listSystems(db: Executor = this.db): Promise<SmppSystem[]> {
     return db.query<SmppSystem>(LIST_SYSTEMS);
   }
 
-  /** Every bind as it is wanted now, disabled ones too; not through a copy. */
+  /** The current rows of all binds, disabled ones included; not cached. */
   listBinds(db: Executor = this.db): Promise<Bind[]> {
     return db.query<Bind>(LIST_BINDS);
   }

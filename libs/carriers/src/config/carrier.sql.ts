@@ -17,16 +17,16 @@ export const BIND = `id, name, hosts, tls, system_id AS "systemId", password_sea
 
 export const NUMBER = `id, number, countries, brand_id AS "brandId"`;
 
-/** Every inbound number, oldest first: a table of tens of rows, or thousands, that is read every 3 s at most. */
+/** Every inbound number, oldest first: a table of tens to thousands of rows, read every 3 s at most. */
 export const LIST_NUMBERS = `SELECT ${NUMBER} FROM inbound_numbers ORDER BY id`;
 
 /** A system that connects in. $1 system_id. */
 export const FIND_SYSTEM = `SELECT ${SYSTEM} FROM smpp_systems WHERE system_id = $1`;
 
-/** Every system that connects in, oldest first, disabled ones too. */
+/** Every system that connects in, oldest first, disabled ones included. */
 export const LIST_SYSTEMS = `SELECT ${SYSTEM} FROM smpp_systems ORDER BY id`;
 
-/** Every bind, oldest first, disabled ones too. */
+/** Every bind, oldest first, disabled ones included. */
 export const LIST_BINDS = `SELECT ${BIND} FROM binds ORDER BY id`;
 
 /** $1 id, $2 number, $3 countries, $4 brand or null. */
@@ -34,9 +34,9 @@ export const INSERT_NUMBER = `
   INSERT INTO inbound_numbers (id, number, countries, brand_id) VALUES ($1, $2, $3, $4) RETURNING ${NUMBER}`;
 
 /**
- * $1 id, $2 system_id, $3 keyed digest of the password, $4 carrier, $5 bind types, $6 networks, $7 connections at most,
- * $8 messages a second or null, $9 TLS required, $10 trusted for MO, $11 default alphabet, $12 retryable status, $13 enabled,
- * $14 format of senders, $15 version of the master key that a new digest was made with.
+ * $1 id, $2 system_id, $3 keyed digest of the password, $4 carrier, $5 bind types, $6 networks, $7 maximum
+ * connections, $8 messages per second or null, $9 TLS required, $10 trusted for MO, $11 default alphabet, $12
+ * retryable status, $13 enabled, $14 sender format, $15 version of the master key for a new digest.
  */
 export const INSERT_SYSTEM = `
   INSERT INTO smpp_systems (id, system_id, password_digest, carrier, bind_types, allowed_cidrs, max_connections,
@@ -45,10 +45,10 @@ export const INSERT_SYSTEM = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING ${SYSTEM}`;
 
 /**
- * $1 id, $2 name, $3 carrier, $4 hosts and $5 TLS as JSON, $6 system_id, $7 sealed password, $8 system_type, $9 bind type,
- * $10 interface version, $11 address range, $12 send window, $13 connections, $14 submits a second,
- * $15 base of message ids, $16 temporary statuses, $17 enquire_link and $18 response seconds, $19 default alphabet,
- * $20 retryable status, $21 trusted for MO, $22 enabled, $23 format of senders.
+ * $1 id, $2 name, $3 carrier, $4 hosts and $5 TLS as JSON, $6 system_id, $7 sealed password, $8 system_type, $9 bind
+ * type, $10 interface version, $11 address range, $12 send window, $13 connections, $14 submits per second, $15 base
+ * of message ids, $16 temporary statuses, $17 enquire_link and $18 response seconds, $19 default alphabet, $20
+ * retryable status, $21 trusted for MO, $22 enabled, $23 sender format.
  */
 export const INSERT_BIND = `
   INSERT INTO binds (id, name, carrier, hosts, tls, system_id, password_sealed, system_type, bind_type,
@@ -72,7 +72,7 @@ export const UPDATE_SYSTEM = `
     digest_version = CASE WHEN password_digest = $3 THEN digest_version ELSE $15 END
   WHERE id = $1 RETURNING ${SYSTEM}`;
 
-/** Writes the digest of a system's password anew. $1 id, $2 the digest that was seen, $3 the new one, $4 its version. */
+/** Replaces the digest of a system's password. $1 id, $2 the digest that was read, $3 the new one, $4 its version. */
 export const RENEW_SYSTEM_PASSWORD = `
   UPDATE smpp_systems SET password_digest = $3, digest_version = $4 WHERE id = $1 AND password_digest = $2`;
 
@@ -91,8 +91,8 @@ export const UPDATE_BIND = `
   WHERE id = $1 RETURNING ${BIND}`;
 
 /**
- * Deletes a bind, and the rows of connections that nobody holds, those of binds that were deleted before among them: one
- * that is held is drained first. $1 id.
+ * Deletes a bind, and the rows of connections without a holder, including those of binds deleted earlier: a
+ * connection that is held is drained first. $1 id.
  */
 export const DELETE_BIND = `
   WITH forgotten AS (
@@ -102,5 +102,5 @@ export const DELETE_BIND = `
   unlearned AS (DELETE FROM sender_formats WHERE link_id = $1)
   DELETE FROM binds WHERE id = $1`;
 
-/** $1 the name itself; answers it and those made from it that are taken. */
+/** $1 the name; returns it and the names derived from it that exist. */
 export const LIST_NAMES_LIKE = `SELECT name FROM binds WHERE name = $1 OR starts_with(name, $1 || ' ')`;

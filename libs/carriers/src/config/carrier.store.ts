@@ -1,6 +1,6 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import {
   DELETE_BIND,
   DELETE_NUMBER,
@@ -24,7 +24,7 @@ const RETRYABLE_BY_DEFAULT = 0x14;
 
 export interface CarrierStoreOptions {
   readonly keys: ServerKeys;
-  /** A new id by the database's clock. */
+  /** A new id from the database's clock. */
   newId(): Uuid;
 }
 
@@ -36,7 +36,7 @@ export interface NewInboundNumber {
 
 type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
 
-/** A system; everything but its name, carrier and password has the contract's default. */
+/** A new system; every field except name, carrier and password has the contract's default. */
 export type NewSystem = Defaulted<
   Omit<SmppSystem, 'id' | 'passwordDigest' | 'senderLearning'>,
   'systemId' | 'carrier'
@@ -44,7 +44,7 @@ export type NewSystem = Defaulted<
   readonly password: string;
 };
 
-/** A bind; everything but its names, hosts and password has the contract's default. */
+/** A new bind; every field except names, hosts and password has the contract's default. */
 export type NewBind = Defaulted<
   Omit<Bind, 'id' | 'passwordSealed' | 'senderLearning'>,
   'name' | 'carrier' | 'hosts' | 'systemId'
@@ -52,7 +52,7 @@ export type NewBind = Defaulted<
   readonly password: string;
 };
 
-/** A route; everything but its prefix and bind has the contract's default. */
+/** A new route; every field except prefix and bind has the contract's default. */
 export type NewRoute = Defaulted<Omit<Route, 'id'>, 'prefix' | 'bindId'>;
 
 const ROUTE_DEFAULTS = { priority: 0, weight: 1, costUsd: '0', sourceAddress: null, enabled: true } as const;
@@ -97,67 +97,67 @@ const BIND_DEFAULTS = {
 export class CarrierStore {
   constructor(private readonly options: CarrierStoreOptions) {}
 
-  /** Throws DataError 23505 for a number that is there already, 23514 for one that is no number. */
+  /** Throws DataError 23505 for an existing number, 23514 for an invalid one. */
   async createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
     const values = [this.options.newId(), number.number, number.countries, number.brandId ?? null];
-    return written(await tx.query<InboundNumber>(INSERT_NUMBER, values));
+    return requireRow(await tx.query<InboundNumber>(INSERT_NUMBER, values));
   }
 
-  /** Writes all of a number that was locked. Throws as `createInboundNumber`. */
+  /** Writes all fields of a locked number. Throws as `createInboundNumber`. */
   async updateInboundNumber(tx: Executor, { id, number, countries, brandId }: InboundNumber): Promise<InboundNumber> {
-    return written(await tx.query<InboundNumber>(UPDATE_NUMBER, [id, number, countries, brandId]));
+    return requireRow(await tx.query<InboundNumber>(UPDATE_NUMBER, [id, number, countries, brandId]));
   }
 
-  /** Sessions have the number that they were made with on themselves. */
+  /** Sessions keep a copy of their number. */
   async deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
     await tx.query(DELETE_NUMBER, [id]);
   }
 
-  /** Throws DataError 23505 for a system_id that is taken. */
+  /** Throws DataError 23505 for an existing system_id. */
   async createSystem(tx: Executor, { password, ...system }: NewSystem): Promise<SmppSystem> {
     const id = this.options.newId();
     const passwordDigest = systemPasswordDigest(this.options.keys, id, password);
     const { currentVersion: digestVersion } = this.options.keys;
     const all = { ...SYSTEM_DEFAULTS, ...system, id, passwordDigest, digestVersion };
-    return written(await tx.query<SmppSystem>(INSERT_SYSTEM, this.systemValues(all)));
+    return requireRow(await tx.query<SmppSystem>(INSERT_SYSTEM, this.systemValues(all)));
   }
 
-  /** Writes all of a system that was locked, with another password where one is given. Throws as `createSystem`. */
+  /** Writes all fields of a locked system, with a new password if given. Throws as `createSystem`. */
   async updateSystem(tx: Executor, system: SmppSystem, password?: string): Promise<SmppSystem> {
     const passwordDigest =
       password === undefined ? system.passwordDigest : systemPasswordDigest(this.options.keys, system.id, password);
-    return written(await tx.query<SmppSystem>(UPDATE_SYSTEM, this.systemValues({ ...system, passwordDigest })));
+    return requireRow(await tx.query<SmppSystem>(UPDATE_SYSTEM, this.systemValues({ ...system, passwordDigest })));
   }
 
   async deleteSystem(tx: Executor, id: Uuid): Promise<void> {
     await tx.query(DELETE_SYSTEM, [id]);
   }
 
-  /** Throws DataError 23505 for a name that is taken. */
+  /** Throws DataError 23505 for an existing name. */
   async createBind(tx: Executor, { password, ...bind }: NewBind): Promise<Bind> {
     const id = this.options.newId();
     const all = { ...BIND_DEFAULTS, ...bind, id, passwordSealed: sealBindPassword(this.options.keys, id, password) };
-    return written(await tx.query<Bind>(INSERT_BIND, bindValues(all)));
+    return requireRow(await tx.query<Bind>(INSERT_BIND, bindValues(all)));
   }
 
-  /** Writes all of a bind that was locked, with another password where one is given. Throws as `createBind`. */
+  /** Writes all fields of a locked bind, with a new password if given. Throws as `createBind`. */
   async updateBind(tx: Executor, bind: Bind, password?: string): Promise<Bind> {
     const passwordSealed =
       password === undefined ? bind.passwordSealed : sealBindPassword(this.options.keys, bind.id, password);
-    return written(await tx.query<Bind>(UPDATE_BIND, [...bindValues({ ...bind, passwordSealed }), bind.generation]));
+    return requireRow(await tx.query<Bind>(UPDATE_BIND, [...bindValues({ ...bind, passwordSealed }), bind.generation]));
   }
 
-  /** Throws DataError 23503 while a route uses it. */
+  /** Throws DataError 23503 while a route uses the bind. */
   async deleteBind(tx: Executor, id: Uuid): Promise<void> {
     await tx.query(DELETE_BIND, [id]);
   }
 
-  /** Discards the sender evidence of a bind or a system, also what gateways have not written yet. */
+  /** Discards the sender evidence of a bind or a system, including evidence that gateways have not written yet. */
   async discardSenderEvidence(tx: Executor, linkId: Uuid): Promise<void> {
     await tx.query(DISCARD_SENDER_FORMAT, [linkId]);
   }
 
-  /** The name itself where no bind has it, else the first free one of `name 2`, `name 3` and so on. */
+  /** The name itself if it is free, else the first free one of `name 2`, `name 3` and so on. */
   async freeBindName(tx: Executor, name: string): Promise<string> {
     const taken = new Set((await tx.query<{ name: string }>(LIST_NAMES_LIKE, [name])).map((row) => row.name));
     if (!taken.has(name)) return name;
@@ -166,22 +166,22 @@ export class CarrierStore {
     return `${name} ${next}`;
   }
 
-  /** Throws DataError 23503 for a bind that is not there, 23514 for a prefix that is none. */
+  /** Throws DataError 23503 for an unknown bind, 23514 for an invalid prefix. */
   async createRoute(tx: Executor, route: NewRoute): Promise<Route> {
     const all = { ...ROUTE_DEFAULTS, ...route, id: this.options.newId() };
-    return written(await tx.query<Route>(INSERT_ROUTE, routeValues(all)));
+    return requireRow(await tx.query<Route>(INSERT_ROUTE, routeValues(all)));
   }
 
-  /** Writes all of a route that was locked. Throws as `createRoute`. */
+  /** Writes all fields of a locked route. Throws as `createRoute`. */
   async updateRoute(tx: Executor, route: Route): Promise<Route> {
-    return written(await tx.query<Route>(UPDATE_ROUTE, routeValues(route)));
+    return requireRow(await tx.query<Route>(UPDATE_ROUTE, routeValues(route)));
   }
 
   async deleteRoute(tx: Executor, id: Uuid): Promise<void> {
     await tx.query(DELETE_ROUTE, [id]);
   }
 
-  /** Every route as it is now, oldest first, disabled ones too. */
+  /** The current rows of all routes, oldest first, disabled ones included. */
   listRoutes(db: Executor): Promise<Route[]> {
     return db.query<Route>(LIST_ROUTES);
   }

@@ -15,13 +15,5 @@ export {
   type LinkTerms,
   type SmppSystem,
 } from './carrier.js';
-export {
-  CarrierStore,
-  type CarrierStoreOptions,
-  type NewBind,
-  type NewInboundNumber,
-  type NewRoute,
-  type NewSystem,
-} from './carrier.store.js';
-export { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
-export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
+export { CarrierStore, type NewBind, type NewRoute, type NewSystem } from './carrier.store.js';
+export { bindPassword, sealBindPassword, systemPasswordMatches } from './smpp-password.js';

@@ -22,7 +22,7 @@ const WORLD_SHORT = number('4', '70707', ['*']);
 const TWO_COUNTRY_SHORT = number('5', '80808', ['DE', 'AT']);
 
 describe('servingNumber', () => {
-  it('takes a number that names the country before one that serves all, wherever it stands', () => {
+  it('prefers a number that names the country to one for all, in any order', () => {
     expect(servingNumber([WORLD, US], 'US', null)).toBe('+14155550100');
     expect(servingNumber([US, WORLD], 'CA', null)).toBe('+14155550100');
     expect(servingNumber([US, WORLD], 'FR', null)).toBe('+447400123456');
@@ -34,17 +34,17 @@ describe('servingNumber', () => {
     expect(servingNumber([], 'US', null)).toBeNull();
   });
 
-  it('serves phones that belong to no country by a number for all', () => {
+  it('serves phones without a country by a number for all', () => {
     expect(servingNumber([US, WORLD], '001', null)).toBe('+447400123456');
     expect(servingNumber([US], '001', null)).toBeNull();
   });
 
-  it('takes the oldest of equals', () => {
+  it('prefers the oldest of equals', () => {
     const younger = number('9', '+14155550199', ['US']);
     expect(servingNumber([younger, US], 'US', null)).toBe('+14155550100');
   });
 
-  it('keeps a reserved number for its brand, and prefers it there', () => {
+  it('reserves a number for its brand, and prefers it there', () => {
     const reserved = number('0', '+14155550111', ['US'], 'brand');
     expect(servingNumber([reserved, US], 'US', null)).toBe('+14155550100');
     expect(servingNumber([reserved, US], 'US', 'other')).toBe('+14155550100');
@@ -58,20 +58,20 @@ describe('receivingCountry', () => {
   const to = (value: string, ton: number): SmppAddress => ({ ton, npi: 1, value });
 
   it.each<[what: string, destination: SmppAddress, country: string | null]>([
-    ['a long number of ours is its own', to('14155550100', 1), 'US'],
-    ['a long number that serves the world is still its own', to('447400123456', 1), 'GB'],
+    ['a long number of ours has its own country', to('14155550100', 1), 'US'],
+    ['a long number for all countries still has its own country', to('447400123456', 1), 'GB'],
     ['the same with a plus and no type', to('+447400123456', 0), 'GB'],
     ['the same without a type', to('447400123456', 0), 'GB'],
     ['the same in its national form', to('07400123456', 2), 'GB'],
-    ['a short code is the one country it serves', to('60606', 3), 'CH'],
-    ['a short code for the world tells none', to('70707', 3), null],
-    ['a short code of two countries tells none', to('80808', 3), null],
-    ['an international number that is not ours is its own', to('33612345678', 1), 'FR'],
+    ['a short code has the one country it serves', to('60606', 3), 'CH'],
+    ['a short code for all countries has none', to('70707', 3), null],
+    ['a short code of two countries has none', to('80808', 3), null],
+    ['an international number that is not ours has its own country', to('33612345678', 1), 'FR'],
     ['the same with a plus and no type, too', to('+33612345678', 0), 'FR'],
-    ['digits of unknown type that are not ours tell none', to('33612345678', 0), null],
-    ['a national number that is not ours tells none', to('0612345678', 2), null],
-    ['letters tell none', to('COUNTERSIGN', 5), null],
-    ['nothing tells none', to('', 0), null],
+    ['digits of unknown type that are not ours have none', to('33612345678', 0), null],
+    ['a national number that is not ours has none', to('0612345678', 2), null],
+    ['letters have none', to('COUNTERSIGN', 5), null],
+    ['an empty address has none', to('', 0), null],
   ])('%s', (_, destination, country) => {
     expect(receivingCountry(numbers, destination)).toBe(country);
   });

@@ -8,10 +8,10 @@ export const EVERY_COUNTRY = '*';
 const LONG_NUMBER = /^\+[0-9]{7,15}$/;
 
 /**
- * The number that a phone of this country is to send to: one that names the country before one that serves all, then
- * one reserved for the brand before a common one, then the oldest. Numbers reserved for other brands are left out.
+ * The number to which a phone of this country sends. Preference: numbers that name the country before numbers for all
+ * countries, then numbers reserved for the brand, then the oldest. Numbers reserved for other brands are excluded.
  *
- * @param country ISO 3166-1 alpha-2, or `001` for a phone that belongs to none
+ * @param country ISO 3166-1 alpha-2, or `001` for a phone without a country
  * @returns E.164 or a short code; null when no number serves the country
  */
 export function servingNumber(numbers: readonly InboundNumber[], country: string, brandId: Uuid | null): string | null {
@@ -27,24 +27,25 @@ export function servingNumber(numbers: readonly InboundNumber[], country: string
 }
 
 /**
- * The country of the number that an SMS was sent to, by which a sender's national number is read (contract, MO
- * matching): a long number's own country; for a short code the one country it is registered for. Null when that is not
- * known, and then only international senders can match.
+ * The country of the number that received an SMS, used to parse a sender's national number (contract, MO matching):
+ * the country of a long number; for a short code the single country for which it is registered. Null when unknown:
+ * then only international senders can match.
  */
 export function receivingCountry(numbers: readonly InboundNumber[], destination: SmppAddress): string | null {
   const digits = destination.value.replace(/^\+/, '');
   const ours =
     numbers.find(({ number }) => number.replace(/^\+/, '') === digits) ?? byNationalForm(numbers, destination);
   if (ours !== undefined) return countryServedBy(ours);
-  // The sender of an SMS chooses its destination: digits that may be a national number must not decide how the sender is read.
+  // The sender of an SMS chooses its destination: digits that may be a national number must not decide how the sender
+  // is parsed.
   if (isOfUnknownFormat(destination)) return null;
   const [international] = destinationCandidates(destination, null);
   return international === undefined ? null : countryOf(international);
 }
 
 /**
- * The countries that the receiving number may be in where `receivingCountry` is null: for a short code of several countries
- * those, for a short code of all countries and for an unknown destination the countries of all our numbers.
+ * The countries of the receiving number when `receivingCountry` is null: those of a short code of several countries;
+ * for a short code of all countries and for an unknown destination the countries of all our numbers.
  */
 export function possibleCountries(numbers: readonly InboundNumber[], destination: SmppAddress): readonly string[] {
   const ours = numbers.find(({ number }) => number === destination.value);
@@ -52,9 +53,9 @@ export function possibleCountries(numbers: readonly InboundNumber[], destination
   return named.length > 0 ? named : [...new Set(numbers.flatMap(countriesOf))];
 }
 
-/** One of our long numbers that the carrier wrote in its national form. Compared whole, not by its end. */
+/** The long number of ours that the carrier wrote in its national form. Compared as a whole, not by its end. */
 function byNationalForm(numbers: readonly InboundNumber[], destination: SmppAddress): InboundNumber | undefined {
-  // Reading a number against its plan is dear; the last digits rule out nearly all of them.
+  // Parsing a number against its numbering plan is expensive; the last digits exclude nearly all of them.
   const lastDigits = destination.value.slice(-4);
   return numbers.find(({ number }) => {
     if (!LONG_NUMBER.test(number) || !number.endsWith(lastDigits)) return false;

@@ -38,7 +38,7 @@ describe('passwords of systems that connect in', () => {
     expect(systemPasswordMatches(keys, null, 'secret')).toBe(false);
   });
 
-  it('looks different for equal passwords of two systems', () => {
+  it('has different digests for equal passwords of two systems', () => {
     expect(systemPasswordDigest(keys, ID, 'secret')).not.toEqual(systemPasswordDigest(keys, OTHER_ID, 'secret'));
   });
 });

@@ -2,7 +2,10 @@ import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import type { Bind, SmppSystem } from './carrier.js';
 
-/** What is stored of the password of a system that connects in. Bound to the row: equal passwords look different. */
+/**
+ * The stored form of the password of a system that connects in. Includes the row id: equal passwords have different
+ * digests.
+ */
 export function systemPasswordDigest(keys: ServerKeys, id: Uuid, password: string): Buffer {
   return keys.digest('smpp-password', textOf(id, password));
 }
@@ -10,8 +13,8 @@ export function systemPasswordDigest(keys: ServerKeys, id: Uuid, password: strin
 const textOf = (id: Uuid, password: string): string => `${id}:${password}`;
 
 /**
- * Whether that is the system's password, under any version of the master key, in constant time. For an unknown system it
- * takes as long and is false.
+ * Whether the password matches, under any version of the master key, in constant time. For an unknown system it takes
+ * the same time and returns false.
  */
 export function systemPasswordMatches(keys: ServerKeys, system: SmppSystem | null, password: string): boolean {
   const stored = system?.passwordDigest ?? NO_DIGEST;
@@ -22,12 +25,12 @@ export function systemPasswordMatches(keys: ServerKeys, system: SmppSystem | nul
 const NO_SYSTEM: Uuid = '00000000-0000-0000-0000-000000000000';
 const NO_DIGEST = Buffer.alloc(32);
 
-/** The password with which we bind at a carrier. Throws SealError when the master key is another one. */
+/** The password of one of our binds. Throws SealError when the master key is a different one. */
 export function bindPassword(keys: ServerKeys, bind: Pick<Bind, 'id' | 'passwordSealed'>): string {
   return keys.open('bind-password', bind.passwordSealed, bind.id).toString('utf8');
 }
 
-/** How a bind's password is stored. */
+/** The stored form of a bind's password. */
 export function sealBindPassword(keys: ServerKeys, id: Uuid, password: string): Buffer {
   return keys.seal('bind-password', password, id);
 }

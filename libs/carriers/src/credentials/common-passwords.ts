@@ -1,6 +1,6 @@
 /**
- * Passwords of 6 to 8 characters that guessing begins with, in lower case: the most frequent ones of published
- * lists, keyboard patterns, and the defaults and examples of SMPP stacks and of SMPP 3.4 (`secret08`). Each has 3 or more
+ * Passwords of 6 to 8 characters that are guessed first, in lower case: the most frequent ones of published lists,
+ * keyboard patterns, and the defaults and examples of SMPP stacks and of SMPP 3.4 (`secret08`). Each has 3 or more
  * different characters; see `isCommonPassword`.
  */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(

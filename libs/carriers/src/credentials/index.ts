@@ -11,6 +11,5 @@ export {
   lacksTrustProof,
   MIN_TRUSTED_PREFIX_BITS,
   trustProofOf,
-  type TrustProof,
   type TrustTerms,
 } from './system-trust.js';

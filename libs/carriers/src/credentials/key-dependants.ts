@@ -2,7 +2,7 @@ import type { KeyDependants } from '@countersign/key-ring';
 
 const OWN_ID = { context: 'id::text', isList: false } as const;
 
-/** Columns and rows of this module that depend on the master key. Parts of long messages end within minutes. */
+/** Columns and rows of this module that depend on the master key. Parts of long messages expire within minutes. */
 export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
   columns: [
     { table: 'binds', column: 'password_sealed', label: 'bind-password', isSmall: true, ...OWN_ID },
@@ -16,7 +16,7 @@ export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
         WHERE digest_version = $1 AND $2::uuid IS NOT NULL`,
       isNeeded: true,
       livesSeconds: null,
-      renewal: 'digested again when the system binds; set the password of a system that does not bind, or delete it',
+      renewal: 'renewed when the system binds; set the password of a system that does not bind, or delete it',
     },
     {
       name: 'sender_formats',
@@ -24,7 +24,8 @@ export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
         WHERE digest_version = $1 AND cardinality(digests) > 0 AND $2::uuid IS NOT NULL`,
       isNeeded: false,
       livesSeconds: null,
-      renewal: 'ends when the format of the link is learned; without the version the link begins to learn anew',
+      renewal:
+        'expires when the sender format of the link is learned; without this version the link starts learning again',
     },
   ],
 };

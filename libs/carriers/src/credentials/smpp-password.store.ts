@@ -4,7 +4,7 @@ import type { SmppSystem } from '../config/carrier.js';
 import { RENEW_SYSTEM_PASSWORD } from '../config/carrier.sql.js';
 import { systemPasswordDigest } from '../config/smpp-password.js';
 
-/** Renews digests of passwords: only a bind shows the password that the digest is made from. */
+/** Renews password digests after a key rotation: only a bind contains the password. */
 export class SystemPasswordStore {
   constructor(
     private readonly database: Executor,
@@ -12,8 +12,8 @@ export class SystemPasswordStore {
   ) {}
 
   /**
-   * Stores the digest of a matching password under the current version of the master key; does nothing when it is stored so,
-   * or when the password was changed meanwhile. With one version listed, a password that matched is stored so.
+   * Stores the digest of a matching password under the current version of the master key. Does nothing when the
+   * stored digest already uses that version, or when the password was changed meanwhile.
    */
   async renew({ id, passwordDigest }: Pick<SmppSystem, 'id' | 'passwordDigest'>, password: string): Promise<void> {
     if (this.keys.versions.length === 1) return;

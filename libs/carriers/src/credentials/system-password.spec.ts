@@ -6,13 +6,13 @@ import { createSystemPassword, isCommonPassword } from './system-password.js';
 describe('a generated password', () => {
   const made = Array.from({ length: 2_000 }, createSystemPassword);
 
-  it('is 8 characters that are not mistaken for each other, different each time', () => {
+  it('has 8 characters that are not easily confused, different each time', () => {
     for (const password of made) expect(password).toMatch(/^[a-km-zA-HJ-NP-Z2-9]{8}$/);
     expect(new Set(made).size).toBe(made.length);
     expect(made.filter(isCommonPassword)).toEqual([]);
   });
 
-  it('has every character of the alphabet at every place', () => {
+  it('has every character of the alphabet at every position', () => {
     for (let place = 0; place < 8; place += 1) {
       expect(new Set(made.map((password) => password.charAt(place))).size).toBe(56);
     }

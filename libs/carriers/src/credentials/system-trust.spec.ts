@@ -20,7 +20,7 @@ describe('a narrow network', () => {
     );
   });
 
-  it('is as narrow when it is spelt as IPv4-mapped IPv6', () => {
+  it('is as narrow when written as IPv4-mapped IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), bitsOf(0, 32), (address, bits) => {
         const mapped = ipaddr.IPv4.parse(address).toIPv4MappedAddress().toString();
@@ -29,7 +29,7 @@ describe('a narrow network', () => {
     );
   });
 
-  it('never holds two addresses of IPv4 that differ in their first 16 bits', () => {
+  it('never contains two IPv4 addresses that differ in their first 16 bits', () => {
     const network = fc.oneof(
       fc.tuple(fc.ipV4(), bitsOf(0, 32)),
       fc.tuple(fc.oneof(fc.ipV6(), fc.constant('::ffff:192.0.2.7'), fc.constant('::')), bitsOf(0, 128)),
@@ -51,7 +51,7 @@ describe('a narrow network', () => {
     );
   });
 
-  it('can be asked for of any text', () => {
+  it('is decided for any text', () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f.:/%]{0,40}$/));
     fc.assert(
       fc.property(text, (sent) => {
@@ -93,7 +93,7 @@ describe('trust', () => {
     [true, { ...wide, tlsRequired: true }, ['south', 'north']],
     [false, { ...wide, tlsRequired: true }, ['south']],
     [false, { ...wide, tlsRequired: true }, null],
-  ])('is %s of a connection: %j, with a certificate of %j', (trusted, some, names) => {
+  ])('is %s for a connection: %j, with a certificate of %j', (trusted, some, names) => {
     expect(isTrustedConnection(some, names)).toBe(trusted);
   });
 });

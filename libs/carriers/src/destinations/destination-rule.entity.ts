@@ -7,7 +7,7 @@ export class DestinationRuleEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
-  /** References accounts, which are another room's. */
+  /** References accounts (libs/accounts). */
   @Column('uuid', { name: 'account_id', nullable: true })
   accountId!: string | null;
 
@@ -17,7 +17,7 @@ export class DestinationRuleEntity {
   @Column('text')
   action!: DestinationAction;
 
-  /** Restricted kinds of numbers that an allow rule allows. */
+  /** Restricted number kinds that an allow rule allows. */
   @Column('text', { array: true, default: '{}' })
   kinds!: string[];
 

@@ -15,7 +15,7 @@ export const FIND_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1`;
 /** $1 id. */
 export const LOCK_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1 FOR UPDATE`;
 
-/** Only an admin's rule. $1 id, $2 prefix, $3 action, $4 reason, $5 until or null, $6 kinds. */
+/** Only for an admin's rule. $1 id, $2 prefix, $3 action, $4 reason, $5 until or null, $6 kinds. */
 export const UPDATE_RULE = `
   UPDATE destination_rules SET prefix = $2, action = $3, reason = $4, until = $5, kinds = $6
   WHERE id = $1 AND origin = 'admin' RETURNING ${RULE}`;
@@ -24,8 +24,8 @@ export const UPDATE_RULE = `
 export const DELETE_RULE = `DELETE FROM destination_rules WHERE id = $1 RETURNING ${RULE}`;
 
 /**
- * Rules, newest first; not the guard's own that have run out, which are only its memory.
- * $1 how many, $2 the id that they come after or null, $3 their account or null for all.
+ * Rules, newest first, without expired guard rules, which only record earlier blocks. $1 maximum rows, $2 cursor id
+ * or null, $3 account or null for all.
  */
 export const LIST_RULES = `
   SELECT ${RULE} FROM destination_rules
@@ -33,15 +33,15 @@ export const LIST_RULES = `
     AND (origin = 'admin' OR until > clock_timestamp())
   ORDER BY id DESC LIMIT $1`;
 
-/** The rules in force that a number falls under, common ones too. $1 account, $2 every prefix of the number, $3 now. */
+/** The active rules that match a number, global ones included. $1 account, $2 every prefix of the number, $3 now. */
 export const MATCHING_RULES = `
   SELECT ${RULE} FROM destination_rules
   WHERE (account_id = $1 OR account_id IS NULL) AND prefix = ANY ($2::text[]) AND (until IS NULL OR until > $3)`;
 
 /**
- * The guard blocks a prefix for an account: $5 seconds the first time, four times as long on each repeat, $6 seconds at
- * most; $7 quiet seconds after a block wipe the slate. While a block is in force nothing is written: many may find out
- * about the same attack at once. $1 id, $2 account, $3 prefix, $4 reason.
+ * Blocks a prefix for an account: $5 seconds the first time, four times as long on each repeat, at most $6 seconds;
+ * $7 seconds without a block reset the count. While a block is active nothing is written: several processes may
+ * detect the same attack concurrently. $1 id, $2 account, $3 prefix, $4 reason.
  */
 export const GUARD_BLOCK = `
   INSERT INTO destination_rules AS known (id, account_id, prefix, action, reason, origin, until)
@@ -54,19 +54,19 @@ export const GUARD_BLOCK = `
   WHERE known.until <= ${NOW}
   RETURNING ${RULE}`;
 
-/** More refusals. $1 id if they are the first, $2 account, $3 rule, $4 prefix, $5 how many. */
+/** Adds refusals. $1 id of a new row, $2 account, $3 rule, $4 prefix, $5 count. */
 export const TALLY_REFUSALS = `
   INSERT INTO otp_refusals AS tally (id, account_id, hour, rule, prefix, refused, last_at)
   VALUES ($1, $2, date_trunc('hour', clock_timestamp(), 'UTC'), $3, $4, $5, ${NOW})
   ON CONFLICT (account_id, hour, rule, prefix) DO UPDATE SET refused = tally.refused + excluded.refused,
     last_at = excluded.last_at`;
 
-/** Tallies, newest first. $1 how many, $2 the id that they come after or null, $3 their account or null for all. */
+/** Tallies, newest first. $1 maximum rows, $2 cursor id or null, $3 account or null for all. */
 export const LIST_TALLIES = `
   SELECT ${TALLY} FROM otp_refusals
   WHERE ($2::uuid IS NULL OR id < $2) AND ($3::uuid IS NULL OR account_id = $3)
   ORDER BY id DESC LIMIT $1`;
 
-/** Forgets tallies, oldest first. $1 the first id that is kept, $2 how many at most. */
+/** Deletes tallies, oldest first. $1 lowest id to keep, $2 maximum rows. */
 export const PURGE_TALLIES = `
   DELETE FROM otp_refusals WHERE id IN (SELECT id FROM otp_refusals WHERE id < $1 ORDER BY id LIMIT $2) RETURNING 1`;

@@ -1,5 +1,5 @@
 import { firstIdAt, type Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import {
   DELETE_RULE,
   FIND_RULE,
@@ -15,21 +15,26 @@ import {
 } from './destination.sql.js';
 import type { DestinationPage, DestinationRule, GuardBlock, NewDestinationRule, RefusalTally } from './destination.js';
 
-/** However often a prefix was blocked before: a number range changes hands within a month. */
+/**
+ * The longest block, however often a prefix was blocked before: a number range may change its owner within a month.
+ */
 const LONGEST_BLOCK_SECONDS = 30 * 24 * 60 * 60;
-/** So long after its last block a prefix begins with a clean slate. */
+/** Time after the last block after which the repeat count is reset. */
 const QUIET_SECONDS = 30 * 24 * 60 * 60;
 
-/** The one door to destination rules, and to the tallies of what the guard refused. */
+/** Reads and writes destination rules, and the tallies of refusals by the guard. */
 export class DestinationStore {
-  /** `newId` gives a new id by the database's clock. */
+  /** `newId` returns a new id from the database's clock. */
   constructor(private readonly newId: () => Uuid) {}
 
-  /** An admin's rule. Throws DataError 23505 where the account, or all, have one for the prefix, 23503 for an unknown account. */
+  /**
+   * Creates an admin's rule. Throws DataError 23505 for an existing prefix of the account, or of all, 23503 for an
+   * unknown account.
+   */
   async create(tx: Executor, rule: NewDestinationRule): Promise<DestinationRule> {
     const { accountId = null, prefix, action, kinds = [], reason, until = null } = rule;
     const values = [this.newId(), accountId, prefix, action, reason, until, kinds];
-    return written(await tx.query<DestinationRule>(INSERT_RULE, values));
+    return requireRow(await tx.query<DestinationRule>(INSERT_RULE, values));
   }
 
   async find(db: Executor, id: Uuid): Promise<DestinationRule | null> {
@@ -37,45 +42,50 @@ export class DestinationStore {
     return rule ?? null;
   }
 
-  /** A rule as it is now, kept from other changes until the transaction ends. */
+  /** The current rule, locked until the transaction ends. */
   async lock(tx: Executor, id: Uuid): Promise<DestinationRule | null> {
     const [rule] = await tx.query<DestinationRule>(LOCK_RULE, [id]);
     return rule ?? null;
   }
 
-  /** One page, newest first: what admins have said, and what the guard blocks at this moment. */
+  /** One page, newest first: admin rules and active guard blocks. */
   async list(db: Executor, page: DestinationPage): Promise<{ data: DestinationRule[]; hasMore: boolean }> {
     return pageOf(page.limit, await db.query<DestinationRule>(LIST_RULES, pageValues(page)));
   }
 
-  /** Writes all of an admin's rule that was locked, but whose it is. Throws as `create`; what the guard says stays its own. */
+  /**
+   * Writes all fields of a locked admin rule except its account. Throws as `create`; guard rules cannot be updated.
+   */
   async update(tx: Executor, { id, prefix, action, kinds, reason, until }: DestinationRule): Promise<DestinationRule> {
-    return written(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until, kinds]));
+    return requireRow(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until, kinds]));
   }
 
-  /** Takes a rule away and answers it; null when there is none. One of the guard's is forgotten with its repeats. */
+  /** Deletes a rule and returns it; null for an unknown id. For a guard rule the repeat count is deleted too. */
   async remove(tx: Executor, id: Uuid): Promise<DestinationRule | null> {
     const [removed] = await tx.query<DestinationRule>(DELETE_RULE, [id]);
     return removed ?? null;
   }
 
-  /** The rules in force that a number of this account falls under, in no order. */
+  /** The active rules that match a number for this account, in no particular order. */
   matching(db: Executor, accountId: Uuid, e164: string, now: Date): Promise<DestinationRule[]> {
     return db.query<DestinationRule>(MATCHING_RULES, [accountId, prefixesOf(e164), now]);
   }
 
   /**
-   * The guard blocks a prefix for an account, longer on each repeat. Null when a block is in force already: of those who
-   * find out about one attack at the same time, one blocks.
+   * Blocks a prefix for an account on behalf of the guard, longer on each repeat. Null when a block is already
+   * active: of several processes that detect one attack, one blocks.
    */
-  async block(db: Executor, { accountId, prefix, reason, blockSeconds }: GuardBlock): Promise<DestinationRule | null> {
+  async blockPrefix(
+    db: Executor,
+    { accountId, prefix, reason, blockSeconds }: GuardBlock,
+  ): Promise<DestinationRule | null> {
     const values = [this.newId(), accountId, prefix, reason, blockSeconds, LONGEST_BLOCK_SECONDS, QUIET_SECONDS];
     const [rule] = await db.query<DestinationRule>(GUARD_BLOCK, values);
     return rule ?? null;
   }
 
   /** Counts refusals of the guard, for the admins of the account. */
-  async tally(db: Executor, accountId: Uuid, rule: string, prefix: string, times = 1): Promise<void> {
+  async countRefusals(db: Executor, accountId: Uuid, rule: string, prefix: string, times = 1): Promise<void> {
     await db.query(TALLY_REFUSALS, [this.newId(), accountId, rule, prefix, times]);
   }
 
@@ -84,13 +94,13 @@ export class DestinationStore {
     return pageOf(page.limit, await db.query<RefusalTally>(LIST_TALLIES, pageValues(page)));
   }
 
-  /** Forgets up to `limit` tallies that began before the moment, and answers how many. */
+  /** Deletes up to `limit` tallies older than `before`; returns the number deleted. */
   async purgeRefusals(db: Executor, before: Date, limit: number): Promise<number> {
     return (await db.query(PURGE_TALLIES, [firstIdAt(before.getTime()), limit])).length;
   }
 }
 
-/** One row more than the page has tells whether another page follows. */
+/** One row more than the page shows whether another page follows. */
 const pageValues = ({ limit, startingAfter = null, accountId = null }: DestinationPage): readonly unknown[] => [
   limit + 1,
   startingAfter,

@@ -1,7 +1,7 @@
 /**
- * Makes the rows of some long messages, or finds them, and locks them in key order, so that parts of one message take
- * turns across gateways. Tells whether a row is left over from an older message that had the same reference.
- * $1 keys, $2 totals in the same order, $3 seconds after which a message's parts no longer belong together.
+ * Inserts or finds the rows of long messages, and locks them in key order, so that gateways handle parts of one
+ * message one after the other. `stale`: the row belongs to an older message with the same reference. $1 keys, $2
+ * totals in the same order, $3 seconds after which parts no longer belong together.
  */
 export const LOCK_WHOLES = `
   INSERT INTO concatenations AS whole (key, total, updated_at)
@@ -9,13 +9,13 @@ export const LOCK_WHOLES = `
   ON CONFLICT (key) DO UPDATE SET total = whole.total
   RETURNING encode(key, 'hex') AS key, updated_at < clock_timestamp() - make_interval(secs => $3) AS stale`;
 
-/** Drops the parts of an older message. $1 keys, locked before. */
-export const FORGET_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
+/** Deletes the parts of older messages. $1 keys, already locked. */
+export const DELETE_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
 
 /**
- * The neighbours of some parts of long messages: on each side the nearest ones, up to a total length of text. $1 keys and
- * $2 part numbers in the same order, $3 octets that sealing adds to a text in layout 1 (layout 2 adds one more, and the first
- * octet is the layout), $4 part numbers to read on each side, $5 octets of text that suffice for a side.
+ * The neighbours of some parts of long messages: on each side the nearest ones, up to a total text length. $1 keys
+ * and $2 part numbers in the same order, $3 octets that sealing adds to a text in layout 1 (layout 2 adds one more,
+ * and the first octet is the layout), $4 part numbers to read on each side, $5 octets of text that suffice per side.
  */
 export const READ_NEIGHBOURS = `
   SELECT DISTINCT encode(part.key, 'hex') AS key, near.number, near.text_sealed AS "textSealed"
@@ -30,10 +30,9 @@ export const READ_NEIGHBOURS = `
   WHERE coalesce(near.nearer_octets, 0) < $5::int`;
 
 /**
- * Stores parts and marks their messages as alive. A part that comes again takes the place of the first: it is the same,
- * or it belongs to a newer message of a phone that counts badly.
- * $1 keys, $2 part numbers and $3 sealed texts in the same order; no pair of key and number twice; $4 all keys of these
- * messages.
+ * Stores parts and updates the time of their messages. A repeated part replaces the first: it is the same, or it
+ * belongs to a newer message of a phone that reuses references. $1 keys, $2 part numbers and $3 sealed texts in the
+ * same order, each pair of key and number once; $4 all keys of these messages.
  */
 export const STORE_PARTS = `
   WITH alive AS (UPDATE concatenations SET updated_at = clock_timestamp() WHERE key = ANY ($4::bytea[]))
@@ -42,14 +41,14 @@ export const STORE_PARTS = `
     AS input (key, part_number, text_sealed)
   ON CONFLICT (key, part_number) DO UPDATE SET text_sealed = excluded.text_sealed`;
 
-/** Parts of long messages that are not whole yet. $1 how many messages are looked at, at most. */
+/** Parts of incomplete long messages. $1 maximum number of messages to read. */
 export const COUNT_WAITING_PARTS = `
   SELECT coalesce(sum(present), 0)::int AS parts FROM (
     SELECT count(*) AS present FROM (SELECT key, total FROM concatenations LIMIT $1) AS whole
       JOIN concatenation_parts AS part ON part.key = whole.key
     GROUP BY whole.key, whole.total HAVING count(*) < whole.total) AS waiting`;
 
-/** Drops long messages that no part has joined for a while, as many as asked for. $1 seconds, $2 how many at most. */
+/** Deletes long messages without a new part for a while. $1 seconds, $2 maximum rows. */
 export const PURGE_WHOLES = `
   DELETE FROM concatenations WHERE key IN (
     SELECT key FROM concatenations WHERE updated_at < statement_timestamp() - make_interval(secs => $1)

@@ -2,26 +2,26 @@ import { SEAL_OVERHEAD_OCTETS, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import {
   COUNT_WAITING_PARTS,
-  FORGET_PARTS,
+  DELETE_PARTS,
   LOCK_WHOLES,
   PURGE_WHOLES,
   READ_NEIGHBOURS,
   STORE_PARTS,
 } from './concatenation.sql.js';
 
-/** Parts further apart than this are of two messages that happen to share a reference; phones count to 255. */
+/** Parts further apart than this belong to two messages with the same reference; phones count to 255. */
 export const PARTS_BELONG_SECONDS = 600;
-/** Stored edges of a part in UTF-16 units at most; callers pass no more. */
+/** Maximum length of stored edges in UTF-16 units; callers pass no more. */
 export const MAX_STORED_PART_CHARACTERS = 256;
-/** Octets of text that are read on each side of a part: 64 UTF-16 units of 3 octets, more than any token has. */
+/** Octets of text read on each side of a part: 64 UTF-16 units of 3 octets, more than any token. */
 const NEIGHBOUR_OCTETS = 192;
-/** Parts that are read on each side of a part: enough where each has one character. */
+/** Parts read on each side of a part: enough if each has one character. */
 const NEIGHBOUR_PARTS = 64;
 const PURGE_BATCH = 500;
-/** More unfinished messages than this are not looked at: something is badly wrong by then. */
+/** Maximum number of incomplete messages that are counted. */
 const MAX_COUNTED = 10_000;
 
-/** What the parts of one long message have in common. */
+/** The common properties of the parts of one long message. */
 export interface WholeMessage {
   readonly carrier: string;
   readonly source: string;
@@ -32,40 +32,40 @@ export interface WholeMessage {
   readonly total: number;
 }
 
-/** One part that has just arrived. */
+/** One part that was just received. */
 export interface MessagePart extends WholeMessage {
   /** 1 to `total`. */
   readonly number: number;
-  /** Beginning and end of its text (`tokenEdges`): a token that runs over into a neighbour lies within them. */
+  /** Start and end of its text (`tokenEdges`): they include any token that continues in a neighbour. */
   readonly edges: string;
 }
 
 /**
- * Edges by part number near a part that was added: its own, those of stored neighbours, and those of earlier parts of the
- * same call.
+ * Edges by part number near a part that was added: its own, those of stored neighbours, and those of earlier parts of
+ * the same call.
  */
 export type NearbyParts = ReadonlyMap<number, string>;
 
 interface KeyedPart {
   readonly part: MessagePart;
-  /** Of its message, under every version of the master key, the current one first. */
+  /** Keys of its message under every version of the master key, the current one first. */
   readonly keys: readonly [string, ...string[]];
 }
 
 /**
- * The parts of long messages, whichever gateway they came to. Texts are sealed; the key of a message is a keyed digest,
- * so that a dump shows no number.
+ * The parts of long messages of all gateways. Texts are sealed; the key of a message is a keyed digest, so that a
+ * database dump contains no number.
  *
- * During a rotation of the master key a message has one key for each version. All of its keys are locked and read, so two
- * gateways that store under different versions still take turns; a part is stored under the current version alone.
+ * During a rotation of the master key a message has one key per version. All of its keys are locked and read, so two
+ * gateways that store under different versions still exclude each other; a part is stored under the current version
+ * only.
  */
 export class ConcatenationStore {
   constructor(private readonly keys: ServerKeys) {}
 
   /**
-   * Adds parts in the caller's transaction and returns, for each in their order, the edges near it. Reads only as much as
-   * one token can span, however many parts the message has. Locks the messages in the order of their keys until the
-   * transaction ends.
+   * Adds parts in the caller's transaction and returns, in order, the edges near each. Reads only as much as one
+   * token can span, however many parts the message has. Locks the messages in key order until the transaction ends.
    */
   async addParts(tx: Executor, parts: readonly MessagePart[]): Promise<NearbyParts[]> {
     if (parts.length === 0) return [];
@@ -82,17 +82,19 @@ export class ConcatenationStore {
     return nearby;
   }
 
-  /** Forgets messages that no part has joined for that long; answers how many. Call again while it answers 500. */
+  /**
+   * Deletes up to 500 messages without a new part for that time; returns the number. Call again while it returns 500.
+   */
   async purgeOld(db: Executor, olderThanSeconds: number): Promise<number> {
     return (await db.query(PURGE_WHOLES, [olderThanSeconds, PURGE_BATCH])).length;
   }
 
-  /** Parts that wait for the rest of their message now, of 10,000 messages at most. */
-  async waiting(db: Executor): Promise<number> {
+  /** Number of parts whose message is incomplete, counting at most 10,000 messages. */
+  async countWaitingParts(db: Executor): Promise<number> {
     return (await db.query<{ parts: number }>(COUNT_WAITING_PARTS, [MAX_COUNTED]))[0]?.parts ?? 0;
   }
 
-  /** Stored edges by message and part number, near these parts; their messages are locked from here on. */
+  /** Stored edges by message and part number, near these parts; locks their messages. */
   private async readLocked(tx: Executor, keyed: readonly KeyedPart[]): Promise<Map<string, Map<number, string>>> {
     const entries = keyed.flatMap(({ part, keys }) => keys.map((key) => ({ part, key })));
     const totals = new Map(entries.map(({ part, key }) => [key, part.total]));
@@ -102,7 +104,7 @@ export class ConcatenationStore {
       PARTS_BELONG_SECONDS,
     ]);
     const stale = wholes.filter((whole) => whole.stale).map(({ key }) => octetsOf(key));
-    if (stale.length > 0) await tx.query(FORGET_PARTS, [stale]);
+    if (stale.length > 0) await tx.query(DELETE_PARTS, [stale]);
     const rows = await tx.query<{ key: string; number: number; textSealed: Buffer }>(READ_NEIGHBOURS, [
       entries.map(({ key }) => octetsOf(key)),
       entries.map(({ part }) => part.number),
@@ -120,7 +122,7 @@ export class ConcatenationStore {
 
   private async store(tx: Executor, keyed: readonly KeyedPart[]): Promise<void> {
     const entries = keyed.map(({ part, keys: [key] }) => ({ part, key }));
-    // The same part twice in one call: the later one is kept, as it would be in two calls.
+    // The same part twice in one call: the later one is stored, as it would be in two calls.
     const latest = [...new Map(entries.map((entry) => [contextOf(entry.key, entry.part.number), entry])).values()];
     await tx.query(STORE_PARTS, [
       latest.map(({ key }) => octetsOf(key)),

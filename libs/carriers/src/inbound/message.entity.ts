@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { MessageFate } from './message.js';
 
-/** The row of a message, in or out, partitioned by id. Its text is sealed. */
+/** The row of an inbound message, partitioned by id. Its text is sealed. */
 @Entity('messages')
 export class MessageEntity {
   @PrimaryColumn('uuid')
@@ -13,7 +13,7 @@ export class MessageEntity {
   @Column('text')
   carrier!: string;
 
-  /** The bind or the system. */
+  /** The id of the bind or system. */
   @Column('uuid', { name: 'link_id' })
   linkId!: string;
 

@@ -1,6 +1,6 @@
 /**
- * Stores inbound messages. One that is there already was written by an earlier run of the same batch and keeps the fate
- * it had then. $1 JSON array of rows, keys as in the column list, sealed text as base64.
+ * Stores inbound messages. An existing row was written by an earlier run of the same batch and keeps its fate. $1
+ * JSON array of rows, keys as in the column list, sealed text as base64.
  */
 export const INSERT_INBOUND = `
   INSERT INTO messages (id, direction, carrier, link_id, source, source_ton, source_npi, destination, data_coding,

@@ -4,7 +4,7 @@ import type { NewInboundMessage } from './message.js';
 
 /** Writes messages, in the caller's transaction. */
 export class MessageStore {
-  /** Stores MOs, one statement for all. Safe to run twice for the same ids: the first fate stays. */
+  /** Stores MOs in one statement. Safe to run twice for the same ids: the first fate is kept. */
   async insertInbound(tx: Executor, messages: readonly NewInboundMessage[]): Promise<void> {
     if (messages.length > 0) await tx.query(INSERT_INBOUND, [JSON.stringify(messages.map(insertRow))]);
   }
@@ -30,7 +30,7 @@ function insertRow(message: NewInboundMessage): Readonly<Record<string, unknown>
   };
 }
 
-/** PostgreSQL's text has no NUL and no half of a surrogate pair; an address that has one is stored all the same. */
+/** PostgreSQL's text has no NUL and no lone surrogate; they are replaced so that the address can be stored. */
 function storable(address: string): string {
   return address.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 }

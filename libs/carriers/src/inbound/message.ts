@@ -1,6 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 
-/** What became of an MO (contract, MO matching). */
+/** Results of an MO (contract, MO matching). */
 export const MESSAGE_FATES = [
   'matched',
   'duplicate',
@@ -14,14 +14,14 @@ export const MESSAGE_FATES = [
 ] as const;
 export type MessageFate = (typeof MESSAGE_FATES)[number];
 
-/** An MO to be stored with its fate. */
+/** An MO to store with its fate. */
 export interface NewInboundMessage {
-  /** Made before the first attempt to store it, so that a second one changes nothing. */
+  /** Created before the first attempt to store it, so that a second attempt changes nothing. */
   readonly id: Uuid;
   readonly carrier: string;
-  /** The bind or the system that it came by. */
+  /** The bind or system that delivered it. */
   readonly linkId: Uuid;
-  /** The sender's address as the carrier wrote it. */
+  /** The sender's address as written by the carrier. */
   readonly source: string;
   readonly sourceTon: number;
   readonly sourceNpi: number;
@@ -29,7 +29,7 @@ export interface NewInboundMessage {
   readonly dataCoding: number;
   /** The decoded text, sealed under `message-text` with the message's id as context. */
   readonly textSealed: Uint8Array;
-  /** Which part of how many; null for a message on its own. */
+  /** Part number and total; null for a single message. */
   readonly part: { readonly number: number; readonly total: number } | null;
   readonly fate: MessageFate;
   readonly sessionId: Uuid | null;

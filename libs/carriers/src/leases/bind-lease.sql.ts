@@ -1,10 +1,10 @@
 import { LEASE_SECONDS } from './bind-lease.js';
 import { IS_ALIVE } from './gateway.sql.js';
 
-/** When a lease that is taken or renewed now runs out. */
+/** Expiry of a lease that is claimed or renewed now. */
 const RUNS_OUT = `date_trunc('milliseconds', clock_timestamp()) + interval '${LEASE_SECONDS} seconds'`;
 
-/** Makes the rows of connections that are wanted and have none. Rows are never taken away: their epochs must not begin anew. */
+/** Inserts missing rows of wanted connections. Rows are never deleted here: their epochs must not restart. */
 export const ENSURE_SLOTS = `
   INSERT INTO bind_connections (bind_id, slot)
   SELECT b.id, wanted.slot FROM binds b CROSS JOIN LATERAL generate_series(0, b.connections - 1) AS wanted (slot)
@@ -13,7 +13,7 @@ export const ENSURE_SLOTS = `
   ORDER BY b.id, wanted.slot
   ON CONFLICT (bind_id, slot) DO NOTHING`;
 
-/** Every wanted connection: who holds it, and for how long still. */
+/** Every wanted connection with its holder and remaining lease time. */
 export const SURVEY_SLOTS = `
   SELECT c.bind_id AS "bindId", c.slot, CASE WHEN held.left_ms > 0 THEN c.owner END AS owner,
     CASE WHEN held.left_ms > 0 THEN held.left_ms END AS "leftMs"
@@ -24,14 +24,14 @@ export const SURVEY_SLOTS = `
   WHERE b.enabled AND c.slot < b.connections
   ORDER BY c.bind_id, c.slot`;
 
-/** Gateways that take connections. */
-export const LIST_TAKERS = `
+/** Gateways that claim connections. */
+export const LIST_CLAIMING_GATEWAYS = `
   SELECT id FROM gateways
   WHERE NOT stopping AND ${IS_ALIVE} ORDER BY id`;
 
 /**
- * Takes connections that nobody holds, or whose lease has run out, or that the owner held before it lost sight of them;
- * those that another gateway is just taking are passed over. $1 owner; $2 binds and $3 slots in the same order.
+ * Claims connections without a holder, with an expired lease, or already held by the owner; skips those that another
+ * gateway is claiming. $1 owner; $2 binds and $3 slots in the same order.
  */
 export const CLAIM_SLOTS = `
   WITH free AS (
@@ -44,7 +44,7 @@ export const CLAIM_SLOTS = `
   FROM free WHERE taken.bind_id = free.bind_id AND taken.slot = free.slot
   RETURNING taken.bind_id AS "bindId", taken.slot, taken.owner, taken.epoch::text`;
 
-/** The connections of a gateway, locked in one order: two renewals of one gateway must not lock each other out. */
+/** The connections of a gateway, locked in a fixed order: concurrent renewals of one gateway must not deadlock. */
 const OWN_SLOTS = `
   SELECT c.bind_id, c.slot, own.status FROM bind_connections c
     JOIN unnest($2::uuid[], $3::smallint[], $4::bigint[], $5::jsonb[]) AS own (bind_id, slot, epoch, status)
@@ -52,8 +52,8 @@ const OWN_SLOTS = `
   WHERE c.owner = $1 ORDER BY c.bind_id, c.slot FOR UPDATE OF c`;
 
 /**
- * Renews leases, with what their owner sees of the connections; answers those that still were its own.
- * $1 owner; $2 binds, $3 slots, $4 epochs and $5 statuses as JSON in the same order.
+ * Renews leases and stores the connection statuses; returns the leases that the owner still held. $1 owner; $2 binds,
+ * $3 slots, $4 epochs and $5 statuses as JSON in the same order.
  */
 export const RENEW_SLOTS = `
   WITH own AS (${OWN_SLOTS})
@@ -61,15 +61,15 @@ export const RENEW_SLOTS = `
   FROM own WHERE renewed.bind_id = own.bind_id AND renewed.slot = own.slot
   RETURNING renewed.bind_id AS "bindId", renewed.slot`;
 
-/** Gives leases back, with the last that was seen of the connections. Parameters as above. */
+/** Releases leases and stores the last connection statuses. Parameters as above. */
 export const RELEASE_SLOTS = `
   WITH own AS (${OWN_SLOTS})
   UPDATE bind_connections AS released SET owner = NULL, expires_at = NULL, status = own.status
   FROM own WHERE released.bind_id = own.bind_id AND released.slot = own.slot`;
 
 /**
- * Which of these leases are still their owner's. $1 binds, $2 slots, $3 owners, $4 epochs in the same order, $5 whether
- * one that has run out, and that nobody took, counts.
+ * The leases that are still held by their owner. $1 binds, $2 slots, $3 owners, $4 epochs in the same order, $5
+ * whether an expired lease that nobody has claimed counts.
  */
 export const CHECK_LEASES = `
   SELECT c.bind_id AS "bindId", c.slot, c.owner, c.epoch::text FROM bind_connections c

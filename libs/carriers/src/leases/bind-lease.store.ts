@@ -4,7 +4,7 @@ import {
   CHECK_LEASES,
   CLAIM_SLOTS,
   ENSURE_SLOTS,
-  LIST_TAKERS,
+  LIST_CLAIMING_GATEWAYS,
   RELEASE_SLOTS,
   RENEW_SLOTS,
   SURVEY_SLOTS,
@@ -19,47 +19,49 @@ import {
 } from './bind-lease.js';
 import type { ConnectionStatus } from './bind-status.js';
 
-/** A lease with what its owner sees of the connection. */
+/** A lease with the owner's status of the connection. */
 export interface HeldConnection {
   readonly lease: BindLease;
   readonly status: ConnectionStatus;
 }
 
-/** Who may act on which connection of our binds: rows decide, by the database's clock. */
+/** Leases of bind connections: the right to act on a connection, decided in the database by its clock. */
 export class BindLeaseStore {
-  /** How everything that is wanted stands; makes the rows that are missing. */
+  /** The state of all wanted connections; inserts missing rows. */
   async survey(db: Executor): Promise<LeaseSurvey> {
     await db.query(ENSURE_SLOTS);
     const [slots, gateways] = await Promise.all([
       db.query<SurveyedSlot>(SURVEY_SLOTS),
-      db.query<{ id: Uuid }>(LIST_TAKERS),
+      db.query<{ id: Uuid }>(LIST_CLAIMING_GATEWAYS),
     ]);
     return { slots, gateways: gateways.map(({ id }) => id) };
   }
 
-  /** Takes those of the slots that are free; answers the leases that it got. */
-  async claim(db: Executor, owner: Uuid, slots: readonly BindSlotName[]): Promise<BindLease[]> {
+  /** Claims the free ones of the slots; returns the leases obtained. */
+  async claimSlots(db: Executor, owner: Uuid, slots: readonly BindSlotName[]): Promise<BindLease[]> {
     if (slots.length === 0) return [];
     return db.query<BindLease>(CLAIM_SLOTS, [owner, slots.map(({ bindId }) => bindId), slots.map(({ slot }) => slot)]);
   }
 
-  /** Renews leases of one owner; answers the keys of the slots that still were its own (see `slotKey`). */
-  async renew(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<ReadonlySet<string>> {
+  /** Renews leases of one owner; returns the keys of the slots that it still held (see `slotKey`). */
+  async renewLeases(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<ReadonlySet<string>> {
     if (held.length === 0) return new Set();
     const rows = await db.query<BindSlotName>(RENEW_SLOTS, [owner, ...columnsOf(held)]);
     return new Set(rows.map(slotKey));
   }
 
-  /** Gives leases of one owner back, so that another gateway need not wait. Those it has lost stay as they are. */
-  async release(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<void> {
+  /**
+   * Releases leases of one owner, so that another gateway need not wait for their expiry. Lost leases are unchanged.
+   */
+  async releaseLeases(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<void> {
     if (held.length > 0) await db.query(RELEASE_SLOTS, [owner, ...columnsOf(held)]);
   }
 
   /**
-   * Which of these leases hold in the caller's transaction (see `leaseKey`). `evenRunOut`: one that ran out counts as
-   * long as nobody has taken the connection since.
+   * The leases that are held in the caller's transaction (see `leaseKey`). `evenRunOut`: an expired lease counts if
+   * nobody has claimed the connection since.
    */
-  async holding(tx: Executor, leases: readonly BindLease[], evenRunOut = false): Promise<ReadonlySet<string>> {
+  async findHeldLeases(tx: Executor, leases: readonly BindLease[], evenRunOut = false): Promise<ReadonlySet<string>> {
     const named = [...new Map(leases.map((lease) => [leaseKey(lease), lease])).values()];
     if (named.length === 0) return new Set();
     const rows = await tx.query<BindLease>(CHECK_LEASES, [

@@ -1,11 +1,12 @@
 import type { Uuid } from '@countersign/ids';
 
-/** The lease of a connection that its owner does not renew runs out after this time, by the database's clock (contract, Admin). */
+/** A lease that is not renewed expires after this time, by the database's clock (contract, Admin). */
 export const LEASE_SECONDS = 15;
 
 /**
- * Its owner acts for so long after a renewal, and not until the lease runs out: what it began last ends under the lease.
- * A lease that was not renewed for longer belongs to a gateway that died, sleeps or does not reach the database.
+ * The owner acts this long after a renewal, which is less than LEASE_SECONDS: its last operation ends before the
+ * expiry. A lease that was not renewed for longer belongs to a gateway that crashed, is paused or cannot reach the
+ * database.
  */
 export const HELD_FOR_SECONDS = 10;
 
@@ -17,33 +18,33 @@ export interface BindSlotName {
 }
 
 /**
- * The right of one gateway to act on one connection. Whatever is written for the connection names it, so that a gateway
- * that lost the right without knowing writes nothing.
+ * The right of one gateway to act on one connection. Every write for the connection names the lease, so that a
+ * gateway that lost it without noticing writes nothing.
  */
 export interface BindLease extends BindSlotName {
-  /** The gateway. */
+  /** Gateway id. */
   readonly owner: Uuid;
-  /** Rises with every new claim; a bigint as text. */
+  /** Incremented by every claim; a bigint as text. */
   readonly epoch: string;
 }
 
-/** How all that is wanted stands, by the database's clock. */
+/** The state of all wanted connections, by the database's clock. */
 export interface LeaseSurvey {
-  /** Gateways that live and are not stopping, in the order of their ids. */
+  /** Gateways that are alive and not stopping, by id. */
   readonly gateways: readonly Uuid[];
-  /** Every wanted connection, in the order of binds and slots. */
+  /** Every wanted connection, by bind and slot. */
   readonly slots: readonly SurveyedSlot[];
 }
 
 export interface SurveyedSlot extends BindSlotName {
-  /** Who holds it; null when it is free. */
+  /** The holder; null if free. */
   readonly owner: Uuid | null;
-  /** How long the lease has still to go; null when it is free. */
+  /** Remaining lease time; null if free. */
   readonly leftMs: number | null;
 }
 
-/** Names a slot as text, for maps. */
+/** Map key of a slot. */
 export const slotKey = ({ bindId, slot }: BindSlotName): string => `${bindId}/${slot}`;
 
-/** Names a lease as text: the slot at one epoch. */
+/** Map key of a lease: the slot at one epoch. */
 export const leaseKey = (lease: BindLease): string => `${slotKey(lease)}/${lease.epoch}/${lease.owner}`;

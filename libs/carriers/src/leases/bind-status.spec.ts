@@ -46,24 +46,24 @@ describe('the status of a bind', () => {
     ['unbound', [held(0, { ...BOUND, state: 'binding' }), held(1, { ...BOUND, state: 'draining' })]],
     ['unbound', [held(2)]],
     ['unbound', []],
-  ] as const)('is %s by the connections that are wanted', (state, slots) => {
+  ] as const)('is %s by its wanted connections', (state, slots) => {
     expect(bindStatus(two, slots).state).toBe(state);
   });
 
-  it('is disabled whatever its connections are', () => {
+  it('is disabled whatever the state of its connections', () => {
     expect(bindStatus({ ...two, enabled: false }, [held(0), held(1)]).state).toBe('disabled');
   });
 
-  it('shows what the owner of a connection last saw', () => {
+  it("shows the owner's last status of a connection", () => {
     expect(bindStatus(two, [held(1)]).connections).toEqual([NEVER, { ...BOUND, owner: GATEWAY }]);
   });
 
-  it('shows a connection that is no longer wanted as long as somebody holds it', () => {
+  it('shows an unwanted connection as long as it is held', () => {
     const slots = [held(0), held(1), held(2), { ...held(3), held: false }];
     expect(bindStatus(two, slots).connections.map(({ owner }) => owner)).toEqual([GATEWAY, GATEWAY, GATEWAY]);
   });
 
-  it('knows of a connection whose lease has run out only where it was and what went wrong', () => {
+  it('shows only host, reconnects and error of a connection with an expired lease', () => {
     const over = { ...held(0, { ...BOUND, lastError: 'closed by the carrier' }), held: false };
     expect(bindStatus({ enabled: true, connections: 1 }, [over]).connections).toEqual([
       {
@@ -76,7 +76,7 @@ describe('the status of a bind', () => {
     ]);
   });
 
-  it('takes what a gateway does not say, or has not said yet, for nothing', () => {
+  it('uses defaults for fields that a gateway omits', () => {
     const slots = [held(0, null), held(1, { state: 'bound' })];
     expect(bindStatus(two, slots).connections).toEqual([
       { ...NEVER, owner: GATEWAY },

@@ -4,21 +4,21 @@ import type { Bind } from '../config/carrier.js';
 export const CONNECTION_STATES = ['connecting', 'binding', 'bound', 'draining', 'standoff', 'unbound'] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
-/** What the gateway that holds a connection last saw of it (contract, Admin): the JSON of `bind_connections.status`. */
+/** The holding gateway's last status of a connection (contract, Admin): the JSON of `bind_connections.status`. */
 export interface ConnectionStatus {
-  /** The host that is tried or bound; null before the first attempt. */
+  /** The host being tried or bound; null before the first attempt. */
   readonly host: string | null;
   readonly state: ConnectionState;
-  /** When the state was entered, RFC 3339. */
+  /** When this state began, RFC 3339. */
   readonly since: string | null;
-  /** Our requests that are unanswered. */
+  /** Our unanswered requests. */
   readonly windowUsed: number;
-  /** Seen in the last 10 s, as the next one. */
+  /** Average of the last 10 s, as `deliverPerSecond`. */
   readonly submitPerSecond: number;
   readonly deliverPerSecond: number;
-  /** Answers that said "too fast" or "queue full" since it was bound. */
+  /** Responses "throttled" or "queue full" since the bind. */
   readonly throttled: number;
-  /** How long the last enquire_link took; null before one was answered. */
+  /** Round-trip time of the last enquire_link; null before the first answer. */
   readonly enquireLinkMs: number | null;
   readonly reconnects: number;
   readonly lastError: string | null;
@@ -28,11 +28,11 @@ export interface ConnectionStatus {
 export interface BindSlot {
   readonly slot: number;
   readonly owner: Uuid | null;
-  /** Whether the owner acts on it: it has renewed its lease lately enough. */
+  /** Whether the owner acts on it: its lease was renewed recently enough. */
   readonly held: boolean;
-  /** When it ceases, or ceased, to unless it renews its lease; null for a connection that was given back. */
+  /** When the owner stops, or stopped, acting on it without a renewal; null for a released connection. */
   readonly heldUntil: string | null;
-  /** A gateway of another version may say less. */
+  /** A gateway of another version may omit fields. */
   readonly status: Partial<ConnectionStatus> | null;
 }
 
@@ -46,7 +46,7 @@ export type BindState = (typeof BIND_STATES)[number];
 
 export interface BindStatus {
   readonly state: BindState;
-  /** Those that are wanted, and those that are still held. */
+  /** The wanted connections, and surplus ones that are still held. */
   readonly connections: readonly BindConnection[];
 }
 
@@ -63,7 +63,7 @@ const UNBOUND: ConnectionStatus = {
   lastError: null,
 };
 
-/** How a bind is doing, from its row and those of its connections: what nobody holds any more is unbound. */
+/** The status of a bind from its row and those of its connections: connections without a holder are unbound. */
 export function bindStatus(bind: Pick<Bind, 'enabled' | 'connections'>, slots: readonly BindSlot[]): BindStatus {
   const known = new Map(slots.map((slot) => [slot.slot, slot]));
   const wanted = Array.from({ length: bind.connections }, (_, slot) => connectionOf(known.get(slot)));
@@ -78,7 +78,7 @@ function stateOf({ enabled }: Pick<Bind, 'enabled'>, wanted: readonly Connection
   return bound === wanted.length ? 'bound' : 'degraded';
 }
 
-/** What was true of a connection once stays to be read: where it was, how often it was made anew, what went wrong. */
+/** An unheld connection keeps its last host, reconnect count and error. */
 function connectionOf(slot: BindSlot | undefined): BindConnection {
   if (slot === undefined) return { ...UNBOUND, owner: null };
   const { owner, held, heldUntil, status } = slot;

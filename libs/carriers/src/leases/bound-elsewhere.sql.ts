@@ -1,4 +1,4 @@
-/** Binds that a gateway other than this one can send by: its lease holds, and it is not about to leave. $1 this gateway. */
+/** Binds over which another gateway can send: its lease is valid, and it is not stopping. $1 this gateway. */
 export const LIST_BOUND_ELSEWHERE = `
   SELECT DISTINCT c.bind_id AS "bindId" FROM bind_connections c JOIN gateways g ON g.id = c.owner
   WHERE c.owner <> $1 AND NOT g.stopping AND c.expires_at > clock_timestamp() AND c.status->>'state' = 'bound'`;

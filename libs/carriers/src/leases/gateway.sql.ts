@@ -1,19 +1,19 @@
 import { LEASE_SECONDS } from './bind-lease.js';
 
-/** A row of `gateways` that has not been seen for the time of a lease is of a dead one, and so are its connections. */
+/** A gateway that was not seen for LEASE_SECONDS counts as dead, and so do its connections. */
 export const IS_ALIVE = `gateways.seen_at > clock_timestamp() - interval '${LEASE_SECONDS} seconds'`;
 
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**
- * Says that a gateway lives, and forgets those that have been dead for an hour. $1 its id, $2 host, $3 version,
- * $4 whether it is stopping.
+ * Records a gateway's heartbeat, and deletes gateways dead for an hour. $1 id, $2 host, $3 version, $4 whether it is
+ * stopping.
  */
-export const BEAT_GATEWAY = `
+export const UPSERT_GATEWAY = `
   WITH forgotten AS (DELETE FROM gateways WHERE id <> $1 AND seen_at < clock_timestamp() - interval '1 hour')
   INSERT INTO gateways AS own (id, host, version, started_at, seen_at, stopping)
   VALUES ($1, $2, $3, ${NOW}, ${NOW}, $4)
   ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, stopping = own.stopping OR excluded.stopping`;
 
-/** Takes a gateway's row away, and with it what it said of its systems. $1 id. */
+/** Deletes a gateway's row, and by cascade its system connections. $1 id. */
 export const DELETE_GATEWAY = `DELETE FROM gateways WHERE id = $1`;

@@ -14,16 +14,9 @@ export {
   bindStatus,
   CONNECTION_STATES,
   type BindConnection,
-  type BindSlot,
-  type BindState,
-  type BindStatus,
   type ConnectionState,
   type ConnectionStatus,
 } from './bind-status.js';
 export { bindsBoundElsewhere } from './bound-elsewhere.js';
 export { GatewayStore, type GatewayIdentity } from './gateway.store.js';
-export {
-  SystemConnectionStore,
-  type SystemConnection,
-  type SystemConnectionStatus,
-} from './system-connection.store.js';
+export { SystemConnectionStore, type SystemConnection } from './system-connection.store.js';

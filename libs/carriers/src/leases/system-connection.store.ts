@@ -4,20 +4,20 @@ import type { BindType } from '../config/carrier.js';
 import {
   COUNT_ONE_SYSTEM_ELSEWHERE,
   COUNT_SYSTEM_CONNECTIONS_ELSEWHERE,
-  KEEP_SYSTEM_CONNECTIONS,
+  REPLACE_SYSTEM_CONNECTIONS,
 } from './system-connection.sql.js';
 
-/** What a gateway last saw of a connection that a system has made to it. */
+/** A gateway's last status of a connection that a system made to it. */
 export interface SystemConnectionStatus {
   readonly state: 'bound' | 'draining';
   readonly tls: boolean;
-  /** Requests of ours that it has not answered. */
+  /** Our requests that it has not answered. */
   readonly windowUsed: number;
-  /** Messages a second that came, over the last 10 s. */
+  /** Messages received per second, average of the last 10 s. */
   readonly submitPerSecond: number;
   /** Messages answered "throttled" since it bound. */
   readonly throttled: number;
-  /** How long the last answered enquire_link of ours took; null before the first. */
+  /** Round-trip time of the last answered enquire_link; null before the first. */
   readonly enquireLinkMs: number | null;
   readonly lastError: string | null;
 }
@@ -32,13 +32,13 @@ export interface SystemConnection {
   readonly status: SystemConnectionStatus;
 }
 
-/** Which systems are connected to which gateway: each gateway says it of itself, in sets. */
+/** The connections of systems by gateway: each gateway writes its own rows, as a set. */
 export class SystemConnectionStore {
   constructor(private readonly gatewayId: Uuid) {}
 
-  /** Makes the rows of this gateway those of these connections. */
-  async keep(tx: Executor, connections: readonly SystemConnection[]): Promise<void> {
-    await tx.query(KEEP_SYSTEM_CONNECTIONS, [
+  /** Replaces this gateway's rows by these connections. */
+  async replaceConnections(tx: Executor, connections: readonly SystemConnection[]): Promise<void> {
+    await tx.query(REPLACE_SYSTEM_CONNECTIONS, [
       this.gatewayId,
       connections.map(({ id }) => id),
       connections.map(({ systemId }) => systemId),
@@ -48,7 +48,7 @@ export class SystemConnectionStore {
     ]);
   }
 
-  /** Connections that systems have at other gateways that live; a system that has none is not in the map. */
+  /** Connections of systems at other live gateways; a system without connections is not in the map. */
   async countElsewhere(db: Executor): Promise<ReadonlyMap<Uuid, number>> {
     const rows = await db.query<{ systemId: Uuid; connections: number }>(COUNT_SYSTEM_CONNECTIONS_ELSEWHERE, [
       this.gatewayId,
@@ -56,7 +56,7 @@ export class SystemConnectionStore {
     return new Map(rows.map(({ systemId, connections }) => [systemId, connections]));
   }
 
-  /** Connections that this system has at other gateways that live. */
+  /** Connections of this system at other live gateways. */
   async countOfSystemElsewhere(db: Executor, systemId: Uuid): Promise<number> {
     const rows = await db.query<{ connections: number }>(COUNT_ONE_SYSTEM_ELSEWHERE, [this.gatewayId, systemId]);
     return rows[0]?.connections ?? 0;

@@ -6,7 +6,7 @@ import type { OutboundState } from '../outbound/outbound.js';
 /** The link id of MOs of test numbers; no bind or system has it. */
 export const TEST_LINK_ID: Uuid = '00000000-0000-0000-0000-000000000000';
 
-/** How a message reads in either direction. The kind of a link that is gone is not known any more. */
+/** The common columns of messages in both directions. `linkKind` is null for a deleted link. */
 const INBOUND = `id, 'in' AS direction, link_id = '${TEST_LINK_ID}' AS test, fate, received_at AS at, session_id AS "sessionId", account_id AS "accountId",
   carrier, CASE WHEN EXISTS (SELECT 1 FROM binds WHERE binds.id = link_id) THEN 'bind'
     WHEN EXISTS (SELECT 1 FROM smpp_systems WHERE smpp_systems.id = link_id) THEN 'sys' END AS "linkKind",
@@ -23,19 +23,19 @@ const OUTBOUND = `id, 'out' AS direction, test, state AS fate, created_at AS at,
 export const FIND_MESSAGE = `
   SELECT ${INBOUND} FROM messages WHERE id = $1 UNION ALL SELECT ${OUTBOUND} FROM outbound_messages WHERE id = $1`;
 
-/** Its text, sealed; null once it is erased. $1 id. */
+/** The sealed text; null after erasure. $1 id. */
 export const FIND_TEXT = `
   SELECT text_sealed AS sealed FROM messages WHERE id = $1
   UNION ALL SELECT text_sealed FROM outbound_messages WHERE id = $1`;
 
-/** Which messages are asked for. */
+/** A filter of messages. */
 export interface MessageFilter {
   readonly direction?: 'in' | 'out' | undefined;
   readonly sessionId?: Uuid | undefined;
   readonly fate?: MessageFate | OutboundState | undefined;
   /** Both modes when undefined. */
   readonly mode?: Mode | undefined;
-  /** The phone's number in E.164: where an MO came from, where an MT goes to. */
+  /** The phone's number in E.164: source of an MO, destination of an MT. */
   readonly phone?: string | undefined;
 }
 
@@ -44,11 +44,11 @@ export interface MessagePage {
   readonly startingAfter: Uuid | null;
 }
 
-/** Puts a value into a statement, and answers how the statement names it. */
+/** Adds a value to a statement, and returns its placeholder. */
 type Put = (value: unknown) => string;
 
-/** Rows of one table that all of the conditions hold for. */
-interface Look {
+/** A query of one table with its conditions. */
+interface TableQuery {
   readonly from: string;
   readonly conditions: readonly string[];
 }
@@ -68,9 +68,9 @@ const ofPhone = (phone: string, put: Put): string =>
   `session_id IN (SELECT id FROM sessions WHERE phone = ${put(phone)})`;
 
 /**
- * A page of messages, newest first, in one row more than asked for where there are more; null where nothing can be so.
- * Every look is for one index. Those that matched came from the phone of their session, and codes go to it; of all
- * others the sender is found as the carrier wrote it.
+ * A page of messages, newest first, with one row more than requested if there are more; null when nothing can match.
+ * Each query is made for one index. MOs that matched, and codes, are found by the phone of their session; other MOs
+ * by the sender as written by the carrier.
  */
 export function pageOfMessages(
   { direction, sessionId, fate, phone, mode }: MessageFilter,
@@ -81,11 +81,11 @@ export function pageOfMessages(
   const before = startingAfter === null ? [] : [`id < ${put(startingAfter)}`];
   const ofSession = sessionId === undefined ? [] : [`session_id = ${put(sessionId)}`];
   const common = [...before, ...ofSession];
-  const looks: Look[] = [];
+  const queries: TableQuery[] = [];
   if (direction !== 'out' && (fate === undefined || isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`fate = ${put(fate)}`];
     for (const sent of inboundOf(phone, put)) {
-      looks.push({
+      queries.push({
         from: `${INBOUND} FROM messages`,
         conditions: [...common, ...fated, ...sent, ...ofMode(INBOUND_MODE, mode)],
       });
@@ -94,12 +94,12 @@ export function pageOfMessages(
   if (direction !== 'in' && (fate === undefined || !isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`state = ${put(fate)}`];
     const sent = phone === undefined ? [] : [ofPhone(phone, put)];
-    looks.push({
+    queries.push({
       from: `${OUTBOUND} FROM outbound_messages`,
       conditions: [...common, ...fated, ...sent, ...ofMode(OUTBOUND_MODE, mode)],
     });
   }
-  return looks.length === 0 ? null : { text: union(looks), values };
+  return queries.length === 0 ? null : { text: union(queries), values };
 }
 
 function inboundOf(phone: string | undefined, put: Put): readonly (readonly string[])[] {
@@ -111,11 +111,11 @@ function inboundOf(phone: string | undefined, put: Put): readonly (readonly stri
   ];
 }
 
-/** How carriers write an international number. */
+/** The spellings of an international number by carriers. */
 const spellingsOf = (e164: string): string[] => [e164, e164.slice(1), `00${e164.slice(1)}`];
 
-function union(looks: readonly Look[]): string {
-  const parts = looks.map(({ from, conditions }) => {
+function union(queries: readonly TableQuery[]): string {
+  const parts = queries.map(({ from, conditions }) => {
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
     return `(SELECT ${from} ${where} ORDER BY id DESC LIMIT $1)`;
   });

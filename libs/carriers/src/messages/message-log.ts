@@ -4,31 +4,31 @@ import { FIND_MESSAGE, FIND_TEXT, pageOfMessages, type MessageFilter } from './m
 import type { MessageFate } from '../inbound/message.js';
 import type { OutboundState } from '../outbound/outbound.js';
 
-/** A message in either direction, as engineers read it: without its text. */
+/** A message in either direction for operators, without its text. */
 export interface MessageRecord {
   readonly id: Uuid;
   readonly direction: 'in' | 'out';
-  /** Sent by a test number, or by a test key. */
+  /** Sent by a test number, or with a test key. */
   readonly test: boolean;
-  /** What became of an MO; how far an MT has come. */
+  /** The result of an MO; the state of an MT. */
   readonly fate: MessageFate | OutboundState;
-  /** When an MO was stored, when an MT was asked for. */
+  /** When an MO was stored, when an MT was requested. */
   readonly at: Date;
   readonly sessionId: Uuid | null;
   readonly accountId: Uuid | null;
   readonly carrier: string | null;
-  /** What the link is: a bind, a system; null when it is not known, or no longer. */
+  /** Kind of the link: a bind or a system; null when unknown or deleted. */
   readonly linkKind: 'bind' | 'sys' | null;
   readonly linkId: Uuid | null;
-  /** As the carrier wrote them, in an MO. */
+  /** For an MO as written by the carrier. */
   readonly source: string;
   readonly destination: string;
-  /** Of an MO that is a part of a longer one. */
+  /** Of an MO that is one part of a long message. */
   readonly partNumber: number | null;
   readonly partTotal: number | null;
-  /** The rest is of MT alone. */
+  /** The following fields are set for MTs only. */
   readonly attempts: number | null;
-  /** So many of the attempts got no answer: the carrier may have taken the message, or not. */
+  /** Number of attempts without an answer: the carrier may or may not have accepted the message. */
   readonly unknownFates: number | null;
   readonly networkError: string | null;
   readonly smscMessageId: string | null;
@@ -36,7 +36,7 @@ export interface MessageRecord {
   readonly endedAt: Date | null;
 }
 
-/** Messages in and out as one list, newest first. They are read and never changed here, so that nothing is locked. */
+/** Messages in and out as one list, newest first. Read only, so nothing is locked. */
 export class MessageLog implements Records<MessageRecord> {
   constructor(private readonly filter: MessageFilter = {}) {}
 
@@ -55,7 +55,7 @@ export class MessageLog implements Records<MessageRecord> {
     return this.find(tx, id);
   }
 
-  /** The text of a message, sealed under `message-text` with its id as context; null once it is erased. */
+  /** The text of a message, sealed under `message-text` with its id as context; null after erasure. */
   async sealedText(db: Executor, id: Uuid): Promise<Buffer | null> {
     const [text] = await db.query<{ sealed: Buffer | null }>(FIND_TEXT, [id]);
     return text?.sealed ?? null;

@@ -1,12 +1,5 @@
 export { canonicalId, receiptIdOf } from './message-id.js';
-export {
-  MtMessageStore,
-  type AttemptRecord,
-  type DeliveryClaim,
-  type MtMessageStoreOptions,
-  type DueLook,
-  type TestStep,
-} from './mt-message.store.js';
+export { MtMessageStore, type AttemptRecord, type DeliveryClaim, type DueQuery } from './mt-message.store.js';
 export { OutboundQueue } from './outbound-queue.js';
 export {
   destinationPrefix,
@@ -15,11 +8,10 @@ export {
   type ClaimedMessage,
   type DeliveryPlan,
   type DueMessage,
-  type NewOutboundMessage,
   type OutboundState,
   type PlannedAttempt,
-  type ReceiptFate,
-  type ReceiptNote,
+  type ReceiptResult,
+  type ReceiptRecord,
 } from './outbound.js';
 export { OutboundLookup } from './outbound.lookup.js';
 export { OutboundStore } from './outbound.store.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalId, receiptIdOf } from './message-id.js';
 
-describe('the id of a response, as its receipt spells it', () => {
+describe('the message id as spelled in the receipt', () => {
   it.each([
     ['as-is', '00AbCd1', '00AbCd1'],
     ['hex-to-dec', '7F', '127'],
@@ -11,8 +11,8 @@ describe('the id of a response, as its receipt spells it', () => {
     ['dec-to-hex', '127', '7f'],
     ['dec-to-hex', '0000255', 'ff'],
     ['hex-to-dec', 'ffffffffffffffffffff', '1208925819614629174706175'],
-  ] as const)('by %s: %s is %s', (base, given, told) => {
-    expect(receiptIdOf(given, base)).toBe(told);
+  ] as const)('by %s: %s is %s', (base, given, expected) => {
+    expect(receiptIdOf(given, base)).toBe(expected);
   });
 
   it.each([
@@ -20,11 +20,11 @@ describe('the id of a response, as its receipt spells it', () => {
     ['hex-to-dec', ''],
     ['dec-to-hex', '7f'],
     ['dec-to-hex', 'north-1'],
-  ] as const)('by %s stays as it is where it is no such number: %s', (base, given) => {
+  ] as const)('by %s is unchanged if it is not such a number: %s', (base, given) => {
     expect(receiptIdOf(given, base)).toBe(given);
   });
 
-  it('is found both ways, whatever zeros and case the carrier writes', () => {
+  it('is matched in both directions, with any zeros and case', () => {
     const spelt = fc.record({ number: fc.bigInt({ min: 0n, max: 2n ** 128n }), zeros: fc.nat(8), upper: fc.boolean() });
     fc.assert(
       fc.property(spelt, ({ number, zeros, upper }) => {

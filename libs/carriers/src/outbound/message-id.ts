@@ -3,14 +3,14 @@ import type { MessageIdBase } from '../config/carrier.js';
 const HEXADECIMAL = /^(?:0x)?([0-9a-f]{1,64})$/i;
 const DECIMAL = /^[0-9]{1,64}$/;
 
-/** Carriers write one id in two ways: in lower or upper case, with or without the zeros in front. */
+/** Normalises a carrier's id: carriers write it in lower or upper case, with or without leading zeros. */
 export function canonicalId(smscMessageId: string): string {
   return smscMessageId.toLowerCase().replace(/^0+(?=.)/, '');
 }
 
 /**
- * How the receipt of a message will spell the id that the response to its submit gave: some carriers write the one in
- * hexadecimal and the other in decimal. An id that is no such number stands as it is.
+ * The spelling of a message id in its receipt, from the id in the submit_sm_resp: some carriers write one in
+ * hexadecimal and the other in decimal. An id that is not such a number is returned unchanged.
  */
 export function receiptIdOf(smscMessageId: string, base: MessageIdBase): string {
   switch (base) {

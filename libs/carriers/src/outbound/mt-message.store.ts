@@ -11,14 +11,14 @@ import {
   LOCK_DUE,
   LOCK_LAPSED,
   NAME_SUBMISSIONS,
-  NOTE_RECEIPTS,
-  NOTE_SUBMITTED,
+  UPSERT_RECEIPTS,
+  MARK_SUBMITTED,
   POSTPONE_MESSAGES,
   PURGE_ORPHANS,
   PURGE_SUBMISSIONS,
   READ_SESSIONS,
   REQUEUE_MESSAGES,
-  TAKE_BACK,
+  REQUEUE_LAPSED,
 } from './outbound.sql.js';
 import type {
   AttemptOutcome,
@@ -26,38 +26,38 @@ import type {
   DeliveryPlan,
   DueMessage,
   PlannedAttempt,
-  ReceiptFate,
-  ReceiptNote,
+  ReceiptResult,
+  ReceiptRecord,
 } from './outbound.js';
 
-/** A receipt that came before the response to its submit; one that waits longer is nobody's. */
+/** How long a receipt may precede its submit response; older unmatched receipts are deleted. */
 const ORPHAN_SECONDS = 600;
-/** Codes live for minutes, but the receipts of the slowest carriers take days. */
+/** How long carrier ids are kept: codes live for minutes, but the slowest carriers send receipts after days. */
 const REMEMBERED_SECONDS = 4 * 24 * 60 * 60;
 const PURGE_BATCH = 500;
-/** More parked receipts than this are not counted: something is badly wrong by then. */
+/** Maximum number of parked receipts that are counted. */
 const MAX_COUNTED = 100_000;
 
 export interface MtMessageStoreOptions {
   readonly events: EventStore;
-  /** A new id by the database's clock. */
+  /** A new id from the database's clock. */
   newId(): Uuid;
 }
 
-export interface DueLook {
+export interface DueQuery {
   readonly limit: number;
-  /** The ids that are looked at, up to, but not, `beforeId`: the fewer partitions, the quicker. */
+  /** Range of ids to read, `beforeId` exclusive: fewer partitions are faster. */
   readonly fromId: Uuid;
   readonly beforeId: Uuid;
-  /** The gateway that asks. */
+  /** The claiming gateway. */
   readonly claimedBy: Uuid;
 }
 
 export interface DeliveryClaim {
   readonly claimed: readonly ClaimedMessage[];
-  /** Events written: ring the bell with them after the commit. */
+  /** Events written: notify the dispatcher with them after the commit. */
   readonly eventIds: readonly Uuid[];
-  /** How many were due. */
+  /** Number of due messages read. */
   readonly due: number;
 }
 
@@ -65,19 +65,19 @@ export interface AttemptRecord {
   readonly id: Uuid;
   readonly attempt: number;
   readonly carrier: string;
-  /** Of the connection that it went by. */
+  /** Lease of the connection that was used. */
   readonly lease: BindLease;
   readonly outcome: AttemptOutcome;
 }
 
-/** A message of a test key takes a step, as a carrier would have made it. */
+/** A simulated step of a test key's message. */
 export interface TestStep {
   readonly id: Uuid;
   readonly to: 'submitted' | 'delivered' | 'undelivered';
   readonly networkError: string | null;
 }
 
-/** What a message has just come to. */
+/** A state change of a message. */
 interface Step {
   readonly id: Uuid;
   readonly sessionId: Uuid;
@@ -97,8 +97,8 @@ interface SessionFacts {
 }
 
 /**
- * How codes come to their ends: claimed before each attempt, recorded after it, settled by the carrier's receipt, told
- * of by an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
+ * State changes of outbound codes: claimed before each attempt, recorded after it, ended by the carrier's receipt,
+ * with an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
  */
 export class MtMessageStore {
   private readonly leases = new BindLeaseStore();
@@ -106,72 +106,76 @@ export class MtMessageStore {
   constructor(private readonly o: MtMessageStoreOptions) {}
 
   /**
-   * Decides what is due, message by message: sent, let wait, or given up. Attempts that nobody finished are taken back
-   * first; what becomes of them is decided with the rest.
+   * Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. Requeues attempts with an
+   * expired claim first and decides on them too.
    */
-  async claim(tx: Executor, look: DueLook, planOf: (message: DueMessage) => DeliveryPlan): Promise<DeliveryClaim> {
-    await takeBack(tx, look);
-    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [look.limit, look.fromId, look.beforeId]);
+  async claimDueMessages(
+    tx: Executor,
+    query: DueQuery,
+    planOf: (message: DueMessage) => DeliveryPlan,
+  ): Promise<DeliveryClaim> {
+    await requeueLapsed(tx, query);
+    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [query.limit, query.fromId, query.beforeId]);
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
     const sessions = await sessionsOf(tx, rows);
     const decided = rows.map((row) => {
       const message = { ...row, sessionLive: sessions.get(row.sessionId)?.live ?? false };
       return { message, plan: planOf(message) };
     });
-    const claimed = await claimAll(tx, look.claimedBy, decided);
+    const claimed = await claimAll(tx, query.claimedBy, decided);
     await postponeAll(tx, decided);
     const given = decided.flatMap(({ message: { id }, plan }): Ending[] =>
       plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error }] : [],
     );
-    const eventIds = await this.tell(tx, await endAll(tx, given, 'queued'));
+    const eventIds = await this.appendEvents(tx, await endAll(tx, given, 'queued'));
     return { claimed, eventIds, due: rows.length };
   }
 
   /**
-   * Records what came of attempts. One whose time had lapsed changes nothing any more, nor does one over a connection
-   * that another gateway has taken, or that was given back: its fate is unknown. Answers the events written. No message
-   * twice.
+   * Records the outcomes of attempts. Attempts whose claim expired, or over a connection that another gateway has
+   * claimed, or that was released, change nothing: their outcome is unknown. Returns the ids of the events written.
+   * At most one record per message.
    */
-  async record(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
-    const records = await this.unfenced(tx, all);
-    const parked = await nameSubmissions(tx, records);
-    const submitted = await noteSubmitted(tx, records);
+  async recordAttempts(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
+    const records = await this.withHeldLease(tx, all);
+    const parkedReceipts = await nameSubmissions(tx, records);
+    const submitted = await markSubmitted(tx, records);
     await requeueAll(tx, records);
-    const told = new Set(submitted.map(({ id }) => id));
-    const settled = await endAll(
+    const submittedIds = new Set(submitted.map(({ id }) => id));
+    const ended = await endAll(
       tx,
-      parked.filter(({ id }) => told.has(id)),
+      parkedReceipts.filter(({ id }) => submittedIds.has(id)),
       'submitted',
     );
-    return this.tell(tx, [...submitted, ...settled]);
+    return this.appendEvents(tx, [...submitted, ...ended]);
   }
 
-  /** Takes final receipts, and says what became of each. No two of one carrier and id. */
-  async receive(
+  /** Applies final receipts, and returns the result of each. At most one per carrier and id. */
+  async applyReceipts(
     tx: Executor,
-    notes: readonly ReceiptNote[],
-  ): Promise<{ readonly fates: readonly ReceiptFate[]; readonly eventIds: readonly Uuid[] }> {
-    if (notes.length === 0) return { fates: [], eventIds: [] };
-    const known = await tx.query<KnownReceipt>(NOTE_RECEIPTS, [
+    notes: readonly ReceiptRecord[],
+  ): Promise<{ readonly results: readonly ReceiptResult[]; readonly eventIds: readonly Uuid[] }> {
+    if (notes.length === 0) return { results: [], eventIds: [] };
+    const known = await tx.query<KnownReceipt>(UPSERT_RECEIPTS, [
       notes.map(({ carrier }) => carrier),
       notes.map(({ smscMessageId }) => canonicalId(smscMessageId)),
       notes.map(({ state }) => state),
       notes.map(({ networkError }) => networkError),
     ]);
     const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
-    const settled = await endAll(tx, known.flatMap(endingOf), 'submitted');
-    const ended = new Set(settled.map(({ id }) => id));
-    const fates = notes.map((note): ReceiptFate => {
+    const ended = await endAll(tx, known.flatMap(endingOf), 'submitted');
+    const endedIds = new Set(ended.map(({ id }) => id));
+    const results = notes.map((note): ReceiptResult => {
       const owner = owners.get(keyOf({ ...note, smscMessageId: canonicalId(note.smscMessageId) })) ?? null;
       if (owner === null) return 'parked';
-      return ended.has(owner) ? 'settled' : 'late';
+      return endedIds.has(owner) ? 'settled' : 'late';
     });
-    return { fates, eventIds: await this.tell(tx, settled) };
+    return { results, eventIds: await this.appendEvents(tx, ended) };
   }
 
-  /** Acts out what a carrier would do with messages of test keys. Steps that were made already are left out. */
-  async actOut(tx: Executor, steps: readonly TestStep[]): Promise<Uuid[]> {
-    const submitted = await noteSubmitted(
+  /** Applies simulated steps to messages of test keys. Steps that were already made are skipped. */
+  async applyTestSteps(tx: Executor, steps: readonly TestStep[]): Promise<Uuid[]> {
+    const submitted = await markSubmitted(
       tx,
       steps
         .filter(({ to }) => to === 'submitted')
@@ -181,28 +185,31 @@ export class MtMessageStore {
     const endings = steps.flatMap(({ id, to, networkError }): Ending[] =>
       to === 'submitted' ? [] : [{ id, state: to, networkError }],
     );
-    return this.tell(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
+    return this.appendEvents(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
   }
 
-  /** How many receipts wait for their message now, 100,000 at most. */
-  async parked(db: Executor): Promise<number> {
+  /** Number of receipts without a message, 100,000 at most. */
+  async countParkedReceipts(db: Executor): Promise<number> {
     return (await db.query<{ parked: number }>(COUNT_PARKED, [MAX_COUNTED]))[0]?.parked ?? 0;
   }
 
-  /** Forgets receipts that turned out to be nobody's, 500 at a time; answers how many. */
+  /** Deletes up to 500 unmatched receipts; returns the number deleted. */
   async purgeOrphans(db: Executor): Promise<number> {
     return (await db.query(PURGE_ORPHANS, [ORPHAN_SECONDS, PURGE_BATCH])).length;
   }
 
-  /** Forgets ids of carriers whose receipts have had their time. Call again while it answers 500. */
+  /**
+   * Deletes up to 500 carrier ids whose receipts are no longer expected; returns the number. Call again while it
+   * returns 500.
+   */
   async purgeOld(db: Executor): Promise<number> {
     return (await db.query(PURGE_SUBMISSIONS, [REMEMBERED_SECONDS, PURGE_BATCH])).length;
   }
 
-  /** That nothing came of an attempt may be recorded without a lease: nobody acted. */
-  private async unfenced(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
+  /** `busy` outcomes are recorded without a valid lease, because nothing was sent. */
+  private async withHeldLease(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
     const acted = records.filter(({ outcome }) => outcome.kind !== 'busy');
-    const holding = await this.leases.holding(
+    const holding = await this.leases.findHeldLeases(
       tx,
       acted.map(({ lease }) => lease),
       true,
@@ -210,7 +217,7 @@ export class MtMessageStore {
     return records.filter(({ outcome, lease }) => outcome.kind === 'busy' || holding.has(leaseKey(lease)));
   }
 
-  private async tell(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {
+  private async appendEvents(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {
     if (steps.length === 0) return [];
     const sessions = await sessionsOf(tx, steps);
     const events = steps.map(({ id: messageId, ...step }) => {
@@ -247,13 +254,13 @@ async function sessionsOf(
   return new Map(found.map((session) => [session.id, session]));
 }
 
-/** Attempts that nobody finished: whoever made them is gone. */
-async function takeBack(tx: Executor, { limit, fromId, beforeId }: DueLook): Promise<void> {
+/** Requeues attempts with an expired claim: their gateway is gone. */
+async function requeueLapsed(tx: Executor, { limit, fromId, beforeId }: DueQuery): Promise<void> {
   const lapsed = await tx.query<{ id: Uuid }>(LOCK_LAPSED, [limit, fromId, beforeId]);
   if (lapsed.length === 0) return;
   const ids = lapsed.map(({ id }) => id);
   const { low, high } = idBounds(ids);
-  await tx.query(TAKE_BACK, [ids, low, high]);
+  await tx.query(REQUEUE_LAPSED, [ids, low, high]);
 }
 
 interface Decided {
@@ -296,9 +303,9 @@ async function postponeAll(tx: Executor, decided: readonly Decided[]): Promise<v
   await tx.query(POSTPONE_MESSAGES, [ids, waits.map(({ ms }) => ms), waits.map(({ afresh }) => afresh), low, high]);
 }
 
-/** Says whose the carriers' ids are, and answers the receipts that were there before. */
+/** Stores the messages of carrier ids, and returns the receipts that had arrived before. */
 async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]): Promise<Ending[]> {
-  // An id that a carrier gave twice in one moment is the later message's.
+  // An id that a carrier assigned twice in one batch belongs to the later message.
   const named = new Map<string, { carrier: string; smscMessageId: string; id: Uuid }>();
   for (const { id, carrier, outcome } of records) {
     if (outcome.kind !== 'submitted' || outcome.receiptId === null) continue;
@@ -321,7 +328,7 @@ async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]):
   );
 }
 
-async function noteSubmitted(
+async function markSubmitted(
   tx: Executor,
   records: readonly { readonly id: Uuid; readonly attempt: number | null; readonly outcome: AttemptOutcome }[],
   from: 'sending' | 'queued' = 'sending',
@@ -332,7 +339,7 @@ async function noteSubmitted(
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const { low, high } = idBounds(ids);
-  const written = await tx.query<StepRow>(NOTE_SUBMITTED, [
+  const updated = await tx.query<StepRow>(MARK_SUBMITTED, [
     ids,
     rows.map(({ attempt }) => attempt),
     rows.map(({ smscMessageId }) => smscMessageId),
@@ -340,7 +347,7 @@ async function noteSubmitted(
     high,
     from,
   ]);
-  return written.map((row) => ({ ...row, state: 'submitted', networkError: null }));
+  return updated.map((row) => ({ ...row, state: 'submitted', networkError: null }));
 }
 
 async function requeueAll(tx: Executor, records: readonly AttemptRecord[]): Promise<void> {
@@ -367,7 +374,7 @@ async function endAll(tx: Executor, endings: readonly Ending[], from: 'queued' |
   const ids = [...byId.keys()];
   const { low, high } = idBounds(ids);
   const all = [...byId.values()];
-  const written = await tx.query<StepRow>(END_MESSAGES, [
+  const updated = await tx.query<StepRow>(END_MESSAGES, [
     ids,
     all.map(({ state }) => state),
     all.map(({ networkError }) => networkError),
@@ -375,7 +382,7 @@ async function endAll(tx: Executor, endings: readonly Ending[], from: 'queued' |
     high,
     from,
   ]);
-  return written.flatMap((row) => {
+  return updated.flatMap((row) => {
     const ending = byId.get(row.id);
     return ending === undefined ? [] : [{ ...row, state: ending.state, networkError: ending.networkError }];
   });

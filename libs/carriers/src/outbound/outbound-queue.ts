@@ -1,25 +1,25 @@
 import type { QueueDepth } from '@countersign/events';
 import { idBounds, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import { LOCK_TRIED, OUTBOUND_DEPTH, TRY_AFRESH } from './outbound-queue.sql.js';
+import { LOCK_TRIED, OUTBOUND_DEPTH, RETRY_NOW } from './outbound-queue.sql.js';
 
-/** What engineers see of the codes on their way out, and what they can do for them. */
+/** Operator view and operations of the outbound queue. */
 export class OutboundQueue {
   async depth(db: Executor): Promise<QueueDepth> {
     const [depth] = await db.query<QueueDepth>(OUTBOUND_DEPTH);
-    if (depth === undefined) throw new Error('a statement of one row answered none');
+    if (depth === undefined) throw new Error('OUTBOUND_DEPTH returned no row');
     return depth;
   }
 
   /**
-   * Codes whose attempts came to nothing so far are due at once, by routes that refused them too; answers how many. One
-   * that was given up stays so: its text went with it, and its failure has been told.
+   * Makes codes whose attempts failed so far due at once, on routes that refused them too; returns their number. A
+   * failed code stays failed: its text is erased and its failure was reported.
    */
   async retryFailed(tx: Executor, limit: number): Promise<number> {
     const ids = (await tx.query<{ id: Uuid }>(LOCK_TRIED, [limit])).map(({ id }) => id);
     if (ids.length === 0) return 0;
     const { low, high } = idBounds(ids);
-    await tx.query(TRY_AFRESH, [ids, low, high]);
+    await tx.query(RETRY_NOW, [ids, low, high]);
     return ids.length;
   }
 }

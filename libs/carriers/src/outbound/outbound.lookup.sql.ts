@@ -1,8 +1,8 @@
-/** Where a message went. $1 id, $2 session, $3 account, $4 whether of a test key. */
+/** The destination of a message. $1 id, $2 session, $3 account, $4 whether of a test key. */
 export const FIND_QUEUED = `
   SELECT destination FROM outbound_messages WHERE id = $1 AND session_id = $2 AND account_id = $3 AND test = $4`;
 
-/** A row when the number can be sent to; the routes are tens or hundreds. $1 number in E.164. */
+/** One row if a route exists for the number; the table has tens or hundreds of rows. $1 number in E.164. */
 export const HAS_OPEN_ROUTE = `
   SELECT 1 FROM routes JOIN binds ON binds.id = routes.bind_id
   WHERE routes.enabled AND binds.enabled AND binds.bind_type <> 'receiver' AND starts_with($1, routes.prefix) LIMIT 1`;

@@ -1,11 +1,11 @@
 import { isRunning } from '@countersign/events';
 
-/** Database time without the microseconds that a JS date would lose. */
+/** Database time truncated to the precision of a JS date. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**
- * Queues a message, due at once. $1 id, $2 session, $3 account, $4 test, $5 destination, $6 its block, $7 country,
- * $8 sender, $9 sealed text, $10 when it was asked for, $11 when its session ends.
+ * Queues a message, due at once. $1 id, $2 session, $3 account, $4 test, $5 destination, $6 its block, $7 country, $8
+ * sender, $9 sealed text, $10 time of the request, $11 end of the session.
  */
 export const INSERT_OUTBOUND = `
   INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender,
@@ -13,24 +13,24 @@ export const INSERT_OUTBOUND = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)`;
 
 /**
- * Messages whose gateway died, or lost the database, while it was sending them, locked. $1 how many at most, $2 lowest id
- * looked at, $3 first id that cannot exist yet.
+ * Messages in state `sending` with an expired claim (the gateway crashed or lost the database), locked. $1 maximum
+ * rows, $2 lowest id, $3 first id that cannot exist yet.
  */
 export const LOCK_LAPSED = `
   SELECT id FROM outbound_messages
   WHERE state = 'sending' AND claimed_until <= statement_timestamp() AND id >= $2 AND id < $3
   ORDER BY claimed_until LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
-/** Queues locked messages again of which nobody knows what became. $1 ids, $2 and $3 their bounds. */
-export const TAKE_BACK = `
+/** Requeues locked messages with an unknown outcome. $1 ids, $2 and $3 their bounds. */
+export const REQUEUE_LAPSED = `
   UPDATE outbound_messages SET state = 'queued', next_attempt_at = ${NOW}, claimed_by = NULL, claimed_until = NULL,
     unknown_fates = unknown_fates + 1
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = 'sending'`;
 
 /**
- * Messages whose time has come, longest due first, locked; those that another gateway is claiming are passed over, and
- * those of test keys always. While the queue is paused, those whose time is over, to be given up.
- * $1 how many at most, $2 lowest id looked at, $3 first id that cannot exist yet.
+ * Due messages, longest due first, locked; skips those that another gateway is claiming, and those of test keys.
+ * While the queue is paused, only expired messages, to be failed. $1 maximum rows, $2 lowest id, $3 first id that
+ * cannot exist yet.
  */
 export const LOCK_DUE = `
   SELECT id, session_id AS "sessionId", account_id AS "accountId", destination, sender, text_sealed AS "textSealed",
@@ -41,16 +41,16 @@ export const LOCK_DUE = `
     AND (${isRunning('outbound')} OR expires_at <= statement_timestamp())
   ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
-/** Which of these sessions can still use a code, and where each is told of. $1 ids, $2 and $3 their bounds. */
+/** Whether each session can still use a code, and its webhook URL. $1 ids, $2 and $3 their bounds. */
 export const READ_SESSIONS = `
   SELECT id, status = 'pending' AND expires_at > clock_timestamp() AS live, webhook_url AS "webhookUrl"
   FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /**
- * Claims locked messages for one attempt each, counted before it is made: whoever holds the count may record what came
- * of it. Only by connections whose leases hold. $1 ids, $2 seconds that each may take, $3 routes, $4 binds, $5 carriers,
- * $6 senders, in the same order, $7 who claims, $8 and $9 bounds of the ids; $10 slots of the binds, $11 owners and
- * $12 epochs of their leases, in the same order.
+ * Claims locked messages for one attempt each. The attempt is counted before it is made, and its outcome may be
+ * recorded only with that count. Only over connections with a valid lease. $1 ids, $2 claim seconds, $3 routes, $4
+ * binds, $5 carriers, $6 senders, in the same order, $7 claiming gateway, $8 and $9 bounds of the ids; $10 slots of
+ * the binds, $11 owners and $12 epochs of their leases, in the same order.
  */
 export const CLAIM_MESSAGES = `
   UPDATE outbound_messages
@@ -65,8 +65,8 @@ export const CLAIM_MESSAGES = `
   RETURNING id, attempts`;
 
 /**
- * Lets locked messages wait. $1 ids, $2 milliseconds and $3 whether routes that were busy are to be asked again, in the
- * same order, $4 and $5 bounds of the ids.
+ * Postpones locked messages. $1 ids, $2 milliseconds and $3 whether busy routes may be tried again, in the same
+ * order, $4 and $5 bounds of the ids.
  */
 export const POSTPONE_MESSAGES = `
   UPDATE outbound_messages
@@ -76,9 +76,9 @@ export const POSTPONE_MESSAGES = `
   WHERE id = waiting_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND state = 'queued'`;
 
 /**
- * Queues messages again, due at once, whose attempt came to nothing or to nothing known; only for who made the attempt.
- * $1 ids, $2 counts of the attempts, $3 reasons, $4 whether the route refused for good, $5 whether the fate is unknown,
- * in the same order, $6 and $7 bounds of the ids.
+ * Requeues messages, due at once, whose attempt failed or has an unknown outcome; only for the attempt with that
+ * count. $1 ids, $2 attempt counts, $3 reasons, $4 whether the route refused permanently, $5 whether the outcome is
+ * unknown, in the same order, $6 and $7 bounds of the ids.
  */
 export const REQUEUE_MESSAGES = `
   UPDATE outbound_messages
@@ -91,17 +91,17 @@ export const REQUEUE_MESSAGES = `
   WHERE id = done_id AND id = ANY ($1::uuid[]) AND id BETWEEN $6 AND $7 AND state = 'sending' AND attempts = done.attempt
   RETURNING id`;
 
-/** What a code costs now where it goes: the country's own price before the common one, none is nothing. */
+/** The current price of a code for its destination: the country's own before the general one, else 0. */
 const PRICE = `CASE WHEN test THEN 0 ELSE coalesce((SELECT usd FROM prices
     WHERE prices.channel = 'sms_otp' AND prices.country IN (outbound_messages.country, '*')
       AND prices.from_at <= clock_timestamp()
     ORDER BY prices.country = '*', prices.from_at DESC LIMIT 1), 0) END`;
 
 /**
- * The carrier has them: the text is erased, the cost is fixed. $1 ids, $2 counts of the attempts, null for who never
- * claimed, $3 the carrier's ids or null, in the same order, $4 and $5 bounds of the ids, $6 the state they leave.
+ * Marks messages as submitted: erases the text, fixes the cost. $1 ids, $2 attempt counts or null without a claim, $3
+ * the carrier's ids or null, in the same order, $4 and $5 bounds of the ids, $6 the previous state.
  */
-export const NOTE_SUBMITTED = `
+export const MARK_SUBMITTED = `
   UPDATE outbound_messages
   SET state = 'submitted', text_sealed = NULL, next_attempt_at = NULL, claimed_by = NULL, claimed_until = NULL,
     smsc_message_id = done.smsc_id, submitted_at = ${NOW}, network_error = NULL, cost_usd = ${PRICE}
@@ -111,8 +111,8 @@ export const NOTE_SUBMITTED = `
   RETURNING id, session_id AS "sessionId", account_id AS "accountId", test, submitted_at AS at`;
 
 /**
- * Ends messages for good, once, and erases what is left of their texts. $1 ids, $2 states they come to and $3 reasons
- * or null, in the same order, $4 and $5 bounds of the ids, $6 the state they leave.
+ * Ends messages, once, and erases their texts. $1 ids, $2 final states and $3 reasons or null, in the same order, $4
+ * and $5 bounds of the ids, $6 the previous state.
  */
 export const END_MESSAGES = `
   UPDATE outbound_messages
@@ -121,12 +121,12 @@ export const END_MESSAGES = `
   WHERE id = ended_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND outbound_messages.state = $6
   RETURNING id, session_id AS "sessionId", account_id AS "accountId", test, ended_at AS at`;
 
-/** Longer than any carrier's receipt runs ahead of its response: a receipt this old was of another message. */
+/** Longer than any carrier's receipt precedes its response: an older receipt belongs to another message. */
 const RECEIPT_WAITS = `interval '10 minutes'`;
 
 /**
- * Says whose message an id of a carrier is, and answers the receipt that came before. Carriers begin their ids anew: what
- * was known of an older message is dropped. $1 carriers, $2 their ids and $3 messages, in the same order, no pair twice.
+ * Stores the message of a carrier id, and returns a receipt that arrived before. Carriers reuse ids: data of an older
+ * message is dropped. $1 carriers, $2 their ids and $3 messages, in the same order, each pair once.
  */
 export const NAME_SUBMISSIONS = `
   INSERT INTO submissions AS known (carrier, smsc_message_id, message_id, updated_at)
@@ -140,13 +140,13 @@ export const NAME_SUBMISSIONS = `
   RETURNING message_id AS "messageId", receipt_state AS "receiptState", network_error AS "networkError"`;
 
 /**
- * Notes what final receipts say, the first of each message, and answers whose they are as far as it is known.
- * $1 carriers, $2 their ids, $3 states and $4 reasons or null, in the same order, no pair twice.
+ * Stores final receipts, the first of each message, and returns their messages if known. $1 carriers, $2 their ids,
+ * $3 states and $4 reasons or null, in the same order, each pair once.
  */
-export const NOTE_RECEIPTS = `
+export const UPSERT_RECEIPTS = `
   INSERT INTO submissions AS known (carrier, smsc_message_id, receipt_state, network_error, updated_at)
   SELECT carrier, smsc_id, state, error, ${NOW}
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS told (carrier, smsc_id, state, error)
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS given (carrier, smsc_id, state, error)
   ORDER BY carrier, smsc_id
   ON CONFLICT (carrier, smsc_message_id) DO UPDATE SET updated_at = excluded.updated_at,
     receipt_state = coalesce(known.receipt_state, excluded.receipt_state),
@@ -154,11 +154,11 @@ export const NOTE_RECEIPTS = `
   RETURNING carrier, smsc_message_id AS "smscMessageId", message_id AS "messageId", receipt_state AS "receiptState",
     network_error AS "networkError"`;
 
-/** How many receipts wait for their message, counted up to a number. $1 the number. */
+/** Number of receipts without a message, up to a limit. $1 limit. */
 export const COUNT_PARKED = `
   SELECT count(*)::int AS parked FROM (SELECT FROM submissions WHERE message_id IS NULL LIMIT $1) AS parked`;
 
-/** Forgets receipts that were nobody's. $1 seconds that one may wait for its message, $2 how many at most. */
+/** Deletes unmatched receipts. $1 seconds that one may wait for its message, $2 maximum rows. */
 export const PURGE_ORPHANS = `
   DELETE FROM submissions WHERE message_id IS NULL AND (carrier, smsc_message_id) IN (
     SELECT carrier, smsc_message_id FROM submissions
@@ -166,7 +166,7 @@ export const PURGE_ORPHANS = `
     ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   RETURNING carrier`;
 
-/** Forgets ids whose receipts have had their time. $1 seconds that they have, $2 how many at most. */
+/** Deletes carrier ids whose receipts are no longer expected. $1 seconds, $2 maximum rows. */
 export const PURGE_SUBMISSIONS = `
   DELETE FROM submissions WHERE (carrier, smsc_message_id) IN (
     SELECT carrier, smsc_message_id FROM submissions

@@ -1,31 +1,31 @@
 import type { Uuid } from '@countersign/ids';
 import type { BindLease } from '../leases/bind-lease.js';
 
-/** How far a code has come. */
+/** States of an outbound code. */
 export const OUTBOUND_STATES = ['queued', 'sending', 'submitted', 'delivered', 'undelivered', 'failed'] as const;
 export type OutboundState = (typeof OUTBOUND_STATES)[number];
 
-/** A code about to be queued, in the transaction that makes it valid. */
+/** A code to queue, in the transaction that makes it valid. */
 export interface NewOutboundMessage {
   readonly id: Uuid;
   readonly sessionId: Uuid;
   readonly accountId: Uuid;
-  /** Of a test key: it never leaves the building. */
+  /** Of a test key: it is never sent to a carrier. */
   readonly test: boolean;
   /** E.164. */
   readonly destination: string;
   /** ISO 3166-1 alpha-2, or `001`. */
   readonly country: string;
-  /** What stands as the sender where the route names none: E.164, a short code, or up to 11 letters and digits. */
+  /** The sender for routes without one: E.164, a short code, or up to 11 letters and digits. */
   readonly sender: string;
   /** The text, sealed under `message-text` with the message's id as context. */
   readonly textSealed: Uint8Array;
   readonly createdAt: Date;
-  /** With the session: nothing is sent from then on. */
+  /** End of the session: nothing is sent from then on. */
   readonly expiresAt: Date;
 }
 
-/** A message whose time has come, locked until it is decided what becomes of it. */
+/** A due message, locked until its plan is written. */
 export interface DueMessage {
   readonly id: Uuid;
   readonly sessionId: Uuid;
@@ -35,70 +35,79 @@ export interface DueMessage {
   readonly expiresAt: Date;
   /** Attempts made. */
   readonly attempts: number;
-  /** Attempts of which nobody knows whether they reached the phone. */
+  /** Attempts with an unknown outcome. */
   readonly unknownFates: number;
-  /** Routes that refused it for good. */
+  /** Routes that refused it permanently. */
   readonly refusedRoutes: readonly Uuid[];
-  /** Routes that asked for time, since all of them were last tried. */
+  /** Routes that answered busy since all of them were last tried. */
   readonly busyRoutes: readonly Uuid[];
-  /** Why the last attempt came to nothing. */
+  /** The error of the last attempt. */
   readonly networkError: string | null;
-  /** By the database's clock, under the lock. */
+  /** The database's clock, read under the lock. */
   readonly now: Date;
-  /** Whether the session is pending and not over. */
+  /** Whether the session is pending and not expired. */
   readonly sessionLive: boolean;
 }
 
-/** One attempt: which way, and how long it may take before it counts as lost. */
+/** One attempt: its route, and how long it may take before it counts as lost. */
 export interface PlannedAttempt {
   readonly kind: 'send';
   readonly routeId: Uuid;
   readonly bindId: Uuid;
   readonly carrier: string;
-  /** The sender that the phone shows. */
+  /** The sender shown on the phone. */
   readonly source: string;
   readonly leaseSeconds: number;
-  /** The connection that it goes by; without this lease nothing is claimed, nor recorded but that nothing was sent. */
+  /**
+   * Lease of the connection used. Claims and outcomes are written only while it is held, except `busy` outcomes
+   * (nothing was sent).
+   */
   readonly lease: BindLease;
 }
 
-/** What becomes of a due message. */
+/** The decision on a due message. */
 export type DeliveryPlan =
   | PlannedAttempt
-  /** `afresh`: routes that asked for time are asked again. `elsewhere`: another gateway is to take it. */
+  /** `afresh`: busy routes may be tried again. `elsewhere`: another gateway should send it. */
   | { readonly kind: 'wait'; readonly ms: number; readonly afresh: boolean; readonly elsewhere: boolean }
   | { readonly kind: 'fail'; readonly error: string };
 
-/** A message that is ours to send, once. */
+/** A message claimed for one attempt. */
 export interface ClaimedMessage {
   readonly message: DueMessage;
   readonly plan: PlannedAttempt;
-  /** Which attempt this is, from 1; what came of it is recorded with it. */
+  /** Number of this attempt, from 1; its outcome is recorded with it. */
   readonly attempt: number;
 }
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export type AttemptOutcome =
-  /** `receiptId`: how its receipt will spell the carrier's id (see `receiptIdOf`). */
+  /** `receiptId`: the carrier's id as spelled in the receipt (see `receiptIdOf`). */
   | { readonly kind: 'submitted'; readonly smscMessageId: string | null; readonly receiptId: string | null }
-  /** `busy`: the route may be asked again later. `refused`: it may not. `unknown`: the phone may have it, or not. */
+  /**
+   * `busy`: the route may be tried later. `refused`: it may not. `unknown`: the message may or may not have been
+   * delivered.
+   */
   | { readonly kind: 'busy' | 'refused' | 'unknown'; readonly error: string };
 
 /** A final receipt of a carrier. */
-export interface ReceiptNote {
+export interface ReceiptRecord {
   readonly carrier: string;
   readonly smscMessageId: string;
   readonly state: 'delivered' | 'undelivered';
   readonly networkError: string | null;
 }
 
-/** `parked`: whose it is may still be told, since receipts overtake responses. `late`: its message was final, or taken back. */
-export type ReceiptFate = 'settled' | 'parked' | 'late';
+/**
+ * `parked`: its message is not known yet, since receipts may precede responses. `late`: its message had ended, or was
+ * requeued.
+ */
+export type ReceiptResult = 'settled' | 'parked' | 'late';
 
-/** Numbers are given out in blocks of ten thousand at least: whoever pumps traffic holds whole blocks. */
+/** Numbers are assigned in blocks of at least ten thousand: traffic pumpers own whole blocks. */
 const BLOCK_DIGITS = 4;
 
-/** The block of numbers that this one belongs to: all but its last four digits. */
+/** The block of numbers to which a number belongs: all but its last four digits. */
 export function destinationPrefix(e164: string): string {
   return e164.slice(0, -BLOCK_DIGITS);
 }

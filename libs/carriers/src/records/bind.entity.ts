@@ -2,7 +2,7 @@ import type { SenderFormat } from '@countersign/phone';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { BindHost, BindTls, BindType, InterfaceVersion, LinkAlphabet, MessageIdBase } from '../config/carrier.js';
 
-/** The row of a bind of ours: desired state (contract, Admin). */
+/** The row of one of our binds: desired state (contract, Admin). */
 @Entity('binds')
 export class BindEntity {
   @PrimaryColumn('uuid')

@@ -8,18 +8,18 @@ import { ROUTE } from '../routes/route.sql.js';
 import type { Route } from '../routes/route.js';
 import type { SystemConnectionStatus } from '../leases/system-connection.store.js';
 
-/** A bind as it is wanted, and what is known of its connections (see `bindStatus`). */
+/** The desired state of a bind, and the state of its connections (see `bindStatus`). */
 export interface BindRecord extends Bind {
   readonly slots: readonly BindSlot[];
 }
 
-/** A connection that a system has to a gateway that lives. */
+/** A connection of a system to a live gateway. */
 export interface SystemLink {
   readonly gatewayId: Uuid;
   readonly address: string;
   readonly bindType: BindType;
   readonly since: string;
-  /** A gateway of another version may say less. */
+  /** A gateway of another version may omit fields. */
   readonly status: Partial<SystemConnectionStatus>;
 }
 
@@ -27,30 +27,31 @@ export interface SystemRecord extends SmppSystem {
   readonly links: readonly SystemLink[];
 }
 
-/** A connection of a bind that a gateway may act on. */
+/** A connection of a bind whose lease a gateway holds. */
 export interface GatewayLease {
   readonly bindId: Uuid;
   readonly slot: number;
   readonly epoch: number;
   readonly expiresAt: string;
-  /** Null before the gateway has said it. */
+  /** Null before the gateway's first status. */
   readonly state: ConnectionState | null;
 }
 
-/** A gateway that lives. */
+/** A live gateway. */
 export interface GatewayRecord {
   readonly id: Uuid;
   readonly host: string;
   readonly version: string;
   readonly startedAt: Date;
   readonly seenAt: Date;
-  /** It has been told to stop, and claims nothing more. */
+  /** The gateway is shutting down and claims no connections. */
   readonly stopping: boolean;
   readonly leases: readonly GatewayLease[];
   readonly systemConnections: number;
 }
 
-// What engineers read of the rows in this room. A write answers its row without what others know of it: lock it here first.
+// Operator views of the rows of this library. They include related rows, which the result of a write lacks: lock here
+// first.
 
 export const BINDS = new RecordTable<BindRecord>({ table: 'binds', columns: BIND_RECORD });
 export const SMPP_SYSTEMS = new RecordTable<SystemRecord>({ table: 'smpp_systems', columns: SYSTEM_RECORD });

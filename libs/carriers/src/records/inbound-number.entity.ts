@@ -12,7 +12,7 @@ export class InboundNumberEntity {
   @Column('text', { array: true })
   countries!: string[];
 
-  /** References brands, which are another room's. */
+  /** References brands (libs/accounts). */
   @Column('uuid', { name: 'brand_id', nullable: true })
   brandId!: string | null;
 

@@ -11,11 +11,11 @@ export class SmppSystemEntity {
   @Column('text', { name: 'system_id', unique: true })
   systemId!: string;
 
-  /** Keyed, with the row's id. */
+  /** Keyed, and includes the row id. */
   @Column('bytea', { name: 'password_digest', select: false })
   passwordDigest!: Buffer;
 
-  /** Version of the master key that the digest is made with. */
+  /** Version of the master key of the digest. */
   @Column('smallint', { name: 'digest_version', default: 1, select: false })
   digestVersion!: number;
 

@@ -3,10 +3,10 @@ import { RowCache } from '@countersign/resilience';
 import { LIST_OPEN_ROUTES } from './route.sql.js';
 import type { Route } from './route.js';
 
-/** All routes are one entry: every question about them looks at all of them. */
+/** The cache key of all routes: every query needs all of them. */
 const ALL = 'all';
 
-/** Routes as every message needs them: through a copy that is at most 3 s old. Rejects as the database does. */
+/** Routes for sending, through a copy that is at most 3 s old. Rejects as the database does. */
 export class RouteDirectory {
   private readonly routes: RowCache<readonly Route[]>;
 
@@ -14,8 +14,8 @@ export class RouteDirectory {
     this.routes = new RowCache({ load: () => db.query<Route>(LIST_OPEN_ROUTES) });
   }
 
-  /** All that can be gone: enabled, by an enabled bind that may send. In no order (see `routesInOrder`). */
-  async open(): Promise<readonly Route[]> {
+  /** Usable routes: enabled, over an enabled bind that may send. In no particular order (see `routesInOrder`). */
+  async usableRoutes(): Promise<readonly Route[]> {
     return (await this.routes.get(ALL)) ?? [];
   }
 }

@@ -17,7 +17,7 @@ const order = (routes: readonly Route[], e164 = '+447400123456', chance = (): nu
   routesInOrder(routes, e164, chance).map(({ id }) => id);
 
 describe('the routes of a number', () => {
-  it('are those whose prefix it begins with, the longest first', () => {
+  it('are those with a matching prefix, the longest first', () => {
     const routes = [
       route('any'),
       route('uk', { prefix: '+44' }),
@@ -27,7 +27,7 @@ describe('the routes of a number', () => {
     expect(order(routes)).toEqual(['7', 'uk', 'any']);
   });
 
-  it('of one prefix go by priority, the lower first', () => {
+  it('with one prefix are ordered by priority, the lower first', () => {
     expect(
       order([
         route('second', { priority: 2 }),
@@ -37,17 +37,17 @@ describe('the routes of a number', () => {
     ).toEqual(['uk', 'first', 'second']);
   });
 
-  it('of one priority are drawn by their weights', () => {
+  it('with one priority are drawn by weight', () => {
     const routes = [route('heavy', { weight: 3 }), route('light')];
     expect(order(routes, undefined, () => 0.74)).toEqual(['heavy', 'light']);
     expect(order(routes, undefined, () => 0.76)).toEqual(['light', 'heavy']);
   });
 
-  it('leave out those that are switched off', () => {
+  it('exclude disabled ones', () => {
     expect(order([route('off', { enabled: false }), route('on')])).toEqual(['on']);
   });
 
-  it('are each named once, whatever the lot says', () => {
+  it('contain each route once, for any random numbers', () => {
     const routes = fc.uniqueArray(
       fc.record({
         id: fc.string({ minLength: 1 }),

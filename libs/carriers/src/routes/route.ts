@@ -1,6 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 
-/** Which bind takes codes to numbers that begin so, and at what price (contract, Admin). */
+/** The bind for codes to numbers with a prefix, and its price (contract, Admin). */
 export interface Route {
   readonly id: Uuid;
   /** A plus sign and digits; the plus sign alone for every number. */
@@ -10,21 +10,21 @@ export interface Route {
   readonly priority: number;
   /** Share of the traffic among routes of one prefix and priority. */
   readonly weight: number;
-  /** What one message costs us there: a decimal number in US dollars. */
+  /** Our cost of one message: a decimal number in US dollars. */
   readonly costUsd: string;
-  /** The sender of all that goes this way, in place of the message's own. */
+  /** Replaces the message's own sender; null keeps it. */
   readonly sourceAddress: string | null;
   readonly enabled: boolean;
 }
 
-/** A number from 0 up to, but not, 1. */
-export type Chance = () => number;
+/** A random number from 0 (inclusive) to 1 (exclusive). */
+export type RandomSource = () => number;
 
 /**
- * The routes that a number may go, best first: longest prefix, then priority, then by lot in proportion to their weights
- * (each place is drawn from those that are left).
+ * The routes for a number, best first: longest prefix, then priority, then random order weighted by `weight` (each
+ * position is drawn from the remaining routes).
  */
-export function routesInOrder(routes: readonly Route[], e164: string, chance: Chance): Route[] {
+export function routesInOrder(routes: readonly Route[], e164: string, chance: RandomSource): Route[] {
   const fitting = routes.filter(({ enabled, prefix }) => enabled && e164.startsWith(prefix));
   const ranks = new Map<string, Route[]>();
   for (const route of fitting.sort(byRank)) {
@@ -37,7 +37,7 @@ export function routesInOrder(routes: readonly Route[], e164: string, chance: Ch
 const byRank = (one: Route, other: Route): number =>
   other.prefix.length - one.prefix.length || one.priority - other.priority;
 
-function drawn(equals: readonly Route[], chance: Chance): Route[] {
+function drawn(equals: readonly Route[], chance: RandomSource): Route[] {
   const left = [...equals];
   const order: Route[] = [];
   while (left.length > 0) {

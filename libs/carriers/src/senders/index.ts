@@ -5,5 +5,4 @@ export {
   SENDERS_TO_LEARN,
   type LearnedSenderFormat,
   type SenderLearning,
-  type ShownSender,
 } from './sender-learning.js';

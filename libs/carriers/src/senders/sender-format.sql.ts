@@ -6,15 +6,15 @@ export const ENSURE_SENDER_FORMAT = `
   SELECT $1 WHERE EXISTS (SELECT FROM binds WHERE id = $1) OR EXISTS (SELECT FROM smpp_systems WHERE id = $1)
   ON CONFLICT (link_id) DO NOTHING`;
 
-/** Locks the evidence of a link, digests as hex, if it is still of the epoch. $1 id of the link, $2 epoch. */
+/** Locks the evidence of a link, digests as hex, if its epoch is unchanged. $1 id of the link, $2 epoch. */
 export const LOCK_SENDER_FORMAT = `
   SELECT learned, reading, ARRAY(SELECT encode(digest, 'hex') FROM unnest(digests) AS digest) AS digests,
     digest_version AS "digestVersion"
   FROM sender_formats WHERE link_id = $1 AND epoch = $2 FOR UPDATE`;
 
 /**
- * Writes the evidence of a link that is locked. $1 id, $2 learned or null, $3 reading or null, $4 digests as hex, $5 the
- * version of the master key that made them.
+ * Writes the evidence of a locked link. $1 id, $2 learned or null, $3 reading or null, $4 digests as hex, $5 the
+ * version of the master key of the digests.
  */
 export const WRITE_SENDER_FORMAT = `
   UPDATE sender_formats SET learned = $2, reading = $3,
@@ -22,7 +22,9 @@ export const WRITE_SENDER_FORMAT = `
     learned_at = CASE WHEN $2::text IS NULL THEN NULL ELSE clock_timestamp() END
   WHERE link_id = $1`;
 
-/** Discards the evidence of a link. The new epoch invalidates what gateways still hold in memory. $1 id of the link. */
+/**
+ * Discards the evidence of a link. The new epoch invalidates evidence in the memory of gateways. $1 id of the link.
+ */
 export const DISCARD_SENDER_FORMAT = `
   INSERT INTO sender_formats (link_id, epoch) VALUES ($1, 1)
   ON CONFLICT (link_id) DO UPDATE SET epoch = sender_formats.epoch + 1, learned = NULL, learned_at = NULL,

@@ -5,16 +5,16 @@ import type { Database } from '@countersign/postgres';
 import { ENSURE_SENDER_FORMAT, LOCK_SENDER_FORMAT, WRITE_SENDER_FORMAT } from './sender-format.sql.js';
 import { learnFrom, type LearnedSenderFormat, type SenderEvidenceRow, type SenderLearning } from './sender-learning.js';
 
-/** One sender of unknown type whose digits have one reading alone. */
+/** One sender of unknown type whose digits have a single reading. */
 export interface ObservedSender {
-  /** What `digestsOf` gives for its number. */
+  /** Result of `digestsOf` for its number. */
   readonly digests: readonly string[];
   readonly shows: SenderReading;
 }
 
-/** Senders that a gateway observed on a link, and the epoch of the evidence that they belong to. */
+/** Senders that a gateway observed on a link, and the epoch of the evidence. */
 export interface SenderObservation {
-  /** The bind or the system. */
+  /** The id of the bind or system. */
   readonly linkId: Uuid;
   readonly epoch: number;
   readonly senders: readonly ObservedSender[];
@@ -25,18 +25,17 @@ interface LockedRow extends SenderEvidenceRow {
 }
 
 /**
- * Stores the sender evidence of links, shared by all gateways: one row per link, 20 keyed digests at most.
+ * Stores the sender evidence of links, shared by all gateways: one row per link with at most 20 keyed digests.
  *
- * All digests of a row are of one version of the master key, so that no number counts twice: a row keeps the version of its
- * first digest. A gateway that does not list that version cannot tell which numbers were counted, discards them and begins
- * anew.
+ * All digests of a row use one version of the master key, so that no number counts twice: a row keeps the version of
+ * its first digest. A gateway without that version cannot compare numbers; it discards the digests and starts again.
  */
 export class SenderFormatStore {
   constructor(private readonly keys: ServerKeys) {}
 
   /**
-   * Digests of a sender's number, as hex, under every version of the master key in the order of the ring: two links never
-   * have the same one for a number.
+   * Hex digests of a sender's number, under every version of the master key, the current one first: a number has
+   * different digests on different links.
    */
   digestsOf(linkId: Uuid, e164: string): readonly [string, ...string[]] {
     const [current, ...others] = this.keys.digests('sender-number', `${linkId}:${e164}`);
@@ -44,10 +43,10 @@ export class SenderFormatStore {
   }
 
   /**
-   * Adds senders that a gateway observed, in a transaction of its own. Safe to run twice. An older epoch or a deleted link
+   * Adds senders that a gateway observed, in its own transaction. Safe to run twice. An older epoch or a deleted link
    * changes nothing.
    *
-   * @returns the learned format, and whether this call changed it; null where the link or the epoch does not exist any more
+   * @returns the learned format, and whether this call changed it; null for an unknown link or epoch
    */
   addSenders(
     database: Pick<Database, 'transaction'>,
@@ -68,7 +67,7 @@ export class SenderFormatStore {
     });
   }
 
-  /** The evidence that this process can compare numbers with, and the version of its digests. */
+  /** The evidence that this process can compare, and the version of its digests. */
   private readable({ digestVersion, ...row }: LockedRow): { before: SenderEvidenceRow; version: number } {
     const { keys } = this;
     if (row.digests.length === 0) return { before: row, version: keys.currentVersion };
@@ -77,7 +76,7 @@ export class SenderFormatStore {
   }
 }
 
-/** The epoch of a link's evidence: 0 before there is any. */
+/** The epoch of a link's evidence: 0 without evidence. */
 export function epochOf(learning: SenderLearning | null): number {
   return learning?.epoch ?? 0;
 }

@@ -14,32 +14,32 @@ const MIXED: SenderEvidenceRow = { learned: 'mixed', reading: null, digests: [] 
 const senders = (count: number, shows: 'international' | 'national', from = 0): ShownSender[] =>
   Array.from({ length: count }, (_, at) => ({ digest: `${from + at}`, shows }));
 
-describe('what a link learns from its senders', () => {
-  it('is their format once 20 different ones agree, and not before', () => {
+describe('the evidence of a link', () => {
+  it('gives a format once 20 different senders agree, and not before', () => {
     const nearly = learnFrom(NOTHING, senders(19, 'national'));
     expect(nearly).toMatchObject({ learned: null, reading: 'national' });
     expect(nearly.digests).toHaveLength(19);
     expect(learnFrom(nearly, senders(1, 'national', 19))).toEqual({ learned: 'national', reading: null, digests: [] });
   });
 
-  it('is nothing from one number that comes a hundred times', () => {
+  it('gives nothing for one number that sends a hundred times', () => {
     const same = Array.from({ length: 100 }, () => ({ digest: 'same', shows: 'international' }) as const);
     expect(learnFrom(NOTHING, same)).toEqual({ learned: null, reading: 'international', digests: ['same'] });
   });
 
-  it('is that they are mixed when one contradicts the others, however many agree before and after', () => {
+  it('is mixed when one sender contradicts the others, however many agree before and after', () => {
     const contrary = learnFrom(learnFrom(NOTHING, senders(19, 'national')), senders(1, 'international', 50));
     expect(contrary).toEqual(MIXED);
     expect(learnFrom(contrary, senders(100, 'national'))).toEqual(MIXED);
   });
 
-  it('is forgotten for mixed when one contradicts what was learned', () => {
+  it('becomes mixed when one sender contradicts the learned format', () => {
     const learned = learnFrom(NOTHING, senders(20, 'international'));
     expect(learnFrom(learned, senders(5, 'international', 90))).toBe(learned);
     expect(learnFrom(learned, [{ digest: '', shows: 'national' }])).toEqual(MIXED);
   });
 
-  it('is a format only if nothing contradicts it, in whatever sets the senders come, and is bounded', () => {
+  it('gives a format only without contradiction, in any batches, and is bounded', () => {
     const shown = fc.record({
       digest: fc.integer({ min: 0, max: 40 }).map(String),
       shows: fc.constantFrom('international' as const, 'national' as const),
@@ -63,8 +63,8 @@ describe('what a link learns from its senders', () => {
   });
 });
 
-describe('the rule by which senders are read', () => {
-  it('has what was learned in auto alone, and nothing from mixed', () => {
+describe('the rule for parsing senders', () => {
+  it('uses the learned format in auto only, and nothing for mixed', () => {
     expect(senderRuleOf('auto', null)).toEqual({ format: 'auto', learned: null });
     expect(senderRuleOf('auto', 'national')).toEqual({ format: 'auto', learned: 'national' });
     expect(senderRuleOf('auto', 'mixed')).toEqual({ format: 'auto', learned: null });

@@ -4,23 +4,23 @@ import type { SenderReading, SenderRule, SenderFormat } from '@countersign/phone
 export const SENDERS_TO_LEARN = 20;
 
 export const LEARNED_SENDER_FORMATS = ['international', 'national', 'mixed'] as const;
-/** The format that a link in `auto` has learned. `mixed`: senders had different readings, and nothing is learned any more. */
+/** The learned format of a link in `auto`. `mixed`: senders had different readings, and learning has stopped. */
 export type LearnedSenderFormat = (typeof LEARNED_SENDER_FORMATS)[number];
 
-/** Evidence of the senders of a link; `epoch` rises whenever the evidence is discarded. */
+/** The sender evidence of a link; `epoch` is incremented whenever it is discarded. */
 export interface SenderLearning {
   readonly learned: LearnedSenderFormat | null;
   readonly epoch: number;
 }
 
-/** One sender of unknown type whose digits have one reading alone. */
+/** One sender of unknown type whose digits have a single reading. */
 export interface ShownSender {
-  /** Keyed digest of its number, as hex. */
+  /** Hex keyed digest of its number. */
   readonly digest: string;
   readonly shows: SenderReading;
 }
 
-/** The evidence of a link: the reading that all its senders have had, and their digests until the format is learned. */
+/** The evidence of a link: the common reading of all its senders, and their digests until the format is learned. */
 export interface SenderEvidenceRow {
   readonly learned: LearnedSenderFormat | null;
   readonly reading: SenderReading | null;
@@ -30,9 +30,9 @@ export interface SenderEvidenceRow {
 const MIXED: SenderEvidenceRow = { learned: 'mixed', reading: null, digests: [] };
 
 /**
- * The evidence of a link after further senders. Senders with the same reading are counted once each, up to 20. The first
- * one that contradicts them, or the learned format, makes the link `mixed`, which no sender changes: otherwise an attacker
- * who outnumbers the honest senders of a quiet hour could teach the link the wrong format. Pure.
+ * Adds senders to the evidence of a link. Senders with the same reading count once each, up to 20. The first one that
+ * contradicts them, or the learned format, makes the link `mixed` permanently: otherwise an attacker who outnumbers
+ * the honest senders in a quiet hour could teach the link a wrong format. Pure.
  */
 export function learnFrom(row: SenderEvidenceRow, senders: readonly ShownSender[]): SenderEvidenceRow {
   let now = row;
@@ -50,7 +50,7 @@ function learnFromOne(row: SenderEvidenceRow, { digest, shows }: ShownSender): S
   return { learned: shows, reading: null, digests: [] };
 }
 
-/** The rule by which senders of a link are read. A learned format applies in `auto` only; `mixed` counts as none. */
+/** The rule for parsing senders of a link. A learned format applies in `auto` only; `mixed` counts as none. */
 export function senderRuleOf(format: SenderFormat, learned: LearnedSenderFormat | null): SenderRule {
   return { format, learned: format !== 'auto' || learned === 'mixed' ? null : learned };
 }

@@ -7,10 +7,10 @@ import { SET_FULL_TRACE } from './bind-trace.sql.js';
 export const TRACE_FORMATS = ['json', 'pcap'] as const;
 export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
-/** How long a record may be asked to be full, in seconds. */
+/** Allowed duration of full tracing, in seconds. */
 export const FULL_TRACE_SECONDS = { min: 1, max: 3_600 } as const;
 
-/** What a gateway is asked over the bus, as JSON. */
+/** A trace request to a gateway over the bus, as JSON. */
 export interface TraceQuestion {
   readonly bindId: Uuid;
   readonly format: TraceFormat;
@@ -29,36 +29,36 @@ export interface TracedPdu {
   readonly at: string;
   /** `in` from the carrier. */
   readonly direction: 'in' | 'out';
-  /** The two ends of the connection, `address:port`. */
+  /** Both endpoints of the connection, `address:port`. */
   readonly local: string;
   readonly remote: string;
-  /** As SMPP spells it; null for one that nobody knows. */
+  /** The SMPP name; null for an unknown command. */
   readonly command: string | null;
-  /** As SMPP spells it, `ESME_ROK`. */
+  /** The SMPP name, `ESME_ROK`. */
   readonly status: string;
   readonly sequence: number;
-  /** By their names; texts as their lengths, and empty where it could not be read. */
+  /** By name; texts as their lengths, empty if malformed. */
   readonly fields: object;
   readonly tlvs: object;
-  /** What is wrong with it; null for a PDU that could be read. */
+  /** The decoding error; null for a valid PDU. */
   readonly fault: string | null;
-  /** All of it, in hexadecimal digits; what was redacted is `2a`. */
+  /** The whole PDU in hexadecimal; redacted octets are `2a`. */
   readonly octets: string;
 }
 
 export interface TracedConnection {
-  /** Which connection of the bind, from 0. */
+  /** Slot of the bind's connection, from 0. */
   readonly slot: number;
   /** Oldest first. */
   readonly pdus: readonly TracedPdu[];
 }
 
-/** What a gateway answers when it is asked for JSON; else its answer is a capture file. */
+/** A gateway's answer in JSON format; in pcap format it is a capture file. */
 export interface TraceAnswer {
   readonly connections: readonly TracedConnection[];
 }
 
-/** The topic on which a gateway answers a TraceQuestion. */
+/** The topic on which a gateway answers trace requests. */
 export const traceTopic = (gatewayId: Uuid): string => `trace:${gatewayId}`;
 
 /**
@@ -108,7 +108,9 @@ export class TraceSeal {
   }
 }
 
-/** Has texts recorded for so long from now, by the database's clock; answers until when. Null when there is no such bind. */
+/**
+ * Records texts for that many seconds from now, by the database's clock; returns the end. Null for an unknown bind.
+ */
 export async function recordFully(tx: Executor, bindId: Uuid, seconds: number): Promise<Date | null> {
   const [row] = await tx.query<{ fullTraceUntil: Date }>(SET_FULL_TRACE, [bindId, seconds]);
   return row?.fullTraceUntil ?? null;

@@ -1,6 +1,1 @@
-export {
-  dropOldPartitions,
-  ensurePartitions,
-  PartitionMaintainer,
-  type PartitionMaintainerOptions,
-} from './partitions.js';
+export { dropOldPartitions, ensurePartitions, PartitionMaintainer } from './partitions.js';

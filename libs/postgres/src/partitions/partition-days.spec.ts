@@ -18,7 +18,7 @@ describe('the partition of a day', () => {
     expect(partitionName('sessions', dayOf(NOON))).toBe('sessions_p20251121');
   });
 
-  it('has a name that tells its table and its day', () => {
+  it('has a name from which its table and its day are parsed', () => {
     fc.assert(
       fc.property(table, day, (of, each) => {
         expect(partitionOf(partitionName(of, each))).toEqual({ table: of, day: each });
@@ -26,7 +26,7 @@ describe('the partition of a day', () => {
     );
   });
 
-  it('is not recognised in any other name', () => {
+  it('is not parsed from any other name', () => {
     const names = [
       'sessions',
       'sessions_p20251321',
@@ -39,7 +39,7 @@ describe('the partition of a day', () => {
   });
 });
 
-describe('the days that are needed', () => {
+describe('the needed days', () => {
   it('are yesterday, today and the next seven', () => {
     const today = dayOf(NOON);
     expect(neededDays(NOON)).toEqual([-1, 0, 1, 2, 3, 4, 5, 6, 7].map((offset) => today + offset));
@@ -47,14 +47,14 @@ describe('the days that are needed', () => {
 });
 
 describe('a day past retention', () => {
-  it('has its last millisecond longer ago than that', () => {
+  it('ended longer ago than the retention', () => {
     const edge = Date.UTC(2025, 10, 21);
     expect(isPastRetention(dayOf(edge) - 31, edge, 30)).toBe(true);
     expect(isPastRetention(dayOf(edge) - 30, edge, 30)).toBe(false);
     expect(isPastRetention(dayOf(edge) - 31, edge - 1, 30)).toBe(false);
   });
 
-  it('is never one that is needed', () => {
+  it('is never a needed day', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1e12, max: 4e12 }), fc.integer({ min: 1, max: 400 }), (nowMs, retentionDays) =>
         neededDays(nowMs).every((each) => !isPastRetention(each, nowMs, retentionDays)),

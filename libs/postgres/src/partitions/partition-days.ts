@@ -1,8 +1,8 @@
 export const DAY_MS = 86_400_000;
-/** How far ahead partitions are made: an outage of the keeper may last this long before an insert finds no place. */
+/** Number of days ahead for which partitions are created: an outage may last this long before inserts fail. */
 export const DAYS_AHEAD = 7;
 
-/** The tables that are cut by day of their id. */
+/** The tables that are partitioned by the day of their id. */
 export const PARTITIONED_TABLES = [
   'sessions',
   'messages',
@@ -15,7 +15,7 @@ export const PARTITIONED_TABLES = [
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
 
 const NAME = new RegExp(`^(${PARTITIONED_TABLES.join('|')})_p(\\d{8})$`);
-/** The same, as PostgreSQL reads it. */
+/** The same pattern for PostgreSQL. */
 export const PARTITION_NAME_PATTERN = NAME.source.replaceAll('\\d', '[0-9]');
 
 /** Days since 1 January 1970, UTC. */
@@ -29,7 +29,7 @@ const dateOf = (day: number): string => isoDate(day).replaceAll('-', '');
 /** `sessions_p20251121`. */
 export const partitionName = (table: PartitionedTable, day: number): string => `${table}_p${dateOf(day)}`;
 
-/** The table and the day of a partition's name; null when the name is not one that partitionName gives. */
+/** The table and the day of a partition's name; null for any other name. */
 export function partitionOf(name: string): { table: PartitionedTable; day: number } | null {
   const [, prefix, date = ''] = NAME.exec(name) ?? [];
   const table = PARTITIONED_TABLES.find((each) => each === prefix);
@@ -37,12 +37,12 @@ export function partitionOf(name: string): { table: PartitionedTable; day: numbe
   return table !== undefined && dateOf(day) === date ? { table, day } : null;
 }
 
-/** Yesterday, for ids made just before midnight or by a clock behind; today; and the days ahead. */
+/** Yesterday, for ids created just before midnight or by a slow clock; today; and the days ahead. */
 export function neededDays(nowMs: number): number[] {
   const today = dayOf(nowMs);
   return Array.from({ length: DAYS_AHEAD + 2 }, (_, index) => today - 1 + index);
 }
 
-/** A day is over for good when all of it is more than `retentionDays` old. */
+/** Whether the whole day is more than `retentionDays` old. */
 export const isPastRetention = (day: number, nowMs: number, retentionDays: number): boolean =>
   (day + 1) * DAY_MS <= nowMs - retentionDays * DAY_MS;

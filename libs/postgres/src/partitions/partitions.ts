@@ -17,14 +17,16 @@ import { PollLoop } from '@countersign/schedule';
 import { RowLease } from '../row-lease.js';
 
 const LEASE_NAME = 'partitions';
-/** Longer than one step takes; whoever waits for a keeper that was killed waits this long. */
+/** Longer than one step takes; after the lease holder was killed, others wait this long. */
 const LEASE_TTL_MS = 10_000;
-/** A process does not serve before its partitions are there, and does not wait for ever either. */
+/** How long a process waits at boot for its partitions. */
 const ENSURE_DEADLINE_MS = 30_000;
 const RETRY_MS = 50;
-/** Ending a DETACH CONCURRENTLY of an earlier release waits for every transaction that still sees the partition. */
+/**
+ * Finalizing a DETACH CONCURRENTLY of an earlier release waits for every transaction that still sees the partition.
+ */
 const DROP_TIMEOUT_MS = 60_000;
-/** A partition whose locks are held by others is tried again so often, with a pause in between; then the next hour. */
+/** Number of attempts for a partition locked by others, with a pause in between; then the next hour. */
 const DROP_TRIES = 20;
 const DROP_RETRY_MS = 500;
 /** lock_not_available (PostgreSQL, appendix A). */
@@ -54,10 +56,12 @@ async function addPartition(database: Database, table: PartitionedTable, day: nu
   await database.query(MAKE_PARTITION, [table, isoDate(day)]);
 }
 
-/** Creates what is missing. A refusal is no failure when the partition is there all the same: another was quicker. */
+/**
+ * Creates missing partitions. A refusal is ignored when the partition exists afterwards: another process created it.
+ */
 async function addMissing(database: Database, nowMs: number, lease: RowLease): Promise<void> {
   for (const { table, day } of await missingPartitions(database, nowMs)) {
-    if (!(await lease.take())) return;
+    if (!(await lease.acquire())) return;
     try {
       await addPartition(database, table, day);
     } catch (error) {
@@ -69,18 +73,18 @@ async function addMissing(database: Database, nowMs: number, lease: RowLease): P
 }
 
 /**
- * Makes the partitions of yesterday, today and the next 7 days, whichever are missing, in every partitioned table.
- * Several processes may call it at once; it returns when all partitions are there, whoever made them.
+ * Creates the missing partitions of yesterday, today and the next 7 days in every partitioned table. Several
+ * processes may call it concurrently; it returns when all partitions exist, whichever process created them.
  */
 export async function ensurePartitions(database: Database, nowMs: number): Promise<void> {
   const deadlineMs = performance.now() + ENSURE_DEADLINE_MS;
   const lease = new RowLease(database, LEASE_NAME, newId(nowMs), LEASE_TTL_MS);
   while ((await missingPartitions(database, nowMs)).length > 0) {
-    if (await lease.take()) {
-      await addMissing(database, nowMs, lease).finally(() => lease.giveBack());
+    if (await lease.acquire()) {
+      await addMissing(database, nowMs, lease).finally(() => lease.release());
     } else {
       if (performance.now() > deadlineMs)
-        throw new DatabaseUnavailable('the partitions of today are being made, still');
+        throw new DatabaseUnavailable('the partitions of today do not exist yet: another process is creating them');
       await pause(RETRY_MS);
     }
   }
@@ -95,10 +99,13 @@ async function oldPartitions(database: Executor, nowMs: number, retentionDays: n
     .filter((name) => isPastRetention(partitionOf(name)?.day ?? Infinity, nowMs, retentionDays));
 }
 
-/** Tries again while others hold its locks; each try waits 200 ms for them, and inserts wait behind it no longer. */
+/**
+ * Retries while others hold its locks; each attempt waits 200 ms for them, and inserts are blocked no longer than
+ * that.
+ */
 async function dropPartition(session: Executor, partition: string, retentionDays: number): Promise<void> {
   const { table, day } = partitionOf(partition) ?? {};
-  if (table === undefined || day === undefined) throw new Error(`${partition} is no partition of a day`);
+  if (table === undefined || day === undefined) throw new Error(`${partition} is not the name of a day partition`);
   for (let tries = 1; ; tries++) {
     try {
       await session.query(DROP_PARTITION, [table, isoDate(day), retentionDays]);
@@ -112,19 +119,19 @@ async function dropPartition(session: Executor, partition: string, retentionDays
 }
 
 /**
- * Drops the partitions whose whole day is more than `retentionDays` old, and answers their names. Inserts into the same
- * table wait 200 ms at a time at most. Leaves it to the next call when another process is at it. The database refuses days
+ * Drops the partitions whose whole day is more than `retentionDays` old, and returns their names. Blocks inserts into
+ * the same table for at most 200 ms at a time. Does nothing while another process does it. The database refuses days
  * that are younger by its own clock (DROP_PARTITION).
  */
 export async function dropOldPartitions(database: Database, nowMs: number, retentionDays: number): Promise<string[]> {
   const lease = new RowLease(database, LEASE_NAME, newId(nowMs), LEASE_TTL_MS);
   const dropped: string[] = [];
   const errors: unknown[] = [];
-  if (!(await lease.take())) return dropped;
+  if (!(await lease.acquire())) return dropped;
   try {
     await database.maintenance(DROP_TIMEOUT_MS, async (session) => {
       for (const partition of await oldPartitions(session, nowMs, retentionDays)) {
-        if (!(await lease.take())) return;
+        if (!(await lease.acquire())) return;
         try {
           await dropPartition(session, partition, retentionDays);
           dropped.push(partition);
@@ -135,7 +142,7 @@ export async function dropOldPartitions(database: Database, nowMs: number, reten
       }
     });
   } finally {
-    await lease.giveBack();
+    await lease.release();
   }
   if (errors.length > 0) throw errors[0];
   return dropped;
@@ -148,12 +155,12 @@ export interface PartitionMaintainerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Every hour: new partitions ahead, old ones dropped. Boot calls ensurePartitions itself, before it serves. */
+/** Every hour creates new partitions and drops old ones. At boot, ensurePartitions is called before serving. */
 export class PartitionMaintainer {
-  readonly #periodic: PollLoop;
+  readonly #pollLoop: PollLoop;
 
   constructor({ database, clock, retentionDays, onError }: PartitionMaintainerOptions) {
-    this.#periodic = new PollLoop({
+    this.#pollLoop = new PollLoop({
       everyMs: MAINTENANCE_PERIOD_MS,
       work: async () => {
         await ensurePartitions(database, clock.nowMs());
@@ -165,6 +172,6 @@ export class PartitionMaintainer {
   }
 
   async stop(): Promise<void> {
-    await this.#periodic.stop();
+    await this.#pollLoop.stop();
   }
 }

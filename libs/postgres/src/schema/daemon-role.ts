@@ -53,11 +53,11 @@ export async function grantPartitions(query: OwnerQuery, { name: role }: DaemonR
   for (const name of OWNED_FUNCTIONS) await query(grantFunction(name, role));
 }
 
-/** Something that the role could do and should not. */
+/** A privilege of the role that it should not have. */
 export interface RoleFault {
   /** A sentence without a full stop. */
   readonly fault: string;
-  /** Whether the role could change or remove audit entries by it. */
+  /** Whether it lets the role change or remove audit entries. */
   readonly onAudit: boolean;
 }
 

@@ -26,7 +26,7 @@ import { IdempotencyQuota1700000000014 } from '../migrations/0014-idempotency-qu
 import { AuditTimes1700000000015 } from '../migrations/0015-audit-times.js';
 import { PartitionDays1700000000016 } from '../migrations/0016-partition-days.js';
 
-/** In their order; one that has been released is never edited, only followed by another. */
+/** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
   FirstTables1700000000001,
   CodesLimitsUsage1700000000002,
@@ -44,12 +44,12 @@ const MIGRATIONS = [
   PartitionDays1700000000016,
 ];
 
-/** A migration may rewrite a table, and the processes beside it wait for it. */
+/** A migration may rewrite a table, and other processes wait for it. */
 const MIGRATION_TIMEOUT_MS = 300_000;
 
 const LOCK_EXISTS = `SELECT to_regclass('migration_lock') IS NOT NULL AS "exists"`;
 const CREATE_LOCK = `CREATE TABLE IF NOT EXISTS migration_lock (locked_by_whoever_migrates boolean)`;
-/** Held until the end of its transaction, or of its connection: a process that is killed frees it. */
+/** Held until the end of its transaction, or of its connection: a killed process releases it. */
 const LOCK = `LOCK TABLE migration_lock IN ACCESS EXCLUSIVE MODE`;
 
 function migrationSource(url: string): DataSource {
@@ -70,7 +70,7 @@ function migrationSource(url: string): DataSource {
   });
 }
 
-/** Two processes that create the same table at once can both fail to see it, and one is then told that it exists. */
+/** When two processes create the same table concurrently, one of them gets one of these errors. */
 const ALREADY_THERE = new Set(['23505', '42P07', '42710']);
 
 async function createLock(source: DataSource): Promise<void> {
@@ -84,13 +84,13 @@ async function createLock(source: DataSource): Promise<void> {
   }
 }
 
-/** TypeORM wraps what the driver said. */
+/** TypeORM wraps the driver's error. */
 const driverError = (error: unknown): unknown =>
   error instanceof Error && 'driverError' in error ? error.driverError : error;
 
 /**
- * `holder` is the connection with the lock, in a transaction that is committed after the work. Statements about
- * migration_lock itself can run there alone: on any other connection they would wait for the holder without end.
+ * `holder` is the connection with the lock, in a transaction that is committed after the work. Statements on
+ * migration_lock itself must run there: on any other connection they would wait for the holder forever.
  */
 async function underLock<T>(url: string, work: (source: DataSource, holder: QueryRunner) => Promise<T>): Promise<T> {
   const source = migrationSource(url);
@@ -128,9 +128,9 @@ export interface NamedRoleFault extends RoleFault {
 }
 
 /**
- * Brings the tables up to date and answers the names of the migrations it ran, oldest first. Does nothing when there
- * is nothing to do. Any number of processes may call it at once: they take turns on a locked table (no advisory lock,
- * which some poolers and clusters lack).
+ * Runs pending migrations and returns their names, oldest first. Does nothing when there are none. Any number of
+ * processes may call it concurrently: they serialize on a locked table (no advisory lock, which some poolers and
+ * clusters lack).
  *
  * @param url of the role that owns the tables
  */
@@ -161,12 +161,12 @@ async function runMigrations(source: DataSource): Promise<string[]> {
   return done.map((migration) => migration.name);
 }
 
-/** Undoes the latest migration, its data included. */
+/** Reverts the latest migration, including its data. */
 export async function revertMigration(url: string): Promise<void> {
   await underLock(url, (source) => source.undoLastMigration({ transaction: 'each' }));
 }
 
-/** The database was not migrated to this release. An operator runs the command that the message names. */
+/** The database was not migrated to this release. The message names the command for the operator. */
 export class SchemaOutdated extends Error {
   override readonly name = 'SchemaOutdated';
 
@@ -180,15 +180,15 @@ export class SchemaOutdated extends Error {
 /** PostgreSQL, appendix A. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** undefined_table, insufficient_privilege (PostgreSQL, appendix A), and what they say of the table of migrations. */
+/** undefined_table, insufficient_privilege (PostgreSQL, appendix A), and their meaning for the migrations table. */
 const UNMIGRATED: Readonly<Record<string, string>> = {
   '42P01': 'the database has no tables',
   [INSUFFICIENT_PRIVILEGE]: 'the role of DATABASE_URL was not given its rights in the database',
 };
 
 /**
- * As `checkSchema`, but an outdated database is migrated by `prepare` where the role of the URL may do that. For
- * development; null in production, where migrating is a step of its own.
+ * As `checkSchema`, but `prepare` migrates an outdated database if the role of the URL may do that. For development;
+ * null in production, where migrating is a separate step.
  */
 export async function ensureSchema(url: string, prepare: ((url: string) => Promise<unknown>) | null): Promise<void> {
   try {
@@ -202,8 +202,8 @@ export async function ensureSchema(url: string, prepare: ((url: string) => Promi
 }
 
 /**
- * Reads whether every migration of this release was run, and changes nothing. Throws SchemaOutdated when one was not. A
- * database that a newer release has migrated is accepted: neighbouring releases run together.
+ * Checks that every migration of this release was run, and changes nothing. Throws SchemaOutdated otherwise. A
+ * database migrated by a newer release is accepted: neighbouring releases run together.
  */
 export async function checkSchema(url: string): Promise<void> {
   const { connectionString } = connectionSettings(url);

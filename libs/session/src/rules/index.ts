@@ -6,13 +6,10 @@ export {
   MAX_CODES,
   otpText,
   RESEND_COOLDOWN_SECONDS,
-  type CheckRefused,
-  type CodeHistory,
   type CodeLimit,
-  type CodesRefused,
 } from './otp.js';
 export {
-  ID_TAKEN_UP_WITHIN_MS,
+  ID_REUSE_WINDOW_MS,
   LONGEST_SESSION_MS,
   SESSION_STATUSES,
   type ApprovedBy,
@@ -21,12 +18,4 @@ export {
   type Session,
   type SessionStatus,
 } from './session.js';
-export {
-  ENDS,
-  statusAt,
-  transition,
-  type RefusalReason,
-  type SessionState,
-  type SessionTrigger,
-  type Transition,
-} from './transition.js';
+export { STATUS_BY_TERMINAL_EVENT } from './transition.js';

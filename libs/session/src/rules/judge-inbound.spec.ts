@@ -28,16 +28,16 @@ const mo = (digests: readonly string[], changes: Partial<InboundCase> = {}): Inb
   ...changes,
 });
 
-/** Sessions are known by a digest that is spelled like their id. */
-const bench = (...sessions: readonly LockedSession[]): ReadonlyMap<string, LockedSession> =>
+/** The test's sessions have a digest equal to their id. */
+const sessionsByDigest = (...sessions: readonly LockedSession[]): ReadonlyMap<string, LockedSession> =>
   new Map(sessions.map((each) => [each.id, each]));
 
 const fates = (cases: readonly InboundCase[], ...sessions: readonly LockedSession[]): readonly string[] =>
-  judgeInbound(cases, bench(...sessions)).verdicts.map(({ fate }) => fate);
+  judgeInbound(cases, sessionsByDigest(...sessions)).verdicts.map(({ fate }) => fate);
 
 describe('judgeInbound', () => {
   it('approves a live session for its own phone', () => {
-    expect(judgeInbound([mo(['s1'])], bench(session('s1')))).toEqual({
+    expect(judgeInbound([mo(['s1'])], sessionsByDigest(session('s1')))).toEqual({
       verdicts: [{ fate: 'matched', sessionId: 's1', accountId: 'account' }],
       approve: ['s1'],
       mismatch: [],
@@ -52,18 +52,18 @@ describe('judgeInbound', () => {
     ['ended', 'cancelled', { status: 'cancelled' }],
     ['ended', 'cancelled and past its time', { status: 'cancelled', expiresAtMs: NOW - 1 }],
     ['expired', 'expired', { status: 'expired', expiresAtMs: NOW - 1 }],
-    ['expired', 'pending at the very millisecond of expiresAt', { expiresAtMs: NOW }],
+    ['expired', 'pending in the millisecond of expiresAt', { expiresAtMs: NOW }],
     ['matched', 'pending one millisecond before expiresAt', { expiresAtMs: NOW + 1 }],
-  ])('says %s of a session that is %s', (fate, _, changes) => {
-    const { verdicts, approve } = judgeInbound([mo(['s1'])], bench(session('s1', changes)));
+  ])('gives %s for a session that is %s', (fate, _, changes) => {
+    const { verdicts, approve } = judgeInbound([mo(['s1'])], sessionsByDigest(session('s1', changes)));
     expect(verdicts).toEqual([{ fate, sessionId: 's1', accountId: 'account' }]);
     expect(approve).toEqual(fate === 'matched' ? ['s1'] : []);
   });
 
-  it('knows no session for a message without a token, from an untrusted link, or with an unknown token', () => {
+  it('finds no session for a message without a token, from an untrusted link, or with an unknown token', () => {
     const none = { sessionId: null, accountId: null };
     const cases = [mo([]), mo(['s1'], { trusted: false }), mo(['s2']), mo([], { trusted: false })];
-    expect(judgeInbound(cases, bench(session('s1')))).toEqual({
+    expect(judgeInbound(cases, sessionsByDigest(session('s1')))).toEqual({
       verdicts: [
         { fate: 'no_token', ...none },
         { fate: 'untrusted', ...none },
@@ -75,23 +75,23 @@ describe('judgeInbound', () => {
     });
   });
 
-  it('approves once when the same message comes five times in one batch', () => {
+  it('approves once when the same message arrives five times in one batch', () => {
     const cases = Array.from({ length: 5 }, () => mo(['s1']));
     expect(fates(cases, session('s1'))).toEqual(['matched', 'duplicate', 'duplicate', 'duplicate', 'duplicate']);
-    expect(judgeInbound(cases, bench(session('s1'))).approve).toEqual(['s1']);
+    expect(judgeInbound(cases, sessionsByDigest(session('s1'))).approve).toEqual(['s1']);
   });
 
-  it('accepts any of several candidates for the sender, and only a whole number', () => {
+  it('accepts any of several candidates for the sender, and only complete numbers', () => {
     expect(fates([mo(['s1'], { senders: [STRANGER, PHONE] })], session('s1'))).toEqual(['matched']);
     expect(fates([mo(['s1'], { senders: [] })], session('s1'))).toEqual(['wrong_sender']);
     expect(fates([mo(['s1'], { senders: ['4155552671'] })], session('s1'))).toEqual(['wrong_sender']);
   });
 
-  it('tells of a wrong sender once per live session, and the right one may still come', () => {
+  it('reports a wrong sender once per live session, and the right one may still approve it', () => {
     const stranger = mo(['s1'], { senders: [STRANGER] });
     const { verdicts, approve, mismatch } = judgeInbound(
       [stranger, stranger, mo(['s1']), stranger],
-      bench(session('s1')),
+      sessionsByDigest(session('s1')),
     );
     expect(verdicts.map(({ fate }) => fate)).toEqual(['wrong_sender', 'wrong_sender', 'matched', 'wrong_sender']);
     expect(approve).toEqual(['s1']);
@@ -99,18 +99,21 @@ describe('judgeInbound', () => {
   });
 
   it.each<[what: string, changes: Partial<LockedSession>]>([
-    ['told of before', { mismatchSeen: true }],
+    ['reported before', { mismatchSeen: true }],
     ['ended', { status: 'cancelled' }],
     ['past its time', { expiresAtMs: NOW }],
-  ])('does not tell of a wrong sender on a session that was %s', (_, changes) => {
+  ])('does not report a wrong sender on a session that was %s', (_, changes) => {
     const stranger = mo(['s1'], { senders: [STRANGER] });
-    const { verdicts, mismatch } = judgeInbound([stranger], bench(session('s1', changes)));
+    const { verdicts, mismatch } = judgeInbound([stranger], sessionsByDigest(session('s1', changes)));
     expect(verdicts.map(({ fate }) => fate)).toEqual(['wrong_sender']);
     expect(mismatch).toEqual([]);
   });
 
-  it('does not tell of a wrong sender behind the approval in the same batch', () => {
-    const { mismatch } = judgeInbound([mo(['s1']), mo(['s1'], { senders: [STRANGER] })], bench(session('s1')));
+  it('does not report a wrong sender after the approval in the same batch', () => {
+    const { mismatch } = judgeInbound(
+      [mo(['s1']), mo(['s1'], { senders: [STRANGER] })],
+      sessionsByDigest(session('s1')),
+    );
     expect(mismatch).toEqual([]);
   });
 
@@ -119,26 +122,29 @@ describe('judgeInbound', () => {
     ['approved by an SMS', { status: 'approved', approvedBy: 'mo' }],
     ['cancelled', { status: 'cancelled' }],
     ['past its time', { expiresAtMs: NOW }],
-  ])('says ambiguous_sender of a session that is %s, approves nothing and reports no mismatch', (_, changes) => {
+  ])('gives ambiguous_sender for a session that is %s, approves nothing and reports no mismatch', (_, changes) => {
     const ambiguous = mo(['s1'], { senders: [], ambiguousSender: true });
-    const { verdicts, approve, mismatch } = judgeInbound([ambiguous], bench(session('s1', changes)));
+    const { verdicts, approve, mismatch } = judgeInbound([ambiguous], sessionsByDigest(session('s1', changes)));
     expect(verdicts).toEqual([{ fate: 'ambiguous_sender', sessionId: 's1', accountId: 'account' }]);
     expect([approve, mismatch]).toEqual([[], []]);
   });
 
-  it('does not believe an ambiguous sender even where its candidates are given', () => {
-    const { verdicts, approve } = judgeInbound([mo(['s1'], { ambiguousSender: true })], bench(session('s1')));
+  it('rejects an ambiguous sender even when its candidates are given', () => {
+    const { verdicts, approve } = judgeInbound(
+      [mo(['s1'], { ambiguousSender: true })],
+      sessionsByDigest(session('s1')),
+    );
     expect([verdicts[0]?.fate, approve]).toEqual(['ambiguous_sender', []]);
   });
 
-  it('asks for the token, the trust and the session before the sender', () => {
+  it('checks token, trust and session before the sender', () => {
     const ambiguous = { senders: [], ambiguousSender: true };
     const cases = [mo([], ambiguous), mo(['s1'], { ...ambiguous, trusted: false }), mo(['s2'], ambiguous)];
     expect(fates(cases, session('s1'))).toEqual(['no_token', 'untrusted', 'unknown_token']);
     expect(fates([mo(['s2', 's1'], ambiguous)], session('s1'))).toEqual(['ambiguous_sender']);
   });
 
-  it('gives a message with several tokens the best fate that one of them reached', () => {
+  it('gives a message with several tokens the best fate of its tokens', () => {
     const others = [
       session('ended', { status: 'denied' }),
       session('late', { expiresAtMs: NOW }),
@@ -152,13 +158,13 @@ describe('judgeInbound', () => {
     expect(fates([mo(['unknown', 'foreign'])], ...others)).toEqual(['wrong_sender']);
   });
 
-  it('approves one session per message, the first that its tokens name', () => {
-    const { verdicts, approve } = judgeInbound([mo(['s2', 's1'])], bench(session('s1'), session('s2')));
+  it('approves one session per message, that of the first matching token', () => {
+    const { verdicts, approve } = judgeInbound([mo(['s2', 's1'])], sessionsByDigest(session('s1'), session('s2')));
     expect(verdicts).toEqual([{ fate: 'matched', sessionId: 's2', accountId: 'account' }]);
     expect(approve).toEqual(['s2']);
   });
 
-  it('approves only live sessions, each once, and as many as are said to be matched', () => {
+  it('approves only live sessions, each once, and as many as there are matched messages', () => {
     const status = fc.constantFrom<SessionStatus>('pending', 'approved', 'denied', 'cancelled', 'expired');
     const by = fc.constantFrom<ApprovedBy | null>(null, 'mo', 'rcs', 'otp');
     const sessions = fc.array(
@@ -181,7 +187,7 @@ describe('judgeInbound', () => {
     );
     fc.assert(
       fc.property(sessions, cases, (rows, messages) => {
-        const known = bench(
+        const known = sessionsByDigest(
           ...rows.map(({ left, ...row }, at) => session(`s${at}`, { ...row, expiresAtMs: NOW + left })),
         );
         const { verdicts, approve, mismatch } = judgeInbound(messages, known);

@@ -2,7 +2,7 @@ import type { Uuid } from '@countersign/ids';
 import type { ApprovedBy, SessionStatus } from './session.js';
 import { transition, type RefusalReason } from './transition.js';
 
-/** What became of an inbound SMS (contract, MO matching). Only `matched` approved a session. */
+/** Result of an inbound SMS (contract, MO matching). Only `matched` approved a session. */
 export type Fate =
   | 'matched'
   | 'duplicate'
@@ -14,26 +14,29 @@ export type Fate =
   | 'untrusted'
   | 'ambiguous_sender';
 
-/** A message's fate, and the session it speaks of where its token is known. */
+/** The fate of a message, and the session of its token if the token is known. */
 export interface InboundVerdict {
   readonly fate: Fate;
   readonly sessionId: Uuid | null;
   readonly accountId: Uuid | null;
 }
 
-/** What the judge needs to know of one message. */
+/** The input of the rules for one message. */
 export interface InboundCase {
-  /** Digests of the message's tokens, as hex, in the order of its text; a token has one for each version of the master key. */
+  /** Hex digests of the message's tokens, in text order; a token has one for each version of the master key. */
   readonly digests: readonly string[];
-  /** E.164 numbers that its sender may be. */
+  /** E.164 numbers that the sender may be. */
   readonly senders: readonly string[];
-  /** Whether its sender may be two different numbers, so that it is evidence for neither and `senders` is empty. Default: false. */
+  /**
+   * Whether the sender may be two different numbers, so that it is evidence for neither and `senders` is empty.
+   * Default: false.
+   */
   readonly ambiguousSender?: boolean;
-  /** Whether the bind or system it came by is trusted for MO. */
+  /** Whether the bind or system that delivered the message is trusted for MO. */
   readonly trusted: boolean;
 }
 
-/** A session row as read under its lock, with the clock as read after the lock. */
+/** A session row read under its lock, with the clock read after the lock. */
 export interface LockedSession {
   readonly id: Uuid;
   readonly accountId: Uuid;
@@ -42,19 +45,19 @@ export interface LockedSession {
   readonly approvedBy: ApprovedBy | null;
   readonly expiresAtMs: number;
   readonly nowMs: number;
-  /** Whether the event of a wrong sender was already written. */
+  /** Whether the sender_mismatch event was already written. */
   readonly mismatchSeen: boolean;
 }
 
-/** The verdict of each message in their order, and what is to be written. */
+/** The verdict of each message in order, and the changes to write. */
 export interface Judgement {
   readonly verdicts: readonly InboundVerdict[];
   readonly approve: readonly Uuid[];
-  /** Live sessions that saw their first wrong sender. */
+  /** Live sessions that received their first SMS from a wrong sender. */
   readonly mismatch: readonly Uuid[];
 }
 
-/** With several tokens in one message, the first of these that one of them reached is the message's fate. */
+/** Precedence for a message with several tokens: its fate is the first of these that one of its tokens has. */
 const BEST_FIRST: readonly Fate[] = [
   'matched',
   'duplicate',
@@ -66,19 +69,19 @@ const BEST_FIRST: readonly Fate[] = [
 ];
 
 /**
- * Judges messages in the order they came: the first that matches a session approves it, and those behind it in the same
- * batch meet an approved session. Pure; the caller writes what it returns under the locks it holds.
+ * Judges messages in order of arrival: the first match approves its session; later messages of the same batch see an
+ * approved session. Pure; the caller writes the result under the locks that it holds.
  *
- * @param sessions by token digest, as hex
+ * @param sessions by hex token digest
  */
 export function judgeInbound(cases: readonly InboundCase[], sessions: ReadonlyMap<string, LockedSession>): Judgement {
-  const bench = new Bench(sessions);
-  const verdicts = cases.map((inbound) => bench.judge(inbound));
-  return { verdicts, approve: [...bench.approved], mismatch: [...bench.mismatched] };
+  const batch = new BatchJudge(sessions);
+  const verdicts = cases.map((inbound) => batch.judge(inbound));
+  return { verdicts, approve: [...batch.approved], mismatch: [...batch.mismatched] };
 }
 
-/** The sessions as they would stand after the messages judged so far. */
-class Bench {
+/** The sessions' state after the messages judged so far. */
+class BatchJudge {
   readonly approved = new Set<Uuid>();
   readonly mismatched = new Set<Uuid>();
 
@@ -91,7 +94,7 @@ class Bench {
     for (const digest of inbound.digests) {
       const outcome = this.judgeToken(this.sessions.get(digest), inbound);
       reached.push(outcome);
-      // One SMS approves one session; its other tokens are not acted upon.
+      // One SMS approves one session; its other tokens are ignored.
       if (outcome.fate === 'matched') break;
     }
     return best(reached);

@@ -16,7 +16,7 @@ describe('metadata', () => {
     expect(parseMetadata(text)).toEqual(pairs);
   });
 
-  it('comes back as it went in, whatever the characters', () => {
+  it('is decoded unchanged, whatever the characters', () => {
     const text = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) });
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text), { maxLength: 16 }), (pairs) => {

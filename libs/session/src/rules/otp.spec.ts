@@ -7,7 +7,7 @@ import {
   codeDigests,
   codeLimit,
   generateCode,
-  isAmong,
+  matchesAnyDigest,
   judgeCheck,
   judgeSend,
   MAX_ATTEMPTS,
@@ -31,11 +31,11 @@ describe('generateCode', () => {
     [7, '000007'],
     [42_137, '042137'],
     [999_999, '999999'],
-  ])('writes %i as %s', (number, written) => {
-    expect(generateCode(() => number)).toBe(written);
+  ])('writes %i as %s', (number, text) => {
+    expect(generateCode(() => number)).toBe(text);
   });
 
-  it('asks for one of a million, each as likely as its generator says', () => {
+  it('requests one of a million values from its generator', () => {
     expect(generateCode((limit) => limit - 1)).toBe('999999');
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999_999 }), (number) => {
@@ -48,7 +48,7 @@ describe('generateCode', () => {
 });
 
 describe('codeDigest', () => {
-  it('is 32 bytes that hold for one code of one session under one master key', () => {
+  it('is 32 bytes that match one code of one session under one master key', () => {
     fc.assert(
       fc.property(code, code, (one, other) => {
         const digest = codeDigest(keys, SESSION, one);
@@ -62,11 +62,11 @@ describe('codeDigest', () => {
 });
 
 describe('isAmong', () => {
-  it('finds a code wherever it stands among those sent, and no other', () => {
+  it('matches a code at any position among those sent, and no other', () => {
     fc.assert(
       fc.property(fc.array(code, { maxLength: MAX_CODES }), code, (sent, tried) => {
         const stored = sent.map((each) => codeDigest(keys, SESSION, each));
-        expect(isAmong(codeDigests(keys, SESSION, tried), stored)).toBe(sent.includes(tried));
+        expect(matchesAnyDigest(codeDigests(keys, SESSION, tried), stored)).toBe(sent.includes(tried));
       }),
     );
   });
@@ -77,7 +77,7 @@ describe('otpText', () => {
     expect(otpText('Acme', null, '042137')).toBe('042137 is your Acme code. Do not share it.');
   });
 
-  it('ends in the line that phones read for that site alone', () => {
+  it('ends with the line that phones read for that site only', () => {
     expect(otpText('Acme', 'acme.example', '042137')).toBe(
       '042137 is your Acme code. Do not share it.\n@acme.example #042137',
     );
@@ -122,8 +122,8 @@ function cell(outcome: ReturnType<typeof judgeCheck>): string {
   }
 }
 
-describe('the table of codes', () => {
-  it('reads as printed here, the first cause of the contract before the others', () => {
+describe('the table of code rules', () => {
+  it('reads as printed here, in the contract order of errors', () => {
     const rows = COLUMNS.map(([title, changes]) => {
       const state = { ...LIVE, ...changes };
       return `| ${title} | ${cell(judgeSend(state, NOW))} | ${cell(judgeCheck(state, NOW))} |`;
@@ -147,7 +147,7 @@ describe('the table of codes', () => {
     );
   });
 
-  it('tries a code only on a live session that sent one and has an attempt left, whatever else is so', () => {
+  it('checks a code only on a live session that sent one and has an attempt left', () => {
     const state = fc.record({
       status: fc.constantFrom(...SESSION_STATUSES),
       expiresAtMs: fc.integer({ min: NOW - 300_000, max: NOW + 300_000 }),
@@ -182,7 +182,7 @@ describe('codeLimit', () => {
     expect(limitOf(sends, agoMs)).toEqual(limit);
   });
 
-  it('names a whole wait of at least a second, after which it lets the code go', () => {
+  it('gives a wait of whole seconds, at least one, after which a code is allowed', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 29_999 }), (agoMs) => {
         const limit = limitOf(1, agoMs);

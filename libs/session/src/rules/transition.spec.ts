@@ -31,7 +31,7 @@ function printedTable(): string {
   return [head, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-describe('the table of states', () => {
+describe('the state table', () => {
   it('reads as printed here', () => {
     expect(printedTable()).toBe(
       `
@@ -44,7 +44,7 @@ describe('the table of states', () => {
     );
   });
 
-  it('never leaves a terminal state, whatever the clock says', () => {
+  it('never leaves a terminal state, whatever the time', () => {
     const terminal = fc.constantFrom(...SESSION_STATUSES.filter((status) => status !== 'pending'));
     fc.assert(
       fc.property(
@@ -59,7 +59,7 @@ describe('the table of states', () => {
     );
   });
 
-  it('takes the millisecond of expiresAt itself as too late, and the one before it as in time', () => {
+  it('treats the millisecond of expiresAt as too late, and the millisecond before it as valid', () => {
     const state: SessionState = { status: 'pending', expiresAtMs: NOW };
     expect(transition(state, 'approve', NOW - 1)).toEqual({
       kind: 'move',
@@ -69,7 +69,7 @@ describe('the table of states', () => {
     expect(transition(state, 'approve', NOW)).toEqual({ kind: 'refuse', because: 'expired' });
   });
 
-  it('at any moment exactly one of approving and expiring moves a pending session', () => {
+  it('at any time either approve or expire moves a pending session', () => {
     fc.assert(
       fc.property(fc.integer(), fc.integer(), (expiresAtMs, now) => {
         const kinds = (['approve', 'expire'] as const).map(
@@ -80,7 +80,7 @@ describe('the table of states', () => {
     );
   });
 
-  it('shows a pending session as expired from expiresAt on, and any other as it is', () => {
+  it('shows a pending session as expired from expiresAt on, and any other unchanged', () => {
     expect(statusAt({ status: 'pending', expiresAtMs: NOW + 1 }, NOW)).toBe('pending');
     expect(statusAt({ status: 'pending', expiresAtMs: NOW }, NOW)).toBe('expired');
     expect(statusAt({ status: 'approved', expiresAtMs: NOW - 1 }, NOW)).toBe('approved');

@@ -27,7 +27,7 @@ const KEYS: EntropyKeys = new Map(
   Object.entries(published.keys).map(([version, hex]) => [Number(version), Buffer.from(hex, 'hex')]),
 );
 
-/** HMAC-SHA256 by RFC 2104 on the bare hash, and P by hand: nothing here is taken from the code under test. */
+/** HMAC-SHA256 by RFC 2104 on the plain hash, and P written out: independent of the code under test. */
 function fromTheDefinition(key: Uint8Array, parts: readonly string[]): string {
   const message = parts.flatMap((part) => {
     const bytes = [...new TextEncoder().encode(part)];
@@ -43,14 +43,14 @@ function fromTheDefinition(key: Uint8Array, parts: readonly string[]): string {
 }
 
 describe('authEntropy', () => {
-  it.each(published.vectors)('is as published for $name', (vector) => {
+  it.each(published.vectors)('equals the published value for $name', (vector) => {
     const { keyVersion, mode, phone, accountId, brandId } = vector;
     const key = KEYS.get(keyVersion) ?? Buffer.alloc(0);
     expect(fromTheDefinition(key, [published.labels[mode], phone, accountId, brandId])).toBe(vector.authEntropy);
     expect(authEntropy(KEYS, keyVersion, { mode, phone, accountId, brandId })).toBe(vector.authEntropy);
   });
 
-  it('agrees with the definition for any texts', () => {
+  it('agrees with the definition for any text', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 300 });
     fc.assert(
       fc.property(
@@ -65,19 +65,19 @@ describe('authEntropy', () => {
     );
   });
 
-  it('does not confuse where one part ends and the next begins', () => {
+  it('separates its parts', () => {
     const of = (phone: string, accountId: string): string =>
       authEntropy(KEYS, 1, { mode: 'live', phone, accountId, brandId: 'brd_1' });
     expect(of('+12', 'acct_1')).not.toBe(of('+12a', 'cct_1'));
   });
 
-  it('of a test session is another than that of a live one for the same phone, account and brand', () => {
+  it('differs between a test and a live session of the same phone, account and brand', () => {
     const of = (mode: Mode): string =>
       authEntropy(KEYS, 1, { mode, phone: '+14155552671', accountId: 'acct_1', brandId: 'brd_1' });
     expect(of('test')).not.toBe(of('live'));
   });
 
-  it('refuses a version that is not configured', () => {
+  it('throws for a version that is not configured', () => {
     expect(() =>
       authEntropy(KEYS, 3, { mode: 'live', phone: '+14155552671', accountId: 'acct_1', brandId: 'brd_1' }),
     ).toThrow('version 3');

@@ -1,30 +1,30 @@
 import { createHmac } from 'node:crypto';
 import type { Mode } from '@countersign/keys';
 
-/** Entropy keys by version, from 1. A version is added and never replaced: old brands keep the key they began with. */
+/** Entropy keys by version, from 1. Versions are added, never replaced: existing brands keep their key. */
 export type EntropyKeys = ReadonlyMap<number, Buffer>;
 
-/** Labels by mode, so that a test session never gives the value that protects keys of a live user. */
+/** Labels by mode, so that a test session never yields the value that protects keys of a live user. */
 const LABELS: Readonly<Record<Mode, string>> = {
   live: 'countersign/auth-entropy/v1',
   test: 'countersign/auth-entropy/test/v1',
 };
 
-/** Whose value it is. */
+/** The inputs of one value. */
 export interface EntropySubject {
   readonly mode: Mode;
   /** E.164. */
   readonly phone: string;
-  /** As the caller writes it, `acct_…`. */
+  /** Rendered, `acct_…`. */
   readonly accountId: string;
-  /** As the caller writes it, `brd_…`. */
+  /** Rendered, `brd_…`. */
   readonly brandId: string;
 }
 
 /**
- * The value that an approved session exposes (specification 2.1; contract, authEntropy): lower-case hex of
- * HMAC-SHA256(K, P(label) P(phone) P(accountId) P(brandId)), where P is a 4-byte big-endian length and UTF-8 bytes. The
- * label is that of the mode. Published vectors: `test-vectors/auth-entropy.json`.
+ * The `authEntropy` of an approved session (specification 2.1; contract, authEntropy): lower-case hex of
+ * HMAC-SHA256(K, P(label) P(phone) P(accountId) P(brandId)), where P is a 4-byte big-endian length and UTF-8 bytes.
+ * The label depends on the mode. Published vectors: `test-vectors/auth-entropy.json`.
  *
  * @param version the entropy key version of the brand; throws when no such key is configured
  */

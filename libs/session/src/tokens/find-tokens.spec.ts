@@ -15,9 +15,9 @@ const slugArbitrary = fc
   .map((characters) => characters.join(''));
 const foundArbitrary: fc.Arbitrary<FoundToken> = fc.record({ slug: slugArbitrary, token: tokenArbitrary });
 
-/** What phones, keyboards and carriers do to a text that was filled in for the user. */
+/** Changes that phones, keyboards and carriers make to a composed text. */
 const TOLERATED: readonly (readonly [what: string, text: string])[] = [
-  ['as it was composed', `${TEXT}\nSend this message to sign in.`],
+  ['as composed', `${TEXT}\nSend this message to sign in.`],
   ['alone', TEXT],
   ['in lower case', TEXT.toLowerCase()],
   ['in mixed case', `Auth-Acme-${TOKEN.toLowerCase()}`],
@@ -54,7 +54,7 @@ const TOLERATED: readonly (readonly [what: string, text: string])[] = [
       .map((c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0))
       .join(''),
   ],
-  ['behind an unfinished one', `AUTH-AUTH-ACME-${TEXT}`],
+  ['behind an incomplete one', `AUTH-AUTH-ACME-${TEXT}`],
   ['behind a hyphen', `SMS-${TEXT}-OK`],
   ['with trailing padding', `${TEXT}\u0000\u0000@@@`],
 ];
@@ -98,14 +98,14 @@ describe('findTokens', () => {
     expect(findTokens('AUTH-OIL-OoIiLl0011ABCDEF')).toEqual([{ slug: 'OIL', token: '0011110011ABCDEF' }]);
   });
 
-  it('tries the first three different tokens, and a repeated one counts once', () => {
+  it('tries the first three different tokens; a repeated one counts once', () => {
     const others = ['1', '2', '3', '4'].map((digit) => `AUTH-ACME-${digit.repeat(16)}`);
     const [one = '', two = '', three = '', four = ''] = others;
     const found = findTokens([one, one, one.toLowerCase(), two, three, four].join(' '));
     expect(found.map(({ token }) => token.charAt(0))).toEqual(['1', '2', '3']);
   });
 
-  it('finds every composed text again, wherever it stands and however it is dressed', () => {
+  it('finds every composed text, at any position and in any of the tolerated forms', () => {
     const dash = fc.constantFrom(
       '-',
       '\u2013',
@@ -127,7 +127,7 @@ describe('findTokens', () => {
     );
   });
 
-  it('never finds a token that is glued to a letter or digit', () => {
+  it('never finds a token adjacent to a letter or digit', () => {
     const glue = fc.constantFrom(...Array.from('AZaz09éßжא中あ٣𝐀'));
     fc.assert(
       fc.property(foundArbitrary, glue, fc.boolean(), ({ slug, token }, letter, behind) => {
@@ -137,7 +137,7 @@ describe('findTokens', () => {
     );
   });
 
-  it('answers canonical tokens, three at most, for any text, halves of surrogate pairs included', () => {
+  it('returns canonical tokens, three at most, for any text, including lone surrogates', () => {
     const anyUnit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
     const piece = fc.oneof(anyUnit, fc.constantFrom('AUTH', '-', ' ', 'ACME', TOKEN, '\u2014', '\u200B', '\uFEFF'));
     fc.assert(
@@ -153,7 +153,7 @@ describe('findTokens', () => {
   });
 });
 
-/** Texts that look like a beginning everywhere, or hide it in runs that a careless pattern would try again and again. */
+/** Texts with many beginnings of a token, or with long runs that would make a careless pattern backtrack. */
 const HOSTILE: readonly (readonly [what: string, unit: string])[] = [
   ['beginnings', 'AUTH-'],
   ['beginnings with slugs', 'AUTH-ACME-'],
@@ -173,7 +173,7 @@ const HOSTILE: readonly (readonly [what: string, unit: string])[] = [
 
 describe('findTokens on hostile text', () => {
   const SIZE = 65_536;
-  /** Linear takes a few ms; a quadratic pattern takes minutes. */
+  /** A linear scan takes a few ms; a quadratic pattern takes minutes. */
   const DEADLINE_MS = 500;
 
   it.each(HOSTILE)('takes linear time on 64 KiB of %s', (_, unit) => {
@@ -191,7 +191,7 @@ describe('findTokens on hostile text', () => {
 });
 
 describe('findCompletedTokens', () => {
-  it('finds the token that straddles two parts, whichever comes last', () => {
+  it('finds the token that spans two parts, whichever arrives last', () => {
     for (let cut = 1; cut < TEXT.length; cut += 1) {
       const [head, tail] = [TEXT.slice(0, cut), TEXT.slice(cut)];
       expect(findCompletedTokens(TEXT, `|${tail}`)).toEqual(FOUND);
@@ -199,7 +199,7 @@ describe('findCompletedTokens', () => {
     }
   });
 
-  it('leaves out what was there without the new part', () => {
+  it('excludes tokens that are complete without the new part', () => {
     const other = `AUTH-ACME-${'3'.repeat(16)}`;
     expect(findCompletedTokens(`${TEXT} ${other}`, TEXT)).toEqual([{ slug: 'ACME', token: '3'.repeat(16) }]);
     expect(findCompletedTokens(TEXT, TEXT)).toEqual([]);

@@ -1,30 +1,31 @@
-/** A token found in a text, in its canonical spelling: upper case, O read as 0, I and L as 1. */
+/** A token found in a text, in canonical form: upper case, O read as 0, I and L as 1. */
 export interface FoundToken {
   readonly slug: string;
   readonly token: string;
 }
 
-/** How many different tokens of one message are tried (contract, MO matching). */
+/** Maximum number of different tokens tried per message (contract, MO matching). */
 export const MAX_TOKENS_PER_MESSAGE = 3;
 
 /**
- * Finds the tokens of a text (contract, MO matching): anywhere in it, in any case, not glued to further letters or
- * digits; with the dashes, white space, invisible characters, quotes and wide forms that phones and carriers put in.
+ * Finds the tokens in a text (contract, MO matching): at any position, in any case, not adjacent to further letters
+ * or digits; with the dashes, white space, invisible characters, quotes and wide forms that phones and carriers
+ * insert.
  *
- * Never throws. Takes time linear in the text: it is brought into a plain spelling by single passes first, after which
- * the pattern has no unbounded part left.
+ * Never throws. Linear in the length of the text: single passes normalise it first, after which the pattern has no
+ * unbounded part.
  *
- * @returns up to three different tokens, in the order of the text
+ * @returns up to three different tokens, in text order
  */
 export function findTokens(text: string): FoundToken[] {
   return firstTokens(text, new Set());
 }
 
 /**
- * The tokens that a part of a long message completes: those of the whole that are not in the rest already. Without
+ * The tokens that a part of a long message completes: those of the whole that are not already in the rest. Without
  * this, every later part would report the token of the first one again.
  *
- * @param whole all parts present, the new one included
+ * @param whole all parts present, including the new one
  * @param rest the same without the new part
  */
 export function findCompletedTokens(whole: string, rest: string): FoundToken[] {
@@ -46,7 +47,7 @@ function firstTokens(text: string, known: Set<string>): FoundToken[] {
 
 function* tokensIn(text: string): Generator<FoundToken> {
   const plain = plainSpelling(text);
-  // Cheaper than the pattern, and most texts end here.
+  // Cheaper than the pattern; most texts stop here.
   if (!plain.includes('AUTH')) return;
   for (const [, slug = '', token = ''] of plain.matchAll(PATTERN)) {
     yield { slug, token: token.replaceAll('O', '0').replace(/[IL]/g, '1') };
@@ -57,7 +58,7 @@ function spelled({ slug, token }: FoundToken): string {
   return `${slug}-${token}`;
 }
 
-/** Printable ASCII and line ends: what nearly every MO consists of, and what needs no Unicode passes. */
+/** Printable ASCII and line ends: nearly every MO, and no Unicode passes are needed. */
 const PLAIN_ASCII = /^[\n\r -~]*$/;
 
 /** Zero-width characters, joiners, BOM, soft hyphen, variation selectors, direction marks. */
@@ -66,14 +67,15 @@ const WIDE_FORMS = /[\uFF01-\uFF5E]/g;
 const WIDE_OFFSET = 0xfee0;
 /** Hyphens and dashes of every length, the minus sign and the hyphen bullet. */
 const DASHES = /[\p{Dash_Punctuation}\u2212\u2043]/gu;
-/** Unicode files these apostrophes and quotation marks under letters; before a token they are quotes. */
+/** Unicode classifies these apostrophes and quotation marks as letters; before a token they are quotes. */
 const LETTER_QUOTES = /[\u02B9-\u02BF\u02C8\u02CA\u02CB]/g;
-/** White space other than a single space. Most texts have none, so that nothing is replaced. */
+/** White space other than a single space. Most texts have none, so nothing is replaced. */
 const WHITE_SPACE = /\s{2,}|[^\S ]/g;
 
 /**
- * The text without what may stand inside a token and means nothing: invisible characters are gone, dashes and wide
- * forms are ASCII, each run of white space is one space. Folding two texts and then both together is folding the whole.
+ * The text without irrelevant characters that may occur inside a token: invisible characters are removed, dashes and
+ * wide forms are ASCII, each run of white space is one space. Folding is compositional: folding two folded texts
+ * together equals folding the whole.
  */
 export function foldedText(text: string): string {
   const visible = PLAIN_ASCII.test(text) ? text : foldUnicode(text);

@@ -5,7 +5,7 @@ import { findStraddlingTokens, TOKEN_SPAN, tokenEdges } from './token-edges.js';
 
 const spelled = (tokens: readonly FoundToken[]): string[] => tokens.map(({ slug, token }) => `${slug}-${token}`).sort();
 
-/** The tokens of each part in the order of arrival: those of its own text and those across its edges. */
+/** The tokens found for each part in order of arrival, in its text and across its edges. */
 function tokensOfParts(texts: readonly string[], order: readonly number[]): Set<string> {
   const stored = new Map<number, string>();
   const found = new Set<string>();
@@ -55,7 +55,7 @@ function cutInto(text: string, at: readonly number[]): string[] {
 }
 
 describe('the edges of a part', () => {
-  it('are short, whatever the part', () => {
+  it('are short for every part', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 5_000 }), (text) => {
         expect(tokenEdges(text).length).toBeLessThanOrEqual(2 * TOKEN_SPAN + 3);
@@ -63,7 +63,7 @@ describe('the edges of a part', () => {
     );
   });
 
-  it('of edges are the same', () => {
+  it('are unchanged by a second call', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 500 }), (text) => {
         expect(tokenEdges(tokenEdges(text))).toBe(tokenEdges(text));
@@ -71,7 +71,7 @@ describe('the edges of a part', () => {
     );
   });
 
-  it('show every token that a scan of the whole text finds, and no other, in every order of arrival', () => {
+  it('find every token of the whole text, and no other, in every order of arrival', () => {
     fc.assert(
       fc.property(message, cuts, fc.infiniteStream(fc.nat()), (text, at, ranks) => {
         const texts = cutInto(text, at);
@@ -85,14 +85,14 @@ describe('the edges of a part', () => {
     );
   });
 
-  it('show a token whose every character is a part of its own', () => {
+  it('find a token when every character is a separate part', () => {
     const text = ` AUTH-ACME-0123456789ABCDEF `;
     const texts = Array.from(text);
     const backwards = texts.map((_, nth) => texts.length - 1 - nth);
     expect([...tokensOfParts(texts, backwards)]).toEqual(['ACME-0123456789ABCDEF']);
   });
 
-  it('show none whose last character is beyond the cut', () => {
+  it('find none whose last character is beyond the cut', () => {
     const filler = 'egestas vitae amet sit . ';
     const missing = 'AUTH-AAAAAAAAAAAA-000000000000000';
     for (let shift = 0; shift < 80; shift += 1) {
@@ -104,7 +104,7 @@ describe('the edges of a part', () => {
     }
   });
 
-  it('show none that is glued to a letter beyond the cut', () => {
+  it('find none that is adjacent to a letter beyond the cut', () => {
     const long = 'x'.repeat(500);
     const glued = `AUTH-ACME-0123456789ABCDEF`;
     for (let shift = 0; shift < 80; shift += 1) {

@@ -7,17 +7,17 @@ import { findCompletedTokens, foldedText, type FoundToken } from './find-tokens.
 export const TOKEN_SPAN = 64;
 
 /**
- * Put where text was cut off. A letter, so that no token begins or ends there: the character beyond the cut is not known.
- * No token contains this letter; a Latin one would be read as the next character of a token that was cut.
+ * Marks a cut. A letter, so that no token begins or ends there: the character beyond the cut is unknown. No token
+ * contains this letter; a Latin letter could be read as part of a token that was cut.
  */
 const CUT = '\u5207';
-/** Put between texts that are not adjacent. No token contains it. */
+/** Separates texts that are not adjacent. No token contains it. */
 const GAP = '|';
 const MIDDLE = `${CUT}${GAP}${CUT}`;
 
 /**
- * The text of a part that a token across its edges can include: the folded text if it is short, else its beginning and
- * end. At most 131 UTF-16 units, however many invisible characters and white space the part has.
+ * The text of a part that may belong to a token across its edges: the folded text if it is short, else its beginning
+ * and end. At most 131 UTF-16 units, whatever the number of invisible characters and white space in the part.
  */
 export function tokenEdges(text: string): string {
   const folded = foldedText(text);
@@ -26,12 +26,12 @@ export function tokenEdges(text: string): string {
 }
 
 /**
- * The tokens that lie across the edges of a part and so exist only together with its neighbours. The time is proportional
- * to the length of the edges.
+ * The tokens that span the edges of a part, so exist only together with its neighbours. Linear in the length of the
+ * edges.
  *
  * @param edges of the part, by `tokenEdges`
- * @param before edges or texts of the parts before it, nearest first, consecutive
- * @param after the same for the parts after it
+ * @param before edges or texts of the preceding parts, nearest first, consecutive
+ * @param after the same for the following parts
  */
 export function findStraddlingTokens(edges: string, before: Iterable<string>, after: Iterable<string>): FoundToken[] {
   const [head, tail] = [textBefore(before), textAfter(after)];

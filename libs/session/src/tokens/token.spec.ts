@@ -7,7 +7,7 @@ const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
 const ids = Array.from({ length: 2_000 }, (_, index) => newId(1_700_000_000_000 + index));
 
 describe('deriveToken', () => {
-  it('is 16 characters without I, L, O and U, the same at every call', () => {
+  it('has 16 characters without I, L, O and U, and is deterministic', () => {
     for (const id of ids) {
       expect(deriveToken(keys, id)).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/);
       expect(deriveToken(keys, id)).toBe(deriveToken(keys, id));
@@ -27,7 +27,7 @@ describe('deriveToken', () => {
     }
   });
 
-  it('differs for every session, uses every character, and cannot be told without the master key', () => {
+  it('differs for every session, uses every character, and depends on the master key', () => {
     const tokens = new Set(ids.map((id) => deriveToken(keys, id)));
     expect(tokens.size).toBe(ids.length);
     expect(new Set([...tokens].join('')).size).toBe(32);
@@ -37,7 +37,7 @@ describe('deriveToken', () => {
 });
 
 describe('tokenDigest', () => {
-  it('is another one under another slug, and shares nothing with the token', () => {
+  it('differs under another slug, and is unrelated to the token', () => {
     const token = deriveToken(keys, ids[0] ?? '');
     expect(tokenDigest(keys, 'ACME', token)).toHaveLength(32);
     expect(tokenDigest(keys, 'ACME', token).equals(tokenDigest(keys, 'ACMES', token))).toBe(false);

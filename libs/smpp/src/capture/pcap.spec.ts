@@ -11,32 +11,32 @@ const START_MS = Date.UTC(2026, 0, 1, 12, 0, 0, 250);
 const CARRIER_PORT = 12_775;
 const ends = { local: { address: '192.0.2.1', port: 40_000 }, remote: { address: '198.51.100.7', port: CARRIER_PORT } };
 
-const said = (direction: 'in' | 'out', octets: Buffer, afterMs: number): CapturedPdu => ({
+const captured = (direction: 'in' | 'out', octets: Buffer, afterMs: number): CapturedPdu => ({
   atMs: START_MS + afterMs,
   direction,
   octets,
 });
 const LONG = tlv(0x0424, Buffer.alloc(60_000, 'x'));
-const talk: readonly CapturedPdu[] = [
-  said('out', bind(), 0),
-  said('in', pdu(ID.bind_transceiver + RESP, 1, [Buffer.from('SMSC\0')]), 1.5),
-  said('out', message({}, [], ID.submit_sm, 2), 2),
-  said('in', pdu(ID.submit_sm + RESP, 2, [Buffer.from('4711\0')]), 3),
-  said('in', message({}, [], ID.deliver_sm, 3), 4),
-  said('out', pdu(ID.deliver_sm + RESP, 3, [Buffer.from('\0')]), 5),
-  said('in', message({ text: Buffer.from([0]) }, [LONG], ID.deliver_sm, 4), 6),
-  said('out', enquireLink(5), 7),
+const PDUS: readonly CapturedPdu[] = [
+  captured('out', bind(), 0),
+  captured('in', pdu(ID.bind_transceiver + RESP, 1, [Buffer.from('SMSC\0')]), 1.5),
+  captured('out', message({}, [], ID.submit_sm, 2), 2),
+  captured('in', pdu(ID.submit_sm + RESP, 2, [Buffer.from('4711\0')]), 3),
+  captured('in', message({}, [], ID.deliver_sm, 3), 4),
+  captured('out', pdu(ID.deliver_sm + RESP, 3, [Buffer.from('\0')]), 5),
+  captured('in', message({ text: Buffer.from([0]) }, [LONG], ID.deliver_sm, 4), 6),
+  captured('out', enquireLink(5), 7),
 ];
 
 const TSHARK = spawnSync('tshark', ['--version']).status === 0;
 
-/** What tshark prints of the file: a line a packet, its fields apart by tabs. */
+/** tshark's output for a file: one line per packet, fields separated by tabs. */
 function dissect(file: Buffer, filter: string, fields: readonly string[]): string[][] {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-pcap-'));
   try {
     const name = path.join(folder, 'trace.pcap');
     writeFileSync(name, file);
-    const asked = fields.flatMap((field) => ['-e', field]);
+    const fieldArguments = fields.flatMap((field) => ['-e', field]);
     const decodeAs = [
       '-d',
       `tcp.port==${CARRIER_PORT},smpp`,
@@ -47,7 +47,7 @@ function dissect(file: Buffer, filter: string, fields: readonly string[]): strin
     ];
     const { stdout, stderr, status } = spawnSync(
       'tshark',
-      ['-r', name, '-n', ...decodeAs, '-Y', filter, '-T', 'fields', '-E', 'occurrence=a', ...asked],
+      ['-r', name, '-n', ...decodeAs, '-Y', filter, '-T', 'fields', '-E', 'occurrence=a', ...fieldArguments],
       { encoding: 'utf8' },
     );
     if (status !== 0) throw new Error(stderr);
@@ -61,12 +61,12 @@ function dissect(file: Buffer, filter: string, fields: readonly string[]): strin
 }
 
 describe('a capture file', () => {
-  it('is one of pcap 2.4 with raw IP in it, and nothing more when nothing was said', () => {
+  it('is pcap 2.4 with raw IP, and only a file header when no PDU was captured', () => {
     expect(pcapOf([]).toString('hex')).toBe('a1b2c3d400020004000000000000000000' + '00ffff00000065');
   });
 
-  it('holds each PDU as it was, at its time, between its ends', () => {
-    const file = pcapOf([{ ...ends, pdus: talk.slice(0, 1) }]);
+  it('holds each PDU unchanged, with its time and endpoints', () => {
+    const file = pcapOf([{ ...ends, pdus: PDUS.slice(0, 1) }]);
     const record = file.subarray(24);
     expect([record.readUInt32BE(0), record.readUInt32BE(4)]).toEqual([Math.floor(START_MS / 1_000), 250_000]);
     const packet = record.subarray(16);
@@ -76,43 +76,43 @@ describe('a capture file', () => {
     expect(packet.subarray(40)).toEqual(bind());
   });
 
-  describe.skipIf(!TSHARK)('is read by tshark (skipped where there is none)', () => {
+  describe.skipIf(!TSHARK)('is decoded by tshark (skipped when tshark is missing)', () => {
     const addresses: readonly (readonly [string, string])[] = [
       ['192.0.2.1', '198.51.100.7'],
       ['2001:db8::1', '2001:db8:0:7::192.0.2.7'],
       ['::ffff:192.0.2.1', 'not an address'],
     ];
 
-    it.each(addresses)('every PDU of it and none malformed, from %s to %s', (local, remote) => {
+    it.each(addresses)('every PDU, none malformed, from %s to %s', (local, remote) => {
       const conversation: Conversation = {
         local: { ...ends.local, address: local },
         remote: { ...ends.remote, address: remote },
-        pdus: talk,
+        pdus: PDUS,
       };
       const file = pcapOf([conversation]);
       const fields = ['frame.time_epoch', 'smpp.command_id', 'smpp.sequence_number'];
       const seen = dissect(file, 'smpp', fields).map(([, command, sequence]) => [Number(command), Number(sequence)]);
-      expect(seen).toEqual(talk.map(({ octets }) => [octets.readUInt32BE(4), octets.readUInt32BE(12)]));
+      expect(seen).toEqual(PDUS.map(({ octets }) => [octets.readUInt32BE(4), octets.readUInt32BE(12)]));
       expect(dissect(file, '_ws.malformed || tcp.analysis.flags', ['frame.number'])).toEqual([]);
       expect(dissect(file, 'tcp.checksum.status == 0 || ip.checksum.status == 0', ['frame.number'])).toEqual([]);
     });
 
     it('the same after redaction', () => {
-      const pdus = talk.map((each) => ({ ...each, octets: Buffer.from(each.octets) }));
+      const pdus = PDUS.map((each) => ({ ...each, octets: Buffer.from(each.octets) }));
       for (const { octets } of pdus) redactOctets(octets, false);
       const file = pcapOf([{ ...ends, pdus }]);
-      expect(dissect(file, 'smpp', ['smpp.command_id'])).toHaveLength(talk.length);
+      expect(dissect(file, 'smpp', ['smpp.command_id'])).toHaveLength(pdus.length);
       expect(dissect(file, '_ws.malformed', ['frame.number'])).toEqual([]);
     });
 
-    it('several connections, in the order of time', () => {
+    it('several connections, ordered by time', () => {
       const other = { ...ends, local: { ...ends.local, port: 40_001 } };
       const file = pcapOf([
-        { ...ends, pdus: talk },
-        { ...other, pdus: talk.map((each) => ({ ...each, atMs: each.atMs + 0.25 })) },
+        { ...ends, pdus: PDUS },
+        { ...other, pdus: PDUS.map((each) => ({ ...each, atMs: each.atMs + 0.25 })) },
       ]);
       const times = dissect(file, 'smpp', ['frame.time_epoch']).map(([time]) => Number(time));
-      expect(times).toHaveLength(2 * talk.length);
+      expect(times).toHaveLength(2 * PDUS.length);
       expect(times).toEqual(times.toSorted((a, b) => a - b));
       expect(dissect(file, '_ws.malformed || tcp.analysis.flags', ['frame.number'])).toEqual([]);
     });

@@ -6,16 +6,16 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** What one connection carried. */
+/** PDUs of one TCP connection. */
 export interface Conversation {
   readonly local: Endpoint;
   readonly remote: Endpoint;
-  /** In their order. */
+  /** In order of transmission. */
   readonly pdus: readonly CapturedPdu[];
 }
 
 export interface CapturedPdu {
-  /** Unix time in milliseconds; fractions count. */
+  /** Unix time in milliseconds, may have a fraction. */
   readonly atMs: number;
   readonly direction: 'in' | 'out';
   readonly octets: Buffer;
@@ -37,13 +37,14 @@ const TCP = 6;
 const HOP_LIMIT = 64;
 const PUSH_AND_ACK = 0x18;
 const RECEIVE_WINDOW = 0xffff;
-/** A PDU beyond this travels in several segments, as it would on any network. */
+/** Longer PDUs are split into several TCP segments. */
 const SEGMENT_OCTETS = 32_768;
 const NO_ADDRESS = Buffer.alloc(4);
 
 /**
- * A capture file of the classic format (pcap 2.4) that Wireshark reads: the PDUs as TCP segments of their connections,
- * in the order of time. The network below the PDUs is made up, but for addresses and ports: it loses and repeats nothing.
+ * Writes a capture file in the classic format (pcap 2.4) that Wireshark reads: the PDUs as TCP segments of their
+ * connections, ordered by time. IP and TCP headers are synthetic except for addresses and ports: no loss, no
+ * retransmission.
  */
 export function pcapOf(conversations: readonly Conversation[]): Buffer {
   const packets = conversations.flatMap(packetsOf).sort((a, b) => a.atMs - b.atMs);
@@ -72,7 +73,7 @@ function recordHeader({ atMs, octets }: Packet): Buffer {
 
 function packetsOf({ local, remote, pdus }: Conversation): Packet[] {
   const packets: Packet[] = [];
-  // The next octet of each side, as TCP counts them.
+  // Next TCP sequence number of each side.
   let [sent, received] = [1, 1];
   for (const { atMs, direction, octets } of pdus) {
     for (let at = 0; at < octets.length; at += SEGMENT_OCTETS) {
@@ -97,7 +98,7 @@ interface Segment {
 
 function packetOf(from: Endpoint, to: Endpoint, { sequence, ack, payload }: Segment): Buffer {
   let [source, target] = [addressOctets(from.address), addressOctets(to.address)];
-  // One packet has one version of IP.
+  // An IP packet has one version: with mixed addresses, both become 0.0.0.0.
   if (source.length !== target.length) [source, target] = [NO_ADDRESS, NO_ADDRESS];
   const tcp = Buffer.alloc(TCP_OCTETS + payload.length);
   tcp.writeUInt16BE(from.port, 0);
@@ -151,7 +152,7 @@ function checksumOf(parts: readonly Buffer[]): number {
   return ~sum & 0xffff;
 }
 
-/** 4 or 16 octets. An IPv4 address in its IPv6 form is one of version 4. */
+/** 4 or 16 octets. An IPv4-mapped IPv6 address becomes an IPv4 address. */
 function addressOctets(address: string): Buffer {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (isIPv4(plain)) return Buffer.from(plain.split('.').map(Number));
@@ -159,7 +160,7 @@ function addressOctets(address: string): Buffer {
 }
 
 function ipv6Octets(address: string): Buffer {
-  // URLs spell an address in groups of hexadecimal digits alone, wherever its last part was dotted.
+  // URL parsing rewrites a dotted last part as hexadecimal groups.
   const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail = ''] = spelled.split('::');
   const [first, last] = [head, tail].map((side) => side.split(':').filter((group) => group !== ''));

@@ -16,8 +16,8 @@ const bind = (password = SECRET): Buffer => bindOf(ID.bind_transceiver, { passwo
 const RECEIPT =
   'id:0123456789 sub:001 dlvrd:001 submit date:2601010000 done date:2601010000 stat:DELIVRD err:000 text:';
 
-describe('a PDU for the record', () => {
-  it('has no password, whether texts are kept or not, and is still a bind', () => {
+describe('a redacted PDU', () => {
+  it('has no password, whether texts are kept or not, and still decodes as a bind', () => {
     for (const keepText of [false, true]) {
       const shown = redacted(bind(), keepText);
       expect(shown.includes(SECRET)).toBe(false);
@@ -28,7 +28,7 @@ describe('a PDU for the record', () => {
     }
   });
 
-  it('has no password where the bind cannot be read', () => {
+  it('has no password when the bind is malformed', () => {
     const full = bind();
     const cut = full.subarray(0, full.indexOf(SECRET) + SECRET.length);
     const tooLong = bind(`${SECRET}${SECRET}`);
@@ -39,7 +39,7 @@ describe('a PDU for the record', () => {
     }
   });
 
-  it('has no text, unless texts are kept, and all else as it was', () => {
+  it('has no text unless texts are kept, and is unchanged otherwise', () => {
     const octets = message();
     const shown = redacted(octets);
     expect(shown.includes(TEXT)).toBe(false);
@@ -50,7 +50,7 @@ describe('a PDU for the record', () => {
     expect(redacted(octets, true)).toEqual(octets);
   });
 
-  it('has no text in message_payload nor in tags of vendors, and shows the others', () => {
+  it('has no text in message_payload and vendor TLVs, and keeps the other TLVs', () => {
     const tlvs = [tlv(0x0424, Buffer.from(TEXT)), tlv(0x1401, Buffer.from(TEXT)), tlv(0x001e, Buffer.from('abc\0'))];
     const shown = redacted(message({ text: counted('') }, tlvs, ID.deliver_sm));
     expect(shown.includes(TEXT)).toBe(false);
@@ -67,7 +67,7 @@ describe('a PDU for the record', () => {
     });
   });
 
-  it('keeps what a receipt says, but for the text that it quotes', () => {
+  it('keeps the fields of a receipt, but not the text that it quotes', () => {
     const octets = message(
       { esmClass: uint8(0x04), text: counted(`${RECEIPT}123456 is your code`) },
       [],
@@ -78,19 +78,19 @@ describe('a PDU for the record', () => {
     });
   });
 
-  it('takes the text of a message for no receipt because the message says so', () => {
+  it('treats a text as a receipt by its content, not by esm_class alone', () => {
     const octets = message({ esmClass: uint8(0x04), text: counted(TEXT) }, [], ID.deliver_sm);
     expect(redacted(octets).includes(TEXT)).toBe(false);
   });
 
-  it('has nothing of a command that nobody knows', () => {
+  it('has no body when the command is unknown', () => {
     const octets = pdu(0x4000, 1, [Buffer.from(TEXT)]);
     expect(redacted(octets).includes(TEXT)).toBe(false);
     expect(redacted(octets).subarray(0, 16)).toEqual(octets.subarray(0, 16));
     expect(redacted(octets, true)).toEqual(octets);
   });
 
-  it('keeps its header and its length, whatever it is', () => {
+  it('keeps its header and its length for every command', () => {
     const anyId = fc.constantFrom(...Object.values(ID));
     fc.assert(
       fc.property(anyId, fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }), (id, parts) => {

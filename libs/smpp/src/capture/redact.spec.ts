@@ -3,7 +3,7 @@ import { submitSm } from '../pdu/pdu.js';
 import { redactPdu } from './redact.js';
 import { integerTlv, octetsTlv } from '../pdu/tlv.js';
 
-describe('a PDU for the log', () => {
+describe('a PDU for a log', () => {
   it('shows neither text nor password, and masks addresses', () => {
     const tlvs = [octetsTlv('message_payload', Buffer.from('123456')), integerTlv('message_state', 2)];
     const message = submitSm(

@@ -20,8 +20,8 @@ function fieldForLog(name: string, value: FieldValue, mask: MaskAddress): unknow
 }
 
 /**
- * A PDU fit for a log: no password, no text (lengths only), addresses masked. TLVs show their value only when they are
- * integers of the dictionary: a vendor tag may hold anything.
+ * A PDU for a log: no password, no text (lengths only), addresses masked. TLV values are shown only for integers of
+ * the dictionary: a vendor TLV may hold anything.
  */
 export function redactPdu(pdu: Pdu, mask: MaskAddress = hideMiddle): Record<string, unknown> {
   const fields: Readonly<Record<string, FieldValue>> = pdu.fields;

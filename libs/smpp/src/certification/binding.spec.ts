@@ -43,7 +43,7 @@ describe('a bind of each type', () => {
   });
 
   it('reaches the authenticator with every field, at its longest', async () => {
-    const asked: BindRequest[] = [];
+    const requested: BindRequest[] = [];
     const parts = {
       systemId: 's'.repeat(15),
       password: 'p'.repeat(8),
@@ -51,11 +51,11 @@ describe('a bind of each type', () => {
       addressRange: 'r'.repeat(40),
     };
     const authenticate = (request: BindRequest) => {
-      asked.push(request);
+      requested.push(request);
       return Promise.resolve({ status: 0 });
     };
     await loopback.boundSmsc({ authenticate }, ID.bind_receiver, parts);
-    expect(asked).toMatchObject([{ bindType: 'receiver', interfaceVersion: 0x34, ...parts }]);
+    expect(requested).toMatchObject([{ bindType: 'receiver', interfaceVersion: 0x34, ...parts }]);
   });
 
   it.each([
@@ -79,26 +79,32 @@ describe('a refused bind', () => {
     ['an account that is bound already', 0x05],
   ] as const;
 
-  it.each(REFUSALS)('as an SMSC, for %s: the status without a body, then the end', async (_why, status) => {
-    const { peer } = await loopback.link(linkOptions({ authenticate: () => Promise.resolve({ status }) }));
-    peer.send(bind());
-    const answer = await peer.answer(1);
-    expect([answer.id, answer.status, answer.octets.length]).toEqual([RESP + ID.bind_transceiver, status, 16]);
-    await peer.closed();
-  });
+  it.each(REFUSALS)(
+    'as an SMSC, for %s: a response with the status and no body, then the connection closes',
+    async (_why, status) => {
+      const { peer } = await loopback.link(linkOptions({ authenticate: () => Promise.resolve({ status }) }));
+      peer.send(bind());
+      const answer = await peer.answer(1);
+      expect([answer.id, answer.status, answer.octets.length]).toEqual([RESP + ID.bind_transceiver, status, 16]);
+      await peer.closed();
+    },
+  );
 
-  it.each(REFUSALS)('as an ESME, for %s: a value for whoever stands off, and no second try', async (_why, status) => {
-    const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
-    const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
-    const { sequence } = await peer.request(ID.bind_transceiver);
-    peer.send(pdu(RESP + ID.bind_transceiver, sequence, [], status));
-    expect(await bound).toEqual({ status, systemId: '' });
-    await link.closed;
-    expect(await peer.closed()).toBe(0);
-    await expect(link.bind({ bindType: 'transceiver', ...CREDENTIALS })).rejects.toBeInstanceOf(NotSentError);
-  });
+  it.each(REFUSALS)(
+    'as an ESME, for %s: the refusal is a value, and the bind is not repeated',
+    async (_why, status) => {
+      const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
+      const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
+      const { sequence } = await peer.request(ID.bind_transceiver);
+      peer.send(pdu(RESP + ID.bind_transceiver, sequence, [], status));
+      expect(await bound).toEqual({ status, systemId: '' });
+      await link.closed;
+      expect(await peer.closed()).toBe(0);
+      await expect(link.bind({ bindType: 'transceiver', ...CREDENTIALS })).rejects.toBeInstanceOf(NotSentError);
+    },
+  );
 
-  it('as an ESME: generic_nack refuses too, whatever its status says', async () => {
+  it('as an ESME: generic_nack refuses the bind, whatever its status', async () => {
     const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
     const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
     const { sequence } = await peer.request(ID.bind_transceiver);
@@ -107,7 +113,7 @@ describe('a refused bind', () => {
     await link.closed;
   });
 
-  it('on a bound session is 0x05, and the session lives', async () => {
+  it('on a bound session gets 0x05, and the session stays open', async () => {
     const { link, peer } = await loopback.boundSmsc();
     for (const [i, type] of TYPES.entries()) {
       peer.send(bind(ID[`bind_${type}`], {}, 10 + i));
@@ -118,13 +124,13 @@ describe('a refused bind', () => {
   });
 });
 
-describe('the version', () => {
+describe('the interface version', () => {
   it.each([
     ['3.4', 0x34, 0x34],
     ['5.0', 0x50, 0x50],
     ['one between the two', 0x40, 0x34],
-    ['one to come', 0x60, 0x50],
-  ] as const)('as an SMSC: a peer of %s is told ours in sc_interface_version', async (_name, theirs, ours) => {
+    ['a future one', 0x60, 0x50],
+  ] as const)('as an SMSC: a peer of %s gets ours in sc_interface_version', async (_name, theirs, ours) => {
     const { peer } = await loopback.link(linkOptions({ interfaceVersion: ours }));
     peer.send(bind(ID.bind_transceiver, { version: theirs }));
     const answer = await peer.answer(1);
@@ -138,15 +144,15 @@ describe('the version', () => {
     expect((await peer.answer(1)).octets.subarray(16)).toEqual(cstring('gateway'));
     peer.send(message());
     expect((await peer.answer(7)).octets.subarray(16)).toEqual(cstring('89ABCDEF'));
-    const asked = link.request(deliverSm({}, [octetsTlv('network_error_code', uint8(3, 0, 1))]));
+    const requested = link.request(deliverSm({}, [octetsTlv('network_error_code', uint8(3, 0, 1))]));
     const { sequence, octets } = await peer.request(ID.deliver_sm);
     expect(octets.length).toBe(16 + 17);
     peer.send(pdu(RESP + ID.deliver_sm, sequence, [uint8(0)]));
-    await asked;
+    await requested;
     await expect(link.request(dataSm({}))).rejects.toThrow('older than SMPP 3.4');
   });
 
-  it('as an ESME: 0x34 is sent, 0x50 only where the row says so, and 0x33 too', async () => {
+  it('as an ESME: 0x34 by default, 0x50 or 0x33 if configured', async () => {
     for (const interfaceVersion of [0x34, 0x50, 0x33] as const) {
       const { link, peer } = await loopback.link(linkOptions({ role: 'esme', interfaceVersion }));
       link.bind({ bindType: 'transceiver', systemId: '', password: '' }).catch(() => undefined);
@@ -154,7 +160,7 @@ describe('the version', () => {
     }
   });
 
-  it('as an ESME: a bind response without sc_interface_version takes TLVs, or none: a switch of the carrier', async () => {
+  it('as an ESME: TLVs after a bind response without sc_interface_version are a setting of the carrier', async () => {
     const vendor = [{ tag: 0x1400, value: Buffer.from('v') }];
     for (const [assumeTlvs, octets] of [
       [true, 16 + 17 + 5],
@@ -166,7 +172,7 @@ describe('the version', () => {
     }
   });
 
-  it('as an ESME: a server of 3.3 that says so gets no TLV, no message_payload and no data_sm', async () => {
+  it('as an ESME: a server that declares 3.3 gets no TLV, no message_payload and no data_sm', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver', {}, [tlv(SC_INTERFACE_VERSION, uint8(0x33))]);
     link.request(submitSm({}, [{ tag: 0x1400, value: Buffer.from('v') }])).catch(() => undefined);
     expect((await peer.request(ID.submit_sm)).octets.length).toBe(16 + 17);
@@ -175,7 +181,7 @@ describe('the version', () => {
     await expect(link.request(dataSm({}))).rejects.toBeInstanceOf(NotSentError);
   });
 
-  it('settles the longest text: 255 octets where both sides speak 5.0, else 254, in and out', async () => {
+  it('limits a text to 255 octets when both sides use 5.0, else to 254, in and out', async () => {
     const full = message({ text: counted('x'.repeat(255)) });
     const submit = submitSm({ shortMessage: Buffer.alloc(255, 65) });
     for (const [ours, theirs, is255] of [
@@ -202,7 +208,7 @@ describe('the version', () => {
 describe('outbind', () => {
   const agreed = { systemId: 'smsc', password: 'come', bind: { bindType: 'receiver', ...CREDENTIALS } } as const;
 
-  it('as an ESME: with the credentials agreed, the bind goes back on the same connection', async () => {
+  it('as an ESME: with the agreed credentials, the bind is sent on the same connection', async () => {
     const { link, peer } = await loopback.link(linkOptions({ role: 'esme', outbind: agreed }));
     peer.send(pdu(ID.outbind, 1, [cstring('smsc'), cstring('come')]));
     const sent = await peer.request(ID.bind_receiver);
@@ -216,15 +222,15 @@ describe('outbind', () => {
     ['a wrong password', 'smsc', 'go'],
     ['a wrong system_id', 'other', 'come'],
     ['neither', '', ''],
-  ])('as an ESME: with %s, the connection closes and nothing is bound', async (_what, systemId, password) => {
+  ])('as an ESME: with %s, the connection closes and no bind is sent', async (_what, systemId, password) => {
     const { link, peer } = await loopback.link(linkOptions({ role: 'esme', outbind: agreed }));
     peer.send(pdu(ID.outbind, 1, [cstring(systemId), cstring(password)]));
     expect(await peer.closed()).toBe(0);
-    expect((await link.closed).reason).toContain('not the credentials agreed');
+    expect((await link.closed).reason).toContain('wrong credentials');
     expect(link.lastError).not.toContain('come');
   });
 
-  it('as an ESME: where none is agreed, or later than first, it is nacked and the link stays', async () => {
+  it('as an ESME: without an agreement, or after the bind, it is refused and the link stays open', async () => {
     const none = await loopback.link(linkOptions({ role: 'esme' }));
     none.peer.send(pdu(ID.outbind, 5, [cstring('smsc'), cstring('come')]), enquireLink(6));
     const refused = await none.peer.answer(5);
@@ -236,7 +242,7 @@ describe('outbind', () => {
     expect(bound.link.state).toBe('bound_rx');
   });
 
-  it('as an SMSC: is sent on a connection we opened, and the bind that follows is decided as any', async () => {
+  it('as an SMSC: is sent on a connection that we opened, and the bind that follows is authenticated as usual', async () => {
     const { link, peer } = await loopback.link(linkOptions());
     link.outbind({ systemId: 'gateway', password: 'come' });
     const sent = await peer.request(ID.outbind);
@@ -250,7 +256,7 @@ describe('outbind', () => {
     expect(() => link.outbind({ systemId: 'gateway', password: 'come' })).toThrow(NotSentError);
   });
 
-  it('between two links of ours binds as well; a field that does not fit is not sent', async () => {
+  it('binds two of our links; a field that does not fit is not sent', async () => {
     const { smsc, esme } = await loopback.links(linkOptions(), linkOptions({ role: 'esme', outbind: agreed }));
     expect(() => smsc.outbind({ systemId: 'smsc', password: 'far too long' })).toThrow(InvalidPduError);
     expect(() => esme.outbind({ systemId: 'smsc', password: 'come' })).toThrow(NotSentError);

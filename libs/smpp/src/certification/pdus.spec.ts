@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => loopback.close());
 
-/** A link in each role that may be sent `id`, with what reached its handler. */
+/** A link in each role that may receive `id`, with the messages passed to its handler. */
 const ROLES = [
   ['an SMSC', (o: Partial<LinkOptions>) => loopback.boundSmsc(o), ID.submit_sm],
   ['an ESME', (o: Partial<LinkOptions>) => loopback.boundEsme('transceiver', o), ID.deliver_sm],
@@ -44,12 +44,12 @@ async function isAlive(peer: RawPeer): Promise<void> {
 }
 
 describe('sequence numbers', () => {
-  it('begin at 1 with the bind and rise by one; both directions count separately', async () => {
+  it('begin at 1 with the bind and increase by one; both directions count separately', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver');
     const answers = [1, 2, 3].map(() => link.request(submitSm({})));
     for (const sequence of [2, 3, 4]) {
       expect((await peer.request(ID.submit_sm)).sequence).toBe(sequence);
-      // The peer's number 2 is another one than ours.
+      // The peer's sequence number 2 is independent of ours.
       peer.send(message({}, [], ID.deliver_sm, sequence));
       expect((await peer.answer(sequence)).id).toBe(RESP + ID.deliver_sm);
     }
@@ -58,7 +58,7 @@ describe('sequence numbers', () => {
     expect(ids).toEqual(['m2', 'm3', 'm4']);
   });
 
-  it('go to 0x7FFFFFFF and begin again at 1', () => {
+  it('run to 0x7FFFFFFF and wrap to 1', () => {
     const sent: Pdu[] = [];
     const requests = new OutboundRequests(
       { window: 10, maxWaiting: 1, responseMs: 1_000, nowMs: () => 0, transmit: (out) => sent.push(out) },
@@ -69,7 +69,7 @@ describe('sequence numbers', () => {
   });
 
   it.each(ROLES)(
-    'as %s: the peer may use any, even 0 and those above 0x7FFFFFFF, and hears its own again',
+    'as %s: the peer may use any, including 0 and those above 0x7FFFFFFF, and gets the same one back',
     async (...at) => {
       const [, bound, id] = at;
       const { peer } = await bound({});
@@ -80,7 +80,7 @@ describe('sequence numbers', () => {
     },
   );
 
-  it('of answers that come late, twice, or of nobody change nothing, and are not answered', async () => {
+  it('of late, repeated or unmatched responses change nothing, and get no answer', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver', { timers: { ...PATIENT, responseMs: 40 } });
     const late = link.request(submitSm({}));
     const { sequence } = await peer.request(ID.submit_sm);
@@ -94,7 +94,7 @@ describe('sequence numbers', () => {
     expect(await peer.closed()).toBe(0);
   });
 
-  it('of a response that belongs to another command settle nothing', async () => {
+  it('of a response to another command resolve nothing', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver');
     const request = link.request(submitSm({})).catch((error: unknown) => error);
     const { sequence } = await peer.request(ID.submit_sm);
@@ -108,9 +108,9 @@ describe('sequence numbers', () => {
   });
 });
 
-describe('what is no request of ours', () => {
+describe('a PDU that is not a valid request', () => {
   it.each(ROLES)(
-    'as %s: an unknown command gets generic_nack 0x03 with its number, and the session lives',
+    'as %s: an unknown command gets generic_nack 0x03 with its number, and the session stays open',
     async (_, bound) => {
       const { peer } = await bound({});
       for (const id of [0x0777, 0x0001_0000, 0x7fff_ffff, ID.query_sm, ID.submit_multi]) {
@@ -123,7 +123,7 @@ describe('what is no request of ours', () => {
   );
 
   it.each(ROLES)(
-    'as %s: a command_length out of its limits gets generic_nack 0x02 with number 0, then the end',
+    'as %s: a command_length outside its limits gets generic_nack 0x02 with number 0, then the connection closes',
     async (_, bound) => {
       for (const length of [0, 15, 70_001, 0xffff_ffff]) {
         const { peer, link } = await bound({});
@@ -138,7 +138,7 @@ describe('what is no request of ours', () => {
     },
   );
 
-  it.each(ROLES)('as %s: a response is never nacked, however broken', async (_, bound) => {
+  it.each(ROLES)('as %s: a response is never nacked, however malformed', async (_, bound) => {
     const { peer } = await bound({});
     peer.send(pdu(RESP + ID.submit_sm, 5, [Buffer.alloc(80, 65)]), pdu(0x8000_0777, 6), pdu(ID.generic_nack, 7));
     await isAlive(peer);
@@ -147,7 +147,7 @@ describe('what is no request of ours', () => {
   });
 });
 
-describe('a broken field gets the status of that field in the response of its command, and the session lives', () => {
+describe('a malformed field gets the status of that field in the response of its command, and the session stays open', () => {
   const address = (text: string): Buffer => Buffer.concat([uint8(1, 1), cstring(text)]);
   type Parts = Parameters<typeof message>[0];
   const FIELDS: readonly (readonly [StatusName, number, string, Parts, Buffer[]])[] = [
@@ -159,9 +159,9 @@ describe('a broken field gets the status of that field in the response of its co
     ['ESME_RINVSERTYP', 0x15, 'a service_type of 6 characters', { serviceType: cstring('ABCDEF') }, []],
     ['ESME_RINVESMCLASS', 0x43, 'a reserved esm_class', { esmClass: uint8(0x0c) }, []],
     ['ESME_RINVSCHED', 0x61, 'a schedule of 15 characters', { schedule: cstring('26013123595990+') }, []],
-    ['ESME_RINVEXPIRY', 0x62, 'a validity of words', { validity: cstring('tomorrow at noon') }, []],
+    ['ESME_RINVEXPIRY', 0x62, 'a validity in words', { validity: cstring('tomorrow at noon') }, []],
     ['ESME_RINVTLVSTREAM', 0xc0, 'a TLV past the end', {}, [tlv(0x1400, uint8(1), 9)]],
-    ['ESME_RTLVNOTALLWD', 0xc1, 'both texts', {}, [tlv(0x0424, Buffer.from('twice'))]],
+    ['ESME_RTLVNOTALLWD', 0xc1, 'both short_message and message_payload', {}, [tlv(0x0424, Buffer.from('twice'))]],
     ['ESME_RINVTLVLEN', 0xc2, 'a sar_msg_ref_num of one octet', {}, [tlv(0x020c, uint8(1))]],
     ['ESME_RINVTLVVAL', 0xc4, 'a reserved payload_type', {}, [tlv(0x0019, uint8(9))]],
   ];
@@ -177,7 +177,7 @@ describe('a broken field gets the status of that field in the response of its co
     }
   });
 
-  it('ESME_RMISSINGTLV (0xC3): a data_sm that is a receipt and names no message', async () => {
+  it('ESME_RMISSINGTLV (0xC3): a data_sm receipt without a message id', async () => {
     for (const [, bound] of ROLES) {
       const { peer } = await bound({});
       const receipt = dataMessage([tlv(0x0427, uint8(2))], 8);
@@ -192,7 +192,7 @@ describe('a broken field gets the status of that field in the response of its co
 
 describe('TLVs', () => {
   it.each(ROLES)(
-    'as %s: unknown ones are kept in their order, known ones in the wrong place are taken',
+    'as %s: unknown ones are kept in order, known ones in the wrong command are accepted',
     async (...at) => {
       const [, bound, id] = at;
       const seen: MessagePdu[] = [];
@@ -207,7 +207,7 @@ describe('TLVs', () => {
       peer.send(octets);
       expect((await peer.answer(8)).status).toBe(0);
       expect(seen[0]?.tlvs.map(({ tag }) => tag)).toEqual([0x1400, 0x0210, 0x3fff, 0x1400]);
-      // What came can be passed on as it came.
+      // A received message can be forwarded unchanged.
       expect(seen[0] === undefined ? null : encodePdu(seen[0])).toEqual(octets);
     },
   );
@@ -218,7 +218,7 @@ describe('texts of every length', () => {
     ['none', {}, []],
     ['254 octets', { text: counted('x'.repeat(254)) }, []],
     ['a message_payload of 64 KiB', { text: uint8(0) }, [tlv(0x0424, Buffer.alloc(65_535, 65))]],
-  ])('%s: taken in both roles', async (_what, parts, tlvs) => {
+  ])('%s: accepted in both roles', async (_what, parts, tlvs) => {
     for (const [, bound, id] of ROLES) {
       const { peer } = await bound({});
       peer.send(message(parts, tlvs, id, 8));
@@ -226,16 +226,18 @@ describe('texts of every length', () => {
     }
   });
 
-  it('a message_payload of 64 KiB is sent, both texts at once are not', async () => {
+  it('a message_payload of 64 KiB is sent, short_message and message_payload together are not', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver');
     const payload = octetsTlv('message_payload', Buffer.alloc(65_535, 65));
     link.request(submitSm({}, [payload])).catch(() => undefined);
     expect((await peer.request(ID.submit_sm)).octets.length).toBe(16 + 17 + 4 + 65_535);
-    await expect(link.request(submitSm({ shortMessage: Buffer.from('x') }, [payload]))).rejects.toThrow('at once');
+    await expect(link.request(submitSm({ shortMessage: Buffer.from('x') }, [payload]))).rejects.toThrow(
+      'both short_message',
+    );
   });
 });
 
-describe('however the network cuts the stream', () => {
+describe('a stream segmented in any way', () => {
   const dialogue = [bind(), message({}, [], ID.submit_sm, 2), enquireLink(3), message({}, [], ID.deliver_sm, 4)];
   const read = async (peer: RawPeer): Promise<number[]> => {
     const statuses: number[] = [];
@@ -261,17 +263,17 @@ describe('however the network cuts the stream', () => {
     expect(texts.splice(0)).toEqual([TEXT, TEXT]);
   });
 
-  it('all in one segment, the bind with them', async () => {
+  it('all in one segment, including the bind', async () => {
     const { peer } = await loopback.link(options);
     peer.send(...dialogue);
-    // The bind is decided in a later turn: what stands behind it in the same read comes too early.
+    // The bind is decided in a later event loop turn: requests behind it in the same read are refused.
     expect(await read(peer)).toEqual([0, STATUS.ESME_RINVBNDSTS, 0, STATUS.ESME_RINVBNDSTS]);
     peer.send(...dialogue.slice(1), message({}, [], ID.submit_sm, 5));
     expect((await peer.answer(5)).status).toBe(0);
     expect(texts.splice(0)).toEqual([TEXT, TEXT, TEXT]);
   });
 
-  it('cut at every place in two', async () => {
+  it('split in two at every octet', async () => {
     const { peer } = await loopback.boundSmsc({ onMessage: options.onMessage.bind(options) });
     peer.socket.setNoDelay(true);
     const octets = message({}, [tlv(0x1400, uint8(1))], ID.submit_sm, 6);

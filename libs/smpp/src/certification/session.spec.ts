@@ -26,7 +26,7 @@ const statusesOf = async (peer: RawPeer, ids: readonly number[]): Promise<number
   return statuses;
 };
 const STS = STATUS.ESME_RINVBNDSTS;
-/** The message is without a body: it passed the state and fell at its first field. */
+/** The message has no body: it passes the state check and fails at its first field. */
 const LEN = STATUS.ESME_RINVCMDLEN;
 
 describe('a request in the wrong state or direction gets 0x04 in its own response', () => {
@@ -55,7 +55,7 @@ describe('a request in the wrong state or direction gets 0x04 in its own respons
     expect(await statusesOf(transmitter.peer, MESSAGES)).toEqual([STS, STS, STS]);
   });
 
-  it('and we send none: deliver_sm goes towards receivers and transceivers only, submit_sm from transmitters', async () => {
+  it('and we send none: deliver_sm goes to receivers and transceivers only, submit_sm comes from transmitters', async () => {
     const { link } = await loopback.boundSmsc({}, ID.bind_transmitter);
     await expect(link.request(deliverSm({}))).rejects.toBeInstanceOf(NotSentError);
     await expect(link.request(submitSm({}))).rejects.toBeInstanceOf(NotSentError);
@@ -67,7 +67,7 @@ describe('a request in the wrong state or direction gets 0x04 in its own respons
 describe('enquire_link is answered at once in every state', () => {
   const slow = (): Promise<MessageAnswer> => new Promise(() => undefined);
 
-  it('while a bind is being decided', async () => {
+  it('while a bind is being authenticated', async () => {
     const { link, peer } = await loopback.link(linkOptions({ authenticate: () => new Promise(() => undefined) }));
     peer.send(bind(), enquireLink(2));
     expect((await peer.answer(2)).id).toBe(RESP + ID.enquire_link);
@@ -110,7 +110,7 @@ describe('timers', () => {
     expect((await link.closed).reason).toBe('the session-init timer ran out');
   });
 
-  it('PDU-read: a PDU that is begun and not ended', async () => {
+  it('PDU-read: an incomplete PDU', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver', { timers: { ...PATIENT, pduReadMs: 40 } });
     peer.send(message().subarray(0, 20));
     expect((await link.closed).reason).toBe('the pdu-read timer ran out');
@@ -122,26 +122,26 @@ describe('timers', () => {
     expect((await link.closed).reason).toBe('the dead-link timer ran out');
   });
 
-  it('response: a request that is not answered, while the link lives', async () => {
+  it('response: a request without a response, while the link stays open', async () => {
     const { link } = await loopback.boundEsme('transceiver', { timers: { ...PATIENT, responseMs: 40 } });
     await expect(link.request(submitSm({}))).rejects.toBeInstanceOf(ResponseTimeoutError);
     expect(link.state).toBe('bound_trx');
   });
 
-  it('inactivity: a link without messages is unbound, where that is wanted', async () => {
+  it('inactivity: a link without messages is unbound, if configured', async () => {
     const { link, peer } = await loopback.boundSmsc({ timers: { ...PATIENT, inactivityMs: 40 } });
     peer.send(pdu(RESP + ID.unbind, (await peer.request(ID.unbind)).sequence));
     expect((await link.closed).reason).toBe('unbound');
     expect(link.lastError).toBe('the inactivity timer ran out');
   });
 
-  it('a quiet link is asked in each period, one whose requests are answered is not', () => {
+  it('sends enquire_link on an idle link in each period, not on a link whose requests are answered', () => {
     const settings = { ...PATIENT, enquireLinkMs: 100 };
     const bound = timersBound(startTimers(settings, 0), 0);
     expect(nextTickMs(bound)).toBe(100);
     const busy = timersRead(bound, 90, { partial: false, completed: true, answered: true, message: true });
     expect(nextTickMs(busy)).toBe(190);
-    // What the peer asks of us does not show that it hears us.
+    // Requests from the peer do not prove that it receives our PDUs.
     const deaf = timersRead(bound, 90, { partial: false, completed: true, answered: false, message: true });
     expect(handleTick(deaf, 100).fired).toBe('enquire-link');
   });
@@ -154,20 +154,20 @@ describe('parting', () => {
   ];
 
   it.each(roles)(
-    'as %s: our unbind waits for what is open, then for its answer, then the connection ends',
+    'as %s: our unbind waits for open requests, then for its response, then the connection closes',
     async (_, bound) => {
       const { link, peer } = await bound();
-      const parted = link.unbind();
+      const unbound = link.unbind();
       const { sequence } = await peer.request(ID.unbind);
       expect(link.state).toBe('unbinding');
       peer.send(pdu(RESP + ID.unbind, sequence));
-      await parted;
+      await unbound;
       expect((await link.closed).reason).toBe('unbound');
       expect(await peer.closed()).toBe(0);
     },
   );
 
-  it.each(roles)("as %s: the peer's unbind is answered, then the connection ends", async (_, bound) => {
+  it.each(roles)("as %s: the peer's unbind is answered, then the connection closes", async (_, bound) => {
     const { link, peer } = await bound();
     peer.send(pdu(ID.unbind, 77));
     const answer = await peer.answer(77);
@@ -176,27 +176,27 @@ describe('parting', () => {
     expect((await link.closed).reason).toBe('the peer unbound');
   });
 
-  it('both at once: each unbind is answered', async () => {
+  it('both at the same time: each unbind is answered', async () => {
     const { smsc, esme } = await loopback.links(linkOptions(), linkOptions({ role: 'esme' }));
     await esme.bind({ bindType: 'transceiver', systemId: 'esme', password: 'secret' });
     await Promise.all([smsc.unbind(), esme.unbind()]);
     expect([smsc.lastError, esme.lastError]).toEqual([null, null]);
   });
 
-  it('no FIN while a request of ours is unanswered: the window is finished first', async () => {
+  it('no FIN while a request of ours is unanswered: the window is drained first', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver');
     const answers = [1, 2, 3].map(() => link.request(submitSm({})));
     const sent = [];
     for (const answer of answers) sent.push({ answer, request: await peer.request(ID.submit_sm) });
-    const parted = link.unbind();
+    const unbound = link.unbind();
     for (const { request } of sent) peer.send(pdu(RESP + ID.submit_sm, request.sequence, [cstring('1')]));
     const { sequence } = await peer.request(ID.unbind);
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([0, 0, 0]);
     peer.send(pdu(RESP + ID.unbind, sequence));
-    await parted;
+    await unbound;
   });
 
-  it('a connection that is cut settles every request as of unknown fate, and those that waited as not sent', async () => {
+  it('a lost connection rejects open requests with an unknown outcome, and queued requests as not sent', async () => {
     const { link, peer } = await loopback.boundEsme('transceiver', { window: 2 });
     const requests = [1, 2, 3].map(() => link.request(submitSm({})).catch((error: unknown) => error));
     await peer.request(ID.submit_sm);
@@ -209,7 +209,7 @@ describe('parting', () => {
 });
 
 describe('two binds of one account', () => {
-  it('are two links: one is killed under load, the other goes on and takes the receipts of both', async () => {
+  it('are two links: when one is destroyed under load, the other continues and receives the receipts of both', async () => {
     const receipts: string[] = [];
     const onMessage: LinkOptions['onMessage'] = (pdu) => {
       if (pdu.command === 'deliver_sm') receipts.push(pdu.fields.shortMessage.toString());

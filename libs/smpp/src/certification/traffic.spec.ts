@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => loopback.close());
 
-/** What the handler of an ESME link was given. */
+/** The messages passed to the handler of an ESME link. */
 async function received(...octets: readonly Buffer[]): Promise<MessagePdu[]> {
   const seen: MessagePdu[] = [];
   const onMessage: LinkOptions['onMessage'] = (taken) => (seen.push(taken), { status: 0, messageId: 'unused' });
@@ -40,7 +40,7 @@ const deliver = (parts: Parameters<typeof message>[0], tlvs: readonly Buffer[] =
   message(parts, tlvs, ID.deliver_sm);
 
 describe('the window', () => {
-  it.each([1, 10])('of %i is never exceeded, and is full while there is more to send', async (window) => {
+  it.each([1, 10])('of %i is never exceeded, and is full while requests are queued', async (window) => {
     const { link, peer } = await loopback.boundEsme('transceiver', { window });
     const total = window * 5;
     const answers = Array.from({ length: total }, () => link.request(submitSm({})));
@@ -57,9 +57,9 @@ describe('the window', () => {
   });
 });
 
-describe('a peer that is full', () => {
+describe('a peer with a full queue', () => {
   it.each(['ESME_RTHROTTLED', 'ESME_RMSGQFUL', 'ESME_RINVDSTADR', 'ESME_RSUBMITFAIL'] as const)(
-    '%s is a value for whoever sends, in the order of sending; nothing is sent again by the link',
+    '%s is a value for the sender, in the order of sending; the link does not send again',
     async (name) => {
       const { link, peer } = await loopback.boundEsme('transceiver');
       const answers = [1, 2].map(() => link.request(submitSm({})));
@@ -75,12 +75,12 @@ describe('a peer that is full', () => {
 });
 
 describe('an MO', () => {
-  it('is answered only when its handler has decided', async () => {
+  it('is answered only after its handler has decided', async () => {
     let store: (answer: MessageAnswer) => void = () => undefined;
     const onMessage = () => new Promise<MessageAnswer>((resolve) => (store = resolve));
     const { peer } = await loopback.boundSmsc({ onMessage });
     peer.send(message({}, [], ID.submit_sm, 8), pdu(ID.enquire_link, 9));
-    // The enquire_link that came after it is answered first.
+    // The later enquire_link is answered first.
     const first = await peer.receive();
     expect(first === 'closed' ? first : first.sequence).toBe(9);
     store({ status: 0, messageId: 'stored' });
@@ -88,7 +88,7 @@ describe('an MO', () => {
   });
 
   it.each([0x08, 0x14, 0x45, 0x58, 0x64, 0x67, 0xfe, 0xff])(
-    'is answered with whatever status the table of its carrier has: %i',
+    "is answered with any status of its carrier's table: %i",
     async (status) => {
       for (const pair of [
         await loopback.boundSmsc({ onMessage: () => ({ status }) }),
@@ -100,14 +100,14 @@ describe('an MO', () => {
     },
   );
 
-  it('whose handler fails is asked for again by the status of its carrier, never 0x64 by itself', async () => {
+  it("gets its carrier's retryable status when the handler fails, never 0x64 by default", async () => {
     const onMessage = () => Promise.reject(new Error('away'));
     const bare = await loopback.boundSmsc({ onMessage });
     bare.peer.send(message());
     expect((await bare.peer.answer(7)).status).toBe(STATUS.ESME_RSYSERR);
-    const told = await loopback.boundSmsc({ onMessage, sendAgainStatus: () => STATUS.ESME_RTHROTTLED });
-    told.peer.send(message());
-    expect((await told.peer.answer(7)).status).toBe(STATUS.ESME_RTHROTTLED);
+    const withStatus = await loopback.boundSmsc({ onMessage, retryableStatus: () => STATUS.ESME_RTHROTTLED });
+    withStatus.peer.send(message());
+    expect((await withStatus.peer.answer(7)).status).toBe(STATUS.ESME_RTHROTTLED);
   });
 });
 
@@ -116,9 +116,9 @@ describe('addresses', () => {
     ['a number', 1, 1, '15551230001'],
     ['a short code', 3, 0, '44567'],
     ['a name', 5, 0, 'Countersign'],
-    ['a name of other letters', 5, 0, 'Caf\u00e9 N\u00ba1'],
+    ['a non-ASCII name', 5, 0, 'Caf\u00e9 N\u00ba1'],
     ['none', 0, 0, ''],
-  ])('%s goes out and comes in as it is', async (_what, ton, npi, value) => {
+  ])('%s is sent and received unchanged', async (_what, ton, npi, value) => {
     const address = Buffer.concat([uint8(ton, npi), cstring(value)]);
     const [taken] = await received(deliver({ source: address, destination: address }));
     expect(taken?.fields).toMatchObject({
@@ -148,11 +148,11 @@ describe('alphabets', () => {
     [0x00, 'gsm-packed', gsm === null ? null : packSeptets(gsm)],
     [0x00, 'latin1', latin1],
   ] as const)(
-    'data_coding %i as %s: the octets arrive whole and read as the text',
+    'data_coding %i as %s: the octets arrive complete and decode to the text',
     async (dataCoding, alphabet, text) => {
       if (text === null) throw new Error('not encodable');
       const [taken] = await received(deliver({ dataCoding: uint8(dataCoding), text: counted(Buffer.from(text)) }));
-      if (taken === undefined) throw new Error('nothing came');
+      if (taken === undefined) throw new Error('no message received');
       expect(decodeText(messageOctets(taken).octets, dataCoding, alphabet)).toBe(TEXT);
     },
   );
@@ -187,28 +187,28 @@ describe('parts of a long message', () => {
     ],
   ] as const)('%s', async (_what, octets, reference, referenceBits) => {
     const [taken] = await received(...octets);
-    if (taken === undefined) throw new Error('nothing came');
+    if (taken === undefined) throw new Error('no message received');
     expect(concatenationOf(taken)).toEqual({ reference, referenceBits, total: 2, part: 1 });
   });
 
-  it('that come out of order, twice, or never complete are each answered by themselves', async () => {
+  it('that arrive out of order, twice, or incomplete are each answered separately', async () => {
     const octets = [3, 1, 3, 1].map((number) => part([5, 0x00, 3, 9, 3, number]));
     const seen = await received(...octets);
     expect(seen.map((each) => concatenationOf(each)?.part)).toEqual([3, 1, 3, 1]);
   });
 
-  it('whose SAR values contradict each other or are not all there are messages on their own', async () => {
+  it('with contradictory or missing SAR values are separate messages', async () => {
     const broken = [sar(9, 0, 1), sar(9, 2, 3), sar(9, 2, 0), sar(9, 2, 1).slice(1)];
     const seen = await received(...broken.map((tlvs) => deliver({}, tlvs)));
     expect(seen.map(concatenationOf)).toEqual([null, null, null, null]);
   });
 
-  it('packed behind their header, with its fill bits', async () => {
+  it('are packed behind their header, with its fill bits', async () => {
     const header = [5, 0x00, 3, 9, 2, 1];
     const septets = encodeGsm('AUTH-ACME-0123') ?? new Uint8Array();
     const fillBits = fillBitsAfter(header.length);
     const [taken] = await received(part(header, packSeptets(septets, fillBits)));
-    if (taken === undefined) throw new Error('nothing came');
+    if (taken === undefined) throw new Error('no message received');
     const { octets, udh } = messageOctets(taken);
     expect(udh?.fillBits).toBe(fillBits);
     expect(decodeText(octets, 0, 'gsm-packed', udh?.fillBits)).toBe('AUTH-ACME-0123');
@@ -237,7 +237,7 @@ describe('a receipt', () => {
       [],
       { messageId: '00aF', state: 'undelivered', networkError: '0x1F' },
     ],
-    ['by TLVs alone', '', [tlv(0x001e, cstring('00aF')), state(2)], delivered],
+    ['by TLVs only', '', [tlv(0x001e, cstring('00aF')), state(2)], delivered],
     ['by TLVs against its text', 'id:7 stat:UNDELIV err:001', [tlv(0x001e, cstring('00aF')), state(2)], delivered],
     [
       'by a network_error_code',
@@ -247,12 +247,12 @@ describe('a receipt', () => {
     ],
   ] as const)('%s', async (_what, text, tlvs, expected) => {
     const [taken] = await received(deliver({ esmClass: RECEIPT, text: counted(text) }, tlvs));
-    if (taken === undefined) throw new Error('nothing came');
+    if (taken === undefined) throw new Error('no message received');
     expect(messageKind(taken)).toBe('receipt');
     expect(parseReceipt(taken)).toEqual(expected);
   });
 
-  it('may be a data_sm; an id keeps its case and its zeros; an intermediate notification decides nothing', () => {
+  it('may be a data_sm; an id keeps its case and its zeros; an intermediate notification leaves the state undecided', () => {
     const tlvs = [textTlv('receipted_message_id', '00aF'), integerTlv('message_state', 2)];
     expect(parseReceipt({ ...dataSm({ esmClass: 0x04 }, tlvs), sequence: 1 })).toEqual(delivered);
     expect(parseReceipt({ ...deliverSm({ esmClass: 0x20 }, tlvs), sequence: 1 })?.state).toBe('undecided');
@@ -260,7 +260,7 @@ describe('a receipt', () => {
     expect(parseReceipt({ ...deliverSm({ esmClass: 0x04 }, untidy), sequence: 1 })).toEqual(delivered);
   });
 
-  it('that comes before the response to its message, twice, or for a message of another link is handed on', async () => {
+  it('that arrives before the response to its message, twice, or for a message of another link is passed to the handler', async () => {
     const seen: string[] = [];
     const onMessage: LinkOptions['onMessage'] = (taken) => {
       seen.push(parseReceipt(taken)?.messageId ?? '');

@@ -58,7 +58,7 @@ const anyPdu: fc.Arbitrary<Pdu> = fc.oneof(
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => ({ ...deliverSm(f, t), sequence: s })),
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => {
     const { serviceType, sourceAddress, destinationAddress, registeredDelivery, dataCoding } = f;
-    // A data_sm that is a receipt must name its message: `certification` has that.
+    // A data_sm receipt must name its message: tested in `certification`.
     const esmClass = f.esmClass & ~0x3c;
     const fields = { serviceType, sourceAddress, destinationAddress, esmClass, registeredDelivery, dataCoding };
     return { ...dataSm(fields, t), sequence: s };
@@ -80,7 +80,7 @@ const anyPdu: fc.Arbitrary<Pdu> = fc.oneof(
 );
 
 describe('the codec', () => {
-  it('reads back every PDU it writes', () => {
+  it('decodes every PDU that it encodes', () => {
     fc.assert(
       fc.property(anyPdu, (pdu) => {
         expect(decodePdu(encodePdu(pdu))).toEqual(pdu);
@@ -99,7 +99,7 @@ describe('the codec', () => {
     );
   });
 
-  it('never throws on a valid PDU with octets changed or cut', () => {
+  it('never throws on a valid PDU with changed or missing octets', () => {
     const seeds = [message(), message({}, [tlv(0x0204, uint8(0, 1))]), dataMessage([tlv(0x0424, uint8(65))]), bind()];
     const change = fc.tuple(fc.nat(), uint8s);
     fc.assert(
@@ -109,14 +109,14 @@ describe('the codec', () => {
         const end = 16 + (cut % (octets.length - 15));
         const decoded = decodePdu(octets, 0, end);
         if (decoded.command === 'malformed') expect(decoded.status).toBeGreaterThan(0);
-        // What was read can be written: a PDU can be passed on unchanged (but for the body of a refusal).
+        // A decoded PDU can be encoded: it can be forwarded unchanged (except the body of an error response).
         else if (decoded.status === 0) expect(decodePdu(encodePdu(decoded))).toEqual(decoded);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  it('refuses to write what the wire cannot hold, before it writes anything', () => {
+  it('rejects values that do not fit, before writing anything', () => {
     const bad: Partial<MessageFields>[] = [
       { sourceAddress: { ton: 1, npi: 1, value: '1'.repeat(21) } },
       { sourceAddress: { ton: 256, npi: 1, value: '1' } },
@@ -136,7 +136,7 @@ describe('the codec', () => {
 });
 
 describe('agreement with npm smpp', () => {
-  // Where both can say it: ASCII strings, times as text, octets in place of decoded messages.
+  // Values that both can express: ASCII strings, times as text, octets instead of decoded messages.
   const plain = messageFields(ascii(20)).map((fields) => ({
     ...fields,
     esmClass: 0,
@@ -162,7 +162,7 @@ describe('agreement with npm smpp', () => {
     short_message: fields.shortMessage,
   });
 
-  it('writes the same octets', () => {
+  it('encodes the same octets', () => {
     fc.assert(
       fc.property(plain, sequence, (fields, number) => {
         const ours = encodePdu({ ...submitSm(fields), sequence: number });
@@ -172,7 +172,7 @@ describe('agreement with npm smpp', () => {
     );
   });
 
-  it('reads the same fields', () => {
+  it('decodes the same fields', () => {
     fc.assert(
       fc.property(plain, sequence, ascii(40), (fields, number, receipted_message_id) => {
         const values = { ...theirValues(fields, number), receipted_message_id, message_state: 2 };

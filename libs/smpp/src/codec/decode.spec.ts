@@ -24,7 +24,7 @@ const statusOf = (octets: Buffer): string => {
 const long = (octets: number): Buffer => cstring('1'.repeat(octets));
 const address = (octets: number): Buffer => Buffer.concat([uint8(1, 1), long(octets)]);
 
-describe('a broken field is answered by the status of that field', () => {
+describe('a malformed field is answered by the status of that field', () => {
   const cases: readonly (readonly [string, StatusName, Buffer])[] = [
     ['a source address of 21 characters', 'ESME_RINVSRCADR', message({ source: address(21) })],
     ['a destination address of 21 characters', 'ESME_RINVDSTADR', message({ destination: address(21) })],
@@ -33,11 +33,11 @@ describe('a broken field is answered by the status of that field', () => {
     ['an esm_class of a reserved message type', 'ESME_RINVESMCLASS', message({ esmClass: uint8(0x0c) })],
     ['a schedule of 5 characters', 'ESME_RINVSCHED', message({ schedule: cstring('5R'.padStart(5)) })],
     ['a schedule of 17 characters', 'ESME_RINVSCHED', message({ schedule: long(17) })],
-    ['a validity that is no time', 'ESME_RINVEXPIRY', message({ validity: cstring('tomorrow at noon') })],
+    ['a validity that is not a time', 'ESME_RINVEXPIRY', message({ validity: cstring('tomorrow at noon') })],
     ['a validity of 15 characters', 'ESME_RINVEXPIRY', message({ validity: cstring('00000000050000R') })],
     ['a text longer than its PDU', 'ESME_RINVMSGLEN', message({ text: uint8(255, 65) })],
     ['a text of 255 octets in SMPP 3.4', 'ESME_RINVMSGLEN', message({ text: counted('x'.repeat(255)) })],
-    ['both texts at once', 'ESME_RTLVNOTALLWD', message({}, [tlv(0x0424, Buffer.from('twice'))])],
+    ['both short_message and message_payload', 'ESME_RTLVNOTALLWD', message({}, [tlv(0x0424, Buffer.from('twice'))])],
     ['an integer TLV of 1 octet in place of 2', 'ESME_RINVTLVLEN', message({}, [tlv(0x020c, uint8(1))])],
     ['an integer TLV of 3 octets in place of 1', 'ESME_RINVTLVLEN', message({}, [tlv(0x020e, uint8(1, 2, 3))])],
     ['an alert of two octets', 'ESME_RINVTLVLEN', message({}, [tlv(0x130c, uint8(1, 2))])],
@@ -60,7 +60,7 @@ describe('a broken field is answered by the status of that field', () => {
     ['a system_type of 13 characters', 'ESME_RINVSYSTYP', bind(9, { systemType: 'x'.repeat(13) })],
     ['an address_range of 41 characters', 'ESME_RBINDFAIL', bind(9, { addressRange: 'x'.repeat(41) })],
     ['an unknown command_id', 'ESME_RINVCMDID', pdu(0x777, 7)],
-    ['a command we do not speak', 'ESME_RINVCMDID', pdu(ID.query_sm, 7)],
+    ['an unsupported command', 'ESME_RINVCMDID', pdu(ID.query_sm, 7)],
   ];
   it.each(cases)('%s: %s', (_what, status, octets) => {
     expect(statusOf(octets)).toBe(status);
@@ -69,12 +69,12 @@ describe('a broken field is answered by the status of that field', () => {
   });
 });
 
-describe('the limits themselves are legal', () => {
+describe('values at their limits are valid', () => {
   const cases: readonly (readonly [string, Buffer])[] = [
     ['addresses of 20 characters', message({ source: address(20), destination: address(20) })],
     ['data_sm addresses of 64 characters', pdu(ID.data_sm, 7, [uint8(0), address(64), address(64), uint8(0, 0, 0)])],
     ['a text of 254 octets', message({ text: counted('x'.repeat(254)) })],
-    ['no text at all', message({ text: uint8(0) })],
+    ['no text', message({ text: uint8(0) })],
     ['a message_payload of 64 KiB', message({ text: uint8(0) }, [tlv(0x0424, Buffer.alloc(65_535, 65))])],
     ['an empty message_payload beside a text', message({}, [tlv(0x0424, uint8())])],
     ['data_sm without a text', dataMessage()],
@@ -87,23 +87,23 @@ describe('the limits themselves are legal', () => {
     ['a relative validity', message({ validity: cstring('000000000500000R') })],
     ['an absolute validity', message({ validity: cstring('260131235959900+') })],
     ['an unknown TLV', message({}, [tlv(0x1400, Buffer.from('vendor'))])],
-    ['a known TLV that means nothing here', message({}, [tlv(0x0210, uint8(0x34))])],
+    ['a known TLV of another command', message({}, [tlv(0x0210, uint8(0x34))])],
     ['a system_id of 15 and a password of 8', bind(9, { systemId: 'x'.repeat(15), password: 'y'.repeat(8) })],
     ['a sequence number of 0', pdu(ID.enquire_link, 0)],
     ['a response without a body', pdu(RESP + ID.submit_sm, 7)],
-    ['a refusal with a body that cannot be read', pdu(RESP + ID.submit_sm, 7, [Buffer.alloc(90, 65)], 0x58)],
+    ['an error response with a malformed body', pdu(RESP + ID.submit_sm, 7, [Buffer.alloc(90, 65)], 0x58)],
   ];
   it.each(cases)('%s', (_what, octets) => {
     expect(statusOf(octets)).toBe('read');
   });
 
-  it('reads 255 octets of text in SMPP 5.0', () => {
+  it('decodes 255 octets of text in SMPP 5.0', () => {
     const octets = message({ text: counted('x'.repeat(255)) });
     expect(decodePdu(octets, 0, octets.length, LIMITS_OF_50).command).toBe('submit_sm');
   });
 });
 
-describe('what is read', () => {
+describe('a decoded PDU', () => {
   it('keeps every field, the raw octets of the text and every TLV in order', () => {
     const text = uint8(0x1b, 0x65, 0x00, 0xff, 0x80);
     const tlvs = [tlv(0x1400, uint8(1)), tlv(0x0204, uint8(0, 9)), tlv(0x1400, uint8(2))];
@@ -127,13 +127,13 @@ describe('what is read', () => {
     expect(decoded.command === 'submit_sm' && decoded.fields.sourceAddress.value).toBe('Café');
   });
 
-  it('reads the PDU where it stands in a larger buffer', () => {
+  it('is read at its offset in a larger buffer', () => {
     const whole = Buffer.concat([uint8(1, 2, 3), message(), uint8(9)]);
     const decoded = decodePdu(whole, 3, whole.length - 1);
     expect(decoded.command === 'submit_sm' && decoded.fields.shortMessage.toString()).toBe(TEXT);
   });
 
-  it('names a malformed response, which is never answered', () => {
+  it('a malformed response keeps its command name, and is never answered', () => {
     const decoded = decodePdu(pdu(RESP + ID.submit_sm, 7, [Buffer.alloc(80, 65)]));
     expect(decoded).toMatchObject({ command: 'malformed', of: 'submit_sm_resp', commandId: RESP + ID.submit_sm });
   });

@@ -19,7 +19,7 @@ export const LIMITS_OF_50: DecodeLimits = { shortMessageOctets: 255 };
 const TIME = /^[0-9]{15}[-+R]$/;
 const TIME_CHARACTERS = 16;
 
-/** Reads on until the first fault; after it every value is empty and must not be used. */
+/** Reads up to the first fault; every value returned after it is empty and must not be used. */
 class Reader {
   fault = 0;
   reason = '';
@@ -126,7 +126,7 @@ function malformed(signedId: number, sequence: number, status: number, reason: s
   return { command: 'malformed', of: commandName(id), commandId: id, sequence, status, reason };
 }
 
-/** The table names each command and its fields together, which types cannot see through: the one cast of the codec. */
+/** The table pairs each command with its fields, which the type system cannot check: the only cast of the codec. */
 function assemble(
   layout: CommandLayout,
   status: number,
@@ -139,9 +139,9 @@ function assemble(
 }
 
 /**
- * Reads the PDU that fills `octets` from `start` to `end` (its command_length is the framer's business).
- * Never throws: what cannot be read is a MalformedPdu that carries the status to answer. Buffers in the result are
- * views of `octets`. A response may lack its body, and must when its status is not 0.
+ * Decodes the PDU in `octets` from `start` to `end` (the framer checks command_length). Never throws: an unreadable
+ * PDU becomes a MalformedPdu that carries the command_status to answer with. Buffers in the result are views of
+ * `octets`. A response may lack its body, and must lack it when its status is not 0.
  */
 export function decodePdu(
   octets: Buffer,
@@ -149,7 +149,7 @@ export function decodePdu(
   end = octets.length,
   limits: DecodeLimits = LIMITS_OF_34,
 ): Pdu | MalformedPdu {
-  if (end - start < HEADER_OCTETS) return malformed(0, 0, STATUS.ESME_RINVCMDLEN, 'shorter than a header');
+  if (end - start < HEADER_OCTETS) return malformed(0, 0, STATUS.ESME_RINVCMDLEN, 'shorter than a PDU header');
   const signedId = octets.readInt32BE(start + 4);
   const sequence = octets.readUInt32BE(start + 12);
   const layout = layoutOfId(signedId);
@@ -168,7 +168,7 @@ export function decodePdu(
   const fault = reader.fault === 0 ? messageFault(layout.command, fields, tlvs) : null;
   if (fault !== null) reader.fail(fault.status, fault.reason);
   if (reader.fault === 0) return assemble(layout, status, sequence, fields, tlvs);
-  // The body of a refusal says nothing: the status alone must reach whoever waits.
+  // The body of an error response is ignored: the waiting request needs its status.
   if (layout.isResponse && status !== 0) return assemble(layout, status, sequence, layout.blank, NO_TLVS);
   return malformed(signedId, sequence, reader.fault, reader.reason);
 }

@@ -5,12 +5,12 @@ import type { FieldValue, Pdu, SmppAddress } from '../pdu/pdu.js';
 import { tlvFault } from '../pdu/tlv.js';
 import type { Tlv } from '../pdu/tlv.js';
 
-/** The largest PDU either side of a link may send, in octets: a message_payload of 64 KiB and its headers. */
+/** Largest PDU that either side of a link may send, in octets: a message_payload of 64 KiB and its headers. */
 export const MAX_PDU_OCTETS = 70_000;
 const MAX_SHORT_MESSAGE_OCTETS = 255;
 const TIME_CHARACTERS = 16;
 
-/** A field that cannot stand on the wire. Names the field and its limit, never the value. */
+/** A field that cannot be encoded. The message names the field and its limit, never the value. */
 export class InvalidPduError extends Error {
   constructor(command: string, reason: string) {
     super(`${command}: ${reason}`);
@@ -33,7 +33,7 @@ const isUint8 = (value: unknown): value is number =>
 const isAddress = (value: FieldValue | undefined): value is SmppAddress =>
   typeof value === 'object' && 'npi' in value && isUint8(value.ton) && isUint8(value.npi);
 
-/** Octets of a field on the wire; null when its value does not fit. */
+/** Encoded length of a field in octets; null when its value does not fit. */
 function fieldOctets(spec: FieldSpec, value: FieldValue | undefined): number | null {
   switch (spec.kind) {
     case 'uint8':
@@ -53,13 +53,13 @@ function fieldOctets(spec: FieldSpec, value: FieldValue | undefined): number | n
   }
 }
 
-/** A refusal is a bare header (SMPP 3.4 section 4.4.2), unless it carries TLVs as 5.0 allows. */
+/** An error response is a header only (SMPP 3.4 section 4.4.2), unless it carries TLVs as 5.0 allows. */
 const isBare = (layout: CommandLayout, pdu: Pdu): boolean =>
   layout.isResponse && pdu.status !== 0 && pdu.tlvs.length === 0;
 
 const isUint32 = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= 0xffff_ffff;
 
-/** Octets of the PDU on the wire. Throws InvalidPduError when a field or TLV is out of its limits. */
+/** Encoded length of the PDU in octets. Throws InvalidPduError when a field or TLV exceeds its limits. */
 export function encodedLength(pdu: Pdu): number {
   const layout = layoutOfCommand(pdu.command);
   if (!isUint32(pdu.status) || !isUint32(pdu.sequence)) throw new InvalidPduError(pdu.command, 'header out of range');
@@ -82,7 +82,7 @@ export function encodedLength(pdu: Pdu): number {
 }
 
 function writeCString(target: Buffer, at: number, value: string): number {
-  // Latin-1 by hand: for strings this short, the call into the runtime costs more than the copy.
+  // Latin-1 copied in a loop: for strings this short, Buffer.write costs more than the copy.
   for (let i = 0; i < value.length; i++) target[at + i] = value.charCodeAt(i);
   target[at + value.length] = 0;
   return at + value.length + 1;
@@ -118,7 +118,7 @@ export function writeHeader(target: Buffer, at: number, length: number, id: numb
   target.writeUInt32BE(sequence, at + 12);
 }
 
-/** Writes a PDU of `length` octets (as `encodedLength` gave it) into `target` at `start`. */
+/** Writes a PDU of `length` octets (from `encodedLength`) into `target` at `start`. */
 export function writePdu(pdu: Pdu, length: number, target: Buffer, start: number): void {
   const layout = layoutOfCommand(pdu.command);
   writeHeader(target, start, length, layout.id, pdu.status, pdu.sequence);
@@ -129,7 +129,7 @@ export function writePdu(pdu: Pdu, length: number, target: Buffer, start: number
   writeTlvs(target, at, pdu.tlvs);
 }
 
-/** A PDU as octets of its own. Throws InvalidPduError when a field or TLV is out of its limits. */
+/** Encodes a PDU into a new buffer. Throws InvalidPduError when a field or TLV exceeds its limits. */
 export function encodePdu(pdu: Pdu): Buffer {
   const length = encodedLength(pdu);
   const octets = Buffer.allocUnsafe(length);

@@ -28,7 +28,7 @@ describe('the framer', () => {
   const pdus = [enquireLink(1), message(), enquireLink(2), message({ text: Buffer.from([3, 65, 66, 67]) })];
   const stream = Buffer.concat(pdus);
 
-  it('finds the same PDUs however the stream is cut', () => {
+  it('finds the same PDUs however the stream is segmented', () => {
     const cuts = fc.array(fc.integer({ min: 0, max: stream.length }), { maxLength: 20 });
     fc.assert(
       fc.property(cuts, (at) => {
@@ -39,7 +39,7 @@ describe('the framer', () => {
     );
   });
 
-  it('finds them octet by octet, and knows when it is inside a PDU', () => {
+  it('finds them octet by octet, and reports an incomplete PDU', () => {
     const framer = new Framer(LIMIT);
     const partial = [...stream].map((octet) => {
       framesOf(framer, [Buffer.from([octet])]);
@@ -49,7 +49,7 @@ describe('the framer', () => {
     expect(framer.isPartial).toBe(false);
   });
 
-  it('does not copy a PDU that came in one read', () => {
+  it('does not copy a PDU received in one read', () => {
     const framer = new Framer(LIMIT);
     framer.push(stream);
     framer.next();
@@ -63,14 +63,14 @@ describe('the framer', () => {
     expect(framesOf(new Framer(LIMIT), octets).lost).toBe(true);
   });
 
-  it('takes exactly the limit, and a raised limit at once', () => {
+  it('accepts exactly the limit, and a raised limit at once', () => {
     const framer = new Framer(1_000);
     expect(framesOf(framer, [headed(1_000), Buffer.alloc(984)]).frames[0]).toHaveLength(1_000);
     framer.limit = LIMIT;
     expect(framesOf(framer, [headed(LIMIT), Buffer.alloc(LIMIT - 16)]).frames[0]).toHaveLength(LIMIT);
   });
 
-  it('lets go of the read buffer when all of it is used up', () => {
+  it('releases the read buffer when it is consumed', () => {
     const framer = new Framer(LIMIT);
     framesOf(framer, [stream]);
     expect(framer.octets).toHaveLength(0);

@@ -6,15 +6,17 @@ const NOTHING = Buffer.alloc(0);
 export type FramerOutcome = 'frame' | 'more' | 'lost';
 
 /**
- * Cuts a stream of octets into PDUs by their command_length, however the network delivers them.
- * A PDU that arrives within one read is a view of it; only one cut by a read is copied, once, into octets of its own.
+ * Splits a stream of octets into PDUs by command_length, independent of how the network segments it. A PDU within one
+ * read is a view of that read; a PDU split across reads is copied once into its own buffer.
  */
 export class Framer {
-  /** The PDU that `next` found: from `start` to `end` in `octets`, valid until the next call. */
+  /** The PDU found by `next`: `octets` from `start` to `end`, valid until the next call. */
   octets: Buffer = NOTHING;
   start = 0;
   end = 0;
-  /** Largest command_length accepted, in octets: small before the bind, so that a stranger cannot make us keep much. */
+  /**
+   * Largest accepted command_length in octets: small before the bind, to bound memory for an unauthenticated peer.
+   */
   limit: number;
 
   #chunk: Buffer = NOTHING;
@@ -28,18 +30,18 @@ export class Framer {
     this.limit = limit;
   }
 
-  /** Octets of a PDU have come, but not all of it. */
+  /** A PDU has been received in part. */
   get isPartial(): boolean {
     return this.#headFilled > 0;
   }
 
-  /** Hands over the next octets. Call only after `next` said `more`: earlier octets are then used up. */
+  /** Adds octets. Call only after `next` returned `more`: the earlier octets are then consumed. */
   push(chunk: Buffer): void {
     this.#chunk = chunk;
     this.#at = 0;
   }
 
-  /** `lost`: a command_length below 16 or above the limit; nothing after it can be trusted. */
+  /** `lost`: a command_length below 16 or above the limit; the rest of the stream cannot be framed. */
   next(): FramerOutcome {
     if (this.#headFilled > 0) return this.#completePartial();
     const available = this.#chunk.length - this.#at;
@@ -93,7 +95,7 @@ export class Framer {
     return 'frame';
   }
 
-  /** Lets go of what was read, so that an idle link keeps no read buffer alive. */
+  /** Releases the consumed chunk, so that an idle link keeps no read buffer alive. */
   #more(): FramerOutcome {
     if (this.#at >= this.#chunk.length) {
       this.#chunk = NOTHING;

@@ -2,7 +2,7 @@ import { RESPONSE_BIT, STATUS, commandId } from '../pdu/dictionary.js';
 import { messageType } from '../pdu/esm-class.js';
 import type { CommandName, FieldsOf, FieldValue, SmppAddress } from '../pdu/pdu.js';
 
-/** A field of one octet. `allows` limits its values, `fault` answers the others. */
+/** A field of one octet. `allows` restricts its values; `fault` is the status for a rejected value. */
 interface Uint8Spec {
   readonly kind: 'uint8';
   readonly fault: number;
@@ -25,7 +25,7 @@ interface AddressSpec {
   readonly limit: number;
   readonly fault: number;
 }
-/** One octet of length and so many octets. */
+/** One length octet, then that many octets. */
 interface OctetsSpec {
   readonly kind: 'octets';
   readonly fault: number;
@@ -38,7 +38,7 @@ type SpecOf<Value> = Value extends number
     : Value extends SmppAddress
       ? AddressSpec
       : OctetsSpec;
-/** The fields of a command in the order of the wire, each with a specification that fits its type. */
+/** The fields of a command in wire order, each with a specification that matches its type. */
 type Layout<Fields> = { readonly [Name in keyof Fields]-?: SpecOf<Fields[Name]> };
 
 export type FieldSpec = AnySpec & { readonly name: string };
@@ -47,7 +47,7 @@ export interface CommandLayout {
   readonly id: number;
   readonly isResponse: boolean;
   readonly fields: readonly FieldSpec[];
-  /** Every field empty or zero: the shape of a decoded PDU, and the fields of a response that came without a body. */
+  /** Every field empty or zero: the shape of a decoded PDU, and the fields of a response without a body. */
   readonly blank: Readonly<Record<string, FieldValue>>;
 }
 
@@ -75,7 +75,7 @@ const BIND: Layout<FieldsOf['bind_transceiver']> = {
   interfaceVersion: uint8,
   addressTon: uint8,
   addressNpi: uint8,
-  // No status names address_range: the bind as a whole fails.
+  // No status is specific to address_range: the bind as a whole fails.
   addressRange: cstring(40, STATUS.ESME_RBINDFAIL),
 };
 const BIND_RESP: Layout<FieldsOf['bind_transceiver_resp']> = { systemId: SYSTEM_ID };
@@ -145,7 +145,7 @@ const ALL: readonly CommandLayout[] = Object.keys(LAYOUTS)
   .map((command) => layoutOf(command, LAYOUTS[command]));
 const BY_COMMAND: ReadonlyMap<CommandName, CommandLayout> = new Map(ALL.map((layout) => [layout.command, layout]));
 
-// Sparse arrays by the low bits of command_id: an index is quicker than a hash of a number above 2^31.
+// Sparse arrays indexed by the low bits of command_id: faster than hashing a number above 2^31.
 const REQUESTS: (CommandLayout | undefined)[] = [];
 const RESPONSES: (CommandLayout | undefined)[] = [];
 for (const layout of ALL) (layout.isResponse ? RESPONSES : REQUESTS)[layout.id % RESPONSE_BIT] = layout;

@@ -3,7 +3,7 @@ import { messageType, RECEIPT } from '../pdu/esm-class.js';
 import type { CommandName, FieldValue } from '../pdu/pdu.js';
 import type { Tlv } from '../pdu/tlv.js';
 
-/** Why a message cannot be taken although each of its fields can be read. */
+/** The reason why a message is rejected although each of its fields can be decoded. */
 export interface MessageFault {
   readonly status: number;
   readonly reason: string;
@@ -17,7 +17,7 @@ const LAST_PAYLOAD_TYPE = 1;
 
 const BOTH_TEXTS: MessageFault = {
   status: STATUS.ESME_RTLVNOTALLWD,
-  reason: 'short_message and message_payload at once',
+  reason: 'both short_message and message_payload',
 };
 const NAMELESS_RECEIPT: MessageFault = {
   status: STATUS.ESME_RMISSINGTLV,
@@ -34,9 +34,9 @@ const holds = (tlvs: readonly Tlv[], tag: number): boolean =>
 const isReservedPayload = ({ tag, value }: Tlv): boolean => tag === PAYLOAD_TYPE && (value[0] ?? 0) > LAST_PAYLOAD_TYPE;
 
 /**
- * What no field shows by itself. The text stands in short_message or in message_payload, never in both (SMPP 3.4 section
- * 5.3.2.32). A data_sm has no other place for what a receipt must say than its TLVs. Other TLVs are left to who reads
- * them: a message is not lost to the value of a parameter that nobody asked for.
+ * Checks across fields. The text is in short_message or in message_payload, never in both (SMPP 3.4 section
+ * 5.3.2.32). A data_sm receipt needs receipted_message_id or a text, because data_sm has no other field for the
+ * message id. Other TLVs are not validated: an invalid optional parameter that is not used must not lose the message.
  */
 export function messageFault(
   command: CommandName,

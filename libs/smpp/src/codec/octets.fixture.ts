@@ -1,4 +1,4 @@
-/** Octets made by hand, for tests: nothing here knows the codec that they test. */
+/** Hand-written octets for tests, independent of the codec under test. */
 export const ID = {
   generic_nack: 0x8000_0000,
   bind_receiver: 0x1,
@@ -41,7 +41,7 @@ export function pdu(id: number, sequence: number, parts: readonly Uint8Array[] =
 
 export const TEXT = 'AUTH-ACME-0123456789ABCDEF';
 
-/** The fields of submit_sm and deliver_sm, each as its octets, in the order of the wire. */
+/** The fields of submit_sm and deliver_sm as octets, in wire order. */
 export const MESSAGE_PARTS = {
   serviceType: cstring(''),
   source: Buffer.concat([uint8(1, 1), cstring('15551230001')]),

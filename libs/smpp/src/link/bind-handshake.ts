@@ -5,49 +5,49 @@ import { STATUS, statusName } from '../pdu/dictionary.js';
 import { NotSentError } from './link-errors.js';
 import type { BindCall, LinkOptions } from './link-options.js';
 import type { LinkEvent, LinkState } from './link-state.js';
-import type { RequestPdu, Settlement } from './outbound-requests.js';
+import type { RequestPdu, ResponseCallbacks } from './outbound-requests.js';
 import type { BindPdu, OutbindFields, Outgoing, Pdu, PduOf } from '../pdu/pdu.js';
 import { NO_TLVS } from '../pdu/tlv.js';
 import { isBindAnswer } from './window.js';
 import type { AnswerPdu } from './window.js';
 
-/** How a bind of ours was answered. */
+/** The SMSC's answer to our bind. */
 export interface BindOutcome {
   readonly status: number;
   readonly systemId: string;
 }
 
-interface DialogueOptions {
+interface BindHandshakeOptions {
   readonly link: LinkOptions;
   state(): LinkState;
-  /** False when the event means nothing in the present state. */
+  /** False when the event is not valid in the present state. */
   move(event: LinkEvent): boolean;
-  ask(pdu: RequestPdu, settlement: Settlement): void;
-  tell(pdu: Outgoing<PduOf<'outbind'>>): void;
+  sendBind(pdu: RequestPdu, callbacks: ResponseCallbacks): void;
+  sendOutbind(pdu: Outgoing<PduOf<'outbind'>>): void;
   send(pdu: Pdu): void;
   onBound(terms: BindTerms): void;
   close(reason: string): void;
 }
 
-/** Longer than any system_id or password, in octets: what is compared has one length. */
+/** Longer than any system_id or password, in octets: both sides of a comparison have this length. */
 const SECRET_OCTETS = 16;
 const padded = (text: string): Buffer => {
   const octets = Buffer.alloc(SECRET_OCTETS);
   octets.write(text, 'latin1');
   return octets;
 };
-/** In the same time for every pair of texts that fit their fields. */
+/** Constant time for every pair of texts that fit their fields. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(padded(a), padded(b));
 
-const OUTBIND_REFUSED = 'the outbind was refused: not the credentials agreed';
+const OUTBIND_REFUSED = 'the outbind was refused: wrong credentials';
 
-/** How a connection becomes a session: one bind, asked for by whoever is the ESME, and what it settles. */
+/** The bind exchange of one connection, in either role, and the terms that result from it. */
 export class BindHandshake {
   #terms: BindTerms | null = null;
 
-  constructor(private readonly options: DialogueOptions) {}
+  constructor(private readonly options: BindHandshakeOptions) {}
 
-  /** What both sides agreed on; null until then. */
+  /** The agreed terms; null before the bind. */
   get terms(): BindTerms | null {
     return this.#terms;
   }
@@ -59,9 +59,9 @@ export class BindHandshake {
         reject(new NotSentError(`a link in role ${link.role} and state ${this.options.state()} cannot bind`));
         return;
       }
-      this.options.ask(bindPdu(call, link.interfaceVersion), {
-        // In the turn of the answer, not in a continuation: a deliver_sm may stand right behind it.
-        resolve: (answer) => resolve(this.#answered(call, answer)),
+      this.options.sendBind(bindPdu(call, link.interfaceVersion), {
+        // Runs synchronously with the response, not in a continuation: a deliver_sm may follow in the same read.
+        resolve: (answer) => resolve(this.#receiveBindResponse(call, answer)),
         reject: (error) => {
           reject(error);
           this.options.close(`bind: ${error.message}`);
@@ -70,22 +70,22 @@ export class BindHandshake {
     });
   }
 
-  /** Throws NotSentError unless we are an SMSC that nobody has bound to, InvalidPduError when a field does not fit. */
+  /** Throws NotSentError unless this link is an SMSC without a bind, InvalidPduError when a field does not fit. */
   outbind(fields: OutbindFields): void {
     const { link } = this.options;
     const state = this.options.state();
     if (link.role !== 'smsc' || state !== 'open') {
       throw new NotSentError(`a link in role ${link.role} and state ${state} cannot outbind`);
     }
-    this.options.tell({ command: 'outbind', status: 0, fields, tlvs: NO_TLVS });
+    this.options.sendOutbind({ command: 'outbind', status: 0, fields, tlvs: NO_TLVS });
   }
 
-  /** False when outbinds are not agreed on here. */
+  /** False when no outbind is agreed for this link. */
   receiveOutbind(outbind: OutbindFields): boolean {
     const agreed = this.options.link.outbind;
     if (agreed === undefined) return false;
     const isKnown = isSame(outbind.systemId, agreed.systemId);
-    // How it ends shows in the state and in the last error; whoever owns the link did not ask for it.
+    // The result is visible in `state` and `lastError`; the owner of the link did not start this bind.
     if (isSame(outbind.password, agreed.password) && isKnown) this.call(agreed.bind).catch(() => undefined);
     else this.options.close(OUTBIND_REFUSED);
     return true;
@@ -107,12 +107,12 @@ export class BindHandshake {
     else this.options.close(`the bind was refused: ${statusName(status)}`);
   }
 
-  #answered(call: BindCall, answer: AnswerPdu): BindOutcome {
+  #receiveBindResponse(call: BindCall, answer: AnswerPdu): BindOutcome {
     if (isBindAnswer(answer) && answer.status === STATUS.ESME_ROK) {
       this.#bound(termsOfAnswer(call, answer, this.options.link));
       return { status: STATUS.ESME_ROK, systemId: answer.fields.systemId };
     }
-    // A generic_nack is a refusal, even one that says OK.
+    // A generic_nack is a refusal, even with status ESME_ROK.
     const status = answer.status === STATUS.ESME_ROK ? STATUS.ESME_RBINDFAIL : answer.status;
     this.options.close(`the bind was refused: ${statusName(status)}`);
     return { status, systemId: '' };

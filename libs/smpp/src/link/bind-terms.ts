@@ -8,15 +8,15 @@ import { NO_TLVS, integerTlv, tlvInteger } from '../pdu/tlv.js';
 export const VERSION_34 = 0x34;
 const VERSION_50 = 0x50;
 
-/** What two sides have agreed on by binding. */
+/** The terms agreed by a bind. */
 export interface BindTerms {
   readonly bindType: BindType;
-  /** The peer's. */
+  /** The system_id of the peer. */
   readonly systemId: string;
   /** The lower of both sides' interface versions. */
   readonly version: number;
-  /** Whether the peer may be sent TLVs (SMPP 3.4 section 3.4). */
-  readonly takesTlvs: boolean;
+  /** Whether TLVs may be sent to the peer (SMPP 3.4 section 3.4). */
+  readonly acceptsTlvs: boolean;
   readonly limits: DecodeLimits;
 }
 
@@ -36,11 +36,11 @@ const BIND_RESPONSES = {
   bind_transceiver: 'bind_transceiver_resp',
 } as const;
 
-const terms = (bindType: BindType, systemId: string, version: number, takesTlvs: boolean): BindTerms => ({
+const terms = (bindType: BindType, systemId: string, version: number, acceptsTlvs: boolean): BindTerms => ({
   bindType,
   systemId,
   version,
-  takesTlvs,
+  acceptsTlvs,
   limits: version >= VERSION_50 ? LIMITS_OF_50 : LIMITS_OF_34,
 });
 
@@ -58,10 +58,10 @@ export function bindPdu(call: BindCall, interfaceVersion: number): Outgoing<Bind
   return { command: BIND_COMMANDS[call.bindType], status: 0, fields, tlvs: NO_TLVS };
 }
 
-/** What the SMSC's answer settles for an ESME. */
+/** The terms for an ESME, from the SMSC's bind response. */
 export function termsOfAnswer(call: BindCall, answer: BindRespPdu, options: LinkOptions): BindTerms {
-  const told = tlvInteger(answer, 'sc_interface_version');
-  const peerVersion = told ?? (options.assumeTlvs === false ? 0 : options.interfaceVersion);
+  const declaredVersion = tlvInteger(answer, 'sc_interface_version');
+  const peerVersion = declaredVersion ?? (options.assumeTlvs === false ? 0 : options.interfaceVersion);
   const version = Math.min(peerVersion, options.interfaceVersion);
   return terms(call.bindType, answer.fields.systemId, version, version >= VERSION_34);
 }
@@ -70,21 +70,21 @@ export function bindRequest(bind: BindPdu): BindRequest {
   return { ...bind.fields, bindType: BIND_TYPES[bind.command] };
 }
 
-/** What an ESME's bind settles for an SMSC. */
+/** The terms for an SMSC, from the ESME's bind. */
 export function termsOfBind(bind: BindPdu, ourVersion: number): BindTerms {
   const { systemId, interfaceVersion } = bind.fields;
   const version = Math.min(interfaceVersion, ourVersion);
   return terms(BIND_TYPES[bind.command], systemId, version, version >= VERSION_34);
 }
 
-/** Our answer to a bind: sc_interface_version goes to peers of 3.4 and later, a refusal has no body. */
+/** Our bind response: sc_interface_version is sent to peers of 3.4 and later; a refusal has no body. */
 export function bindAnswer(bind: BindPdu, status: number, options: LinkOptions): BindRespPdu {
-  const tellsVersion = status === 0 && bind.fields.interfaceVersion >= VERSION_34;
+  const includesVersion = status === 0 && bind.fields.interfaceVersion >= VERSION_34;
   return {
     command: BIND_RESPONSES[bind.command],
     status,
     sequence: bind.sequence,
     fields: { systemId: options.systemIdOfServer ?? '' },
-    tlvs: tellsVersion ? [integerTlv('sc_interface_version', options.interfaceVersion)] : NO_TLVS,
+    tlvs: includesVersion ? [integerTlv('sc_interface_version', options.interfaceVersion)] : NO_TLVS,
   };
 }

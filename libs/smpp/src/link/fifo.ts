@@ -1,4 +1,4 @@
-/** First in, first out, both ends in constant time on average (an array's shift is not). */
+/** A queue with amortised constant-time push and shift (Array.shift is linear). */
 export class Fifo<Item> {
   #incoming: Item[] = [];
   #outgoing: Item[] = [];
@@ -19,8 +19,8 @@ export class Fifo<Item> {
     return this.#outgoing.pop();
   }
 
-  /** Empties the queue; what was in it, oldest first. */
-  takeAll(): Item[] {
+  /** Empties the queue and returns its items, oldest first. */
+  removeAll(): Item[] {
     const all = [...this.#outgoing.reverse(), ...this.#incoming];
     this.#outgoing = [];
     this.#incoming = [];

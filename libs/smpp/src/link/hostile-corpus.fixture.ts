@@ -13,7 +13,7 @@ import {
   uint8,
 } from '../codec/octets.fixture.js';
 
-/** `alive`: the link answers an enquire_link afterwards. `closed`: it has closed. There is no third outcome. */
+/** `alive`: the link answers a later enquire_link. `closed`: the link has closed. There is no third outcome. */
 export type Outcome = 'alive' | 'closed';
 export interface HostileCase {
   readonly name: string;
@@ -58,10 +58,10 @@ const framing: readonly HostileCase[] = [
   bound('a legal PDU of more than 16384 octets', 'alive', message({}, [tlv(0x1400, Buffer.alloc(16_400))])),
   bound('command_length one short of the PDU', 'closed', relength(message(), message().length - 1)),
   bound('command_length one beyond the PDU, never completed', 'closed', relength(message(), 4_000)),
-  bound('one octet and silence', 'closed', uint8(0)),
-  bound('three octets of a header and silence', 'closed', uint8(0, 0, 0)),
-  bound('half a header and silence', 'closed', message().subarray(0, 8)),
-  bound('half a body and silence', 'closed', message().subarray(0, 40)),
+  bound('one octet, then silence', 'closed', uint8(0)),
+  bound('three octets of a header, then silence', 'closed', uint8(0, 0, 0)),
+  bound('half a header, then silence', 'closed', message().subarray(0, 8)),
+  bound('half a body, then silence', 'closed', message().subarray(0, 40)),
   bound('an HTTP request', 'closed', text('GET / HTTP/1.1\r\nHost: x\r\n\r\n')),
   bound(
     'a TLS client hello',
@@ -77,9 +77,9 @@ const commands: readonly HostileCase[] = [
   bound('an unknown command', 'alive', pdu(0x0000_0777, 7)),
   bound('an unknown command with a body', 'alive', pdu(0x0001_0000, 7, [Buffer.alloc(300, 0xaa)])),
   bound('an unknown response', 'alive', pdu(0x8000_0777, 7)),
-  bound('a response nobody asked for', 'alive', pdu(RESP + ID.submit_sm, 99, [cstring('x')])),
-  bound('a malformed response nobody asked for', 'alive', pdu(RESP + ID.submit_sm, 99, [Buffer.alloc(80, 65)])),
-  bound('a generic_nack nobody earned', 'alive', pdu(ID.generic_nack, 99, [], 3)),
+  bound('a response without a request', 'alive', pdu(RESP + ID.submit_sm, 99, [cstring('x')])),
+  bound('a malformed response without a request', 'alive', pdu(RESP + ID.submit_sm, 99, [Buffer.alloc(80, 65)])),
+  bound('a generic_nack without a request', 'alive', pdu(ID.generic_nack, 99, [], 3)),
   bound('a generic_nack with a body', 'alive', pdu(ID.generic_nack, 0, [Buffer.alloc(50)], 3)),
   bound('a bind response', 'alive', pdu(RESP + ID.bind_transceiver, 1, [cstring('x')])),
   bound('an unbind response', 'alive', pdu(RESP + ID.unbind, 1)),
@@ -89,7 +89,7 @@ const commands: readonly HostileCase[] = [
   bound('query_sm', 'alive', pdu(ID.query_sm, 7, [cstring('1'), uint8(0, 0, 0)])),
   bound('submit_multi of 255 destinations and no octets', 'alive', pdu(ID.submit_multi, 7, [uint8(0, 0, 0, 0, 255)])),
   bound('an enquire_link with a body', 'alive', pdu(ID.enquire_link, 7, [Buffer.alloc(33, 1)])),
-  bound('an unbind with a broken body', 'alive', pdu(ID.unbind, 7, [uint8(1, 2, 3)])),
+  bound('an unbind with a malformed body', 'alive', pdu(ID.unbind, 7, [uint8(1, 2, 3)])),
   bound('an unbind', 'closed', pdu(ID.unbind, 7)),
   bound('a sequence number of 0', 'alive', message({}, [], ID.submit_sm, 0)),
   bound('a sequence number of 0xFFFFFFFF', 'alive', message({}, [], ID.submit_sm, 0xffff_ffff)),
@@ -116,13 +116,13 @@ const fields: readonly HostileCase[] = [
   bound('a validity of "5R"', 'alive', message({ validity: cstring('5R') })),
   bound('a reserved esm_class', 'alive', message({ esmClass: uint8(0xff) })),
   bound(
-    'a header longer than its text',
+    'a user data header longer than its text',
     'alive',
     message({ esmClass: uint8(0x40), text: counted(uint8(200, 0, 3, 1)) }),
   ),
-  bound('a header of zeros', 'alive', message({ esmClass: uint8(0x40), text: counted(Buffer.alloc(20)) })),
+  bound('a user data header of zeros', 'alive', message({ esmClass: uint8(0x40), text: counted(Buffer.alloc(20)) })),
   bound(
-    'a header whose elements overrun it',
+    'a user data header whose elements overrun it',
     'alive',
     message({ esmClass: uint8(0x40), text: counted(uint8(3, 0, 250, 1)) }),
   ),
@@ -132,7 +132,7 @@ const fields: readonly HostileCase[] = [
     message({ serviceType: cstring('\xff\xfe'), source: Buffer.concat([uint8(5, 0), cstring('\xe9\xff')]) }),
   ),
   bound('a UCS-2 text of odd length', 'alive', message({ dataCoding: uint8(8), text: counted(uint8(0, 65, 0)) })),
-  bound('both texts', 'alive', message({}, [tlv(0x0424, text('again'))])),
+  bound('short_message and message_payload together', 'alive', message({}, [tlv(0x0424, text('again'))])),
 ];
 
 const tlvs: readonly HostileCase[] = [
@@ -145,7 +145,7 @@ const tlvs: readonly HostileCase[] = [
   bound('a TLV that claims 65535 octets', 'alive', message({}, [tlv(0x0424, uint8(1), 65_535)])),
   bound('one octet after the last TLV', 'alive', message({}, [tlv(0x0204, uint8(0, 1)), uint8(9)])),
   bound(
-    'a message id TLV without its NUL, another behind it',
+    'a message id TLV without its NUL, followed by another TLV',
     'alive',
     message({}, [tlv(0x001e, text('ABC123')), tlv(0x0427, uint8(2))]),
   ),
@@ -178,7 +178,7 @@ const floods: readonly HostileCase[] = [
     many(2_000, (i) => message({}, [], ID.submit_sm, i + 100_000)),
   ),
   bound(
-    'two thousand broken messages in one write',
+    'two thousand malformed messages in one write',
     'alive',
     many(2_000, () => message({ text: uint8(255) })),
   ),
@@ -201,9 +201,13 @@ const strangers: readonly HostileCase[] = [
   unbound('two binds in one write', 'alive', bind(), bind(ID.bind_receiver, {}, 2)),
   unbound('a bind and a message in one write', 'alive', bind(), message()),
   unbound('SSH', 'closed', text('SSH-2.0-OpenSSH_9.2\r\n')),
-  unbound('nothing at all but a header of zeros', 'closed', Buffer.alloc(16)),
-  unbound('half a bind and silence', 'closed', bind().subarray(0, 20)),
-  unbound('a second field of a broken bind', 'closed', pdu(ID.bind_transmitter, 1, [cstring('a'), MESSAGE_PARTS.text])),
+  unbound('a header of zeros only', 'closed', Buffer.alloc(16)),
+  unbound('half a bind, then silence', 'closed', bind().subarray(0, 20)),
+  unbound(
+    'a bind with a malformed second field',
+    'closed',
+    pdu(ID.bind_transmitter, 1, [cstring('a'), MESSAGE_PARTS.text]),
+  ),
 ];
 
 export const HOSTILE_CORPUS: readonly HostileCase[] = [

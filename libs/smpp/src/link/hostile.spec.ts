@@ -7,7 +7,7 @@ import type { HostileCase } from './hostile-corpus.fixture.js';
 import { Loopback, PATIENT, linkOptions } from './raw-peer.fixture.js';
 import type { RawPeer } from './raw-peer.fixture.js';
 
-/** Where a PDU is never completed, the link gives it up after so long; elsewhere no timer is in the way. */
+/** PDU-read timer for cases that never complete a PDU; in the other cases no timer fires. */
 const HASTY = { ...PATIENT, pduReadMs: 150 };
 const PROBE = 0x0077_7777;
 
@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => loopback.close());
 
 /**
- * Asks whether anybody is still there. A link that is open and says nothing makes the test time out: deaf.
- * Asks again when something else is answered first: a false command_length may have swallowed the question.
+ * Checks that the link still answers. An open link that does not answer makes the test time out. Repeats the probe
+ * when another PDU is answered first: a false command_length may have consumed the probe.
  */
 async function probe(peer: RawPeer): Promise<'alive' | 'closed'> {
   for (let asked = 0; ; asked++) {
@@ -39,8 +39,8 @@ async function connected(on: HostileCase['on'], outcome: HostileCase['outcome'] 
   return peer;
 }
 
-describe('whatever octets arrive, the link answers or closes', () => {
-  it('has a corpus worth the name', () => {
+describe('any input is answered or closes the link', () => {
+  it('the corpus has enough cases', () => {
     expect(HOSTILE_CORPUS.length).toBeGreaterThanOrEqual(60);
     expect(new Set(HOSTILE_CORPUS.map(({ name }) => name)).size).toBe(HOSTILE_CORPUS.length);
   });
@@ -54,7 +54,7 @@ describe('whatever octets arrive, the link answers or closes', () => {
   it.each(HOSTILE_CORPUS)('octet by octet, $name: $outcome', async ({ on, octets, outcome }) => {
     const peer = await connected(on, outcome);
     peer.socket.setNoDelay(true);
-    // Both ends live in this process: after two turns of its loop the link has read the octet.
+    // Both ends live in this process: after two event loop turns the link has read the octet.
     const all = Buffer.concat(octets);
     for (const octet of all.subarray(0, 60)) {
       peer.send(uint8(octet));
@@ -77,7 +77,7 @@ describe('whatever octets arrive, the link answers or closes', () => {
     );
   });
 
-  it('messages with octets changed, several on one connection', async () => {
+  it('messages with changed octets, several on one connection', async () => {
     const seed = Buffer.concat([message(), message({}, [tlv(0x0204, uint8(0, 1))], ID.deliver_sm)]);
     const change = fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }));
     await fc.assert(

@@ -2,74 +2,74 @@ import { Fifo } from './fifo.js';
 import type { MessageAnswer } from './link-options.js';
 import type { MessagePdu } from '../pdu/pdu.js';
 
-/** A message of the peer that a handler holds. */
+/** A message of the peer that is being handled. */
 interface OpenMessage {
   readonly pdu: MessagePdu;
   readonly dueMs: number;
 }
 
 interface InboundOptions {
-  /** Messages handled at once. */
+  /** Maximum number of messages handled at once. */
   readonly maxOpen: number;
   readonly responseMs: number;
   readonly nowMs: () => number;
   readonly handle: (pdu: MessagePdu) => Promise<MessageAnswer> | MessageAnswer;
   readonly answer: (pdu: MessagePdu, answer: MessageAnswer) => void;
-  /** The answer to a message that its handler failed or forgot. */
+  /** The answer to a message whose handler threw or timed out. */
   readonly failed: () => MessageAnswer;
-  /** A message was answered: there may be room again. */
-  readonly onSettled: () => void;
+  /** Called after a message is answered: the link may resume reading. */
+  readonly onAnswered: () => void;
 }
 
 /**
- * The peer's messages between their arrival and their answer. At most `maxOpen` are with their handlers; those that were
- * read beyond it wait here until one is answered (the link stops reading meanwhile, so they are at most one read's worth).
+ * The peer's messages between their arrival and their answer. At most `maxOpen` are handled at once; further ones are
+ * queued here until one is answered. The link stops reading meanwhile, so the queue holds at most one read's worth.
  */
 export class InboundMessages {
   readonly #open = new Set<OpenMessage>();
-  readonly #held = new Fifo<MessagePdu>();
+  readonly #queued = new Fifo<MessagePdu>();
   #starting = false;
   #closed = false;
 
   constructor(private readonly options: InboundOptions) {}
 
   get isEmpty(): boolean {
-    return this.#open.size === 0 && this.#held.length === 0;
+    return this.#open.size === 0 && this.#queued.length === 0;
   }
 
   get isFull(): boolean {
     return this.#open.size >= this.options.maxOpen;
   }
 
-  /** Half of the places are free and nothing is held: reading may go on. */
-  get hasRoom(): boolean {
-    return this.#held.length === 0 && this.#open.size <= this.options.maxOpen / 2;
+  /** At least half of the slots are free and nothing is queued: reading may resume. */
+  get mayResume(): boolean {
+    return this.#queued.length === 0 && this.#open.size <= this.options.maxOpen / 2;
   }
 
-  /** When the oldest open message must be answered; null when none is open. */
+  /** Deadline of the oldest open message; null when none is open. */
   get nextDueMs(): number | null {
     for (const message of this.#open) return message.dueMs;
     return null;
   }
 
-  take(pdu: MessagePdu): void {
-    if (this.isFull) this.#held.push(pdu);
+  handleOrQueue(pdu: MessagePdu): void {
+    if (this.isFull) this.#queued.push(pdu);
     else this.#start(pdu);
   }
 
-  /** Answers for handlers that took too long; what they decide later is not sent. */
+  /** Answers messages whose handlers exceeded the response timer; their later results are discarded. */
   failOverdue(nowMs: number): void {
     for (const message of this.#open) {
       if (message.dueMs > nowMs) break;
-      this.#settle(message, this.options.failed());
+      this.#answer(message, this.options.failed());
     }
   }
 
-  /** Drops everything: there is nobody left to answer. */
+  /** Drops all messages: the link is closed and cannot answer. */
   close(): void {
     this.#closed = true;
     this.#open.clear();
-    this.#held.takeAll();
+    this.#queued.removeAll();
   }
 
   #start(pdu: MessagePdu): void {
@@ -83,27 +83,29 @@ export class InboundMessages {
     }
     if ('then' in answer) {
       answer.then(
-        (settled) => this.#settle(message, settled),
-        () => this.#settle(message, this.options.failed()),
+        (result) => this.#answer(message, result),
+        () => this.#answer(message, this.options.failed()),
       );
     } else {
-      this.#settle(message, answer);
+      this.#answer(message, answer);
     }
   }
 
-  #settle(message: OpenMessage, answer: MessageAnswer): void {
+  #answer(message: OpenMessage, answer: MessageAnswer): void {
     if (!this.#open.delete(message)) return;
     this.options.answer(message.pdu, answer);
-    this.#startHeld();
-    if (!this.#closed) this.options.onSettled();
+    this.#startQueued();
+    if (!this.#closed) this.options.onAnswered();
   }
 
-  /** A loop with a guard, not recursion: handlers may answer at once, and thousands may be held. */
-  #startHeld(): void {
+  /**
+   * A guarded loop instead of recursion: handlers may answer synchronously, and thousands of messages may be queued.
+   */
+  #startQueued(): void {
     if (this.#starting) return;
     this.#starting = true;
     while (!this.isFull) {
-      const next = this.#held.shift();
+      const next = this.#queued.shift();
       if (next === undefined) break;
       this.#start(next);
     }

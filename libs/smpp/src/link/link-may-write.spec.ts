@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => loopback.close());
 
-it('octets queued while writing was allowed are discarded when it no longer is at the flush, and the link ends', async () => {
+it('octets queued while writing was allowed are discarded when it no longer is at the flush, and the link is destroyed', async () => {
   let mayWrite = true;
   const { link, peer } = await loopback.link(
     linkOptions({

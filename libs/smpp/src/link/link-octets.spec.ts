@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => loopback.close());
 
-it('every PDU is shown as its octets, malformed ones and refusals too; a listener that throws breaks nothing', async () => {
+it('onOctets gets every PDU, including malformed ones and refusals; an exception in it breaks nothing', async () => {
   const shown: { direction: string; octets: Buffer }[] = [];
   const onOctets = (direction: 'in' | 'out', octets: Buffer): void => {
     shown.push({ direction, octets: Buffer.from(octets) });

@@ -2,12 +2,15 @@ import type { BindFields, MalformedPdu, MessagePdu, OutbindFields, Pdu } from '.
 import type { BindType, LinkRole, LinkState } from './link-state.js';
 import type { LinkTimers } from './timers.js';
 
-/** A bind that a peer asks for; the password is in clear and must not be kept or logged. */
+/** A bind received from a peer; the password is in clear and must not be stored or logged. */
 export interface BindRequest extends BindFields {
   readonly bindType: BindType;
 }
 
-/** What `SmppLink.bind` sends; addresses default to unknown, the interface version comes from the options. */
+/**
+ * The fields of the bind that `SmppLink.bind` sends; addresses default to unknown, the interface version comes from
+ * the options.
+ */
 export interface BindCall {
   readonly bindType: BindType;
   readonly systemId: string;
@@ -18,12 +21,12 @@ export interface BindCall {
   readonly addressRange?: string;
 }
 
-/** Who may ask us by outbind to bind (SMPP 3.4 section 4.1.7), and the bind that goes back on the same connection. */
+/** The credentials accepted in an outbind (SMPP 3.4 section 4.1.7), and the bind sent back on the same connection. */
 export interface OutbindAgreement extends OutbindFields {
   readonly bind: BindCall;
 }
 
-/** How a message is answered. `messageId` (at most 64 characters) goes into submit_sm_resp and data_sm_resp. */
+/** The answer to a message. `messageId` (at most 64 characters) goes into submit_sm_resp and data_sm_resp. */
 export interface MessageAnswer {
   readonly status: number;
   readonly messageId?: string;
@@ -32,41 +35,61 @@ export interface MessageAnswer {
 export interface LinkOptions {
   readonly role: LinkRole;
   readonly timers: LinkTimers;
-  /** Our unanswered requests; a further one waits. */
+  /** Maximum number of our unanswered requests; further requests are queued. */
   readonly window: number;
-  /** The peer's messages being handled; beyond it reading stops until half of them are answered. */
+  /**
+   * Maximum number of the peer's messages handled at once; beyond it reading stops until half of them are answered.
+   */
   readonly maxInbound: number;
-  /** Requests of ours that wait for a slot of the window; a further one is refused with NotSentError. Default 10 000. */
+  /**
+   * Maximum number of our requests queued for a window slot; further requests are rejected with NotSentError. Default
+   * 10 000.
+   */
   readonly maxWaiting?: number;
   readonly interfaceVersion: 0x33 | 0x34 | 0x50;
   /** The system_id in our bind responses. */
   readonly systemIdOfServer?: string;
-  /** Send TLVs to an SMSC that leaves sc_interface_version out of its bind response (3.4 section 3.4 says no; most take them). Default true. */
+  /**
+   * Send TLVs to an SMSC that omits sc_interface_version from its bind response (3.4 section 3.4 forbids it; most
+   * accept them). Default true.
+   */
   readonly assumeTlvs?: boolean;
-  /** For the role `smsc`: status 0 binds; any other is answered and the link closes. A throw answers ESME_RSYSERR. Without it every bind is refused. */
+  /**
+   * For the role `smsc`: status 0 accepts the bind; any other is answered and the link closes. A throw answers
+   * ESME_RSYSERR. Without it every bind is refused.
+   */
   authenticate?(bind: BindRequest): Promise<{ readonly status: number }>;
-  /** For the role `esme`: the outbind agreed with this SMSC; another one closes the link. Without it outbind is refused. */
+  /**
+   * For the role `esme`: the outbind agreed with this SMSC; any other outbind closes the link. Without it outbind is
+   * refused.
+   */
   readonly outbind?: OutbindAgreement;
   /**
-   * A message came. It is answered when the promise settles; a throw, or silence beyond the response timer, answers
-   * `sendAgainStatus`. May answer without a promise.
+   * Handles a message of the peer. It is answered when the promise settles; a throw, or no result within the response
+   * timer, answers `retryableStatus`. May return the answer synchronously.
    */
   onMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer;
-  /** The status that makes this peer send a message again; asked for each time. Without it ESME_RSYSERR. Must not throw. */
-  sendAgainStatus?(): number;
   /**
-   * Called right before octets are written to the socket, one turn of the event loop after they were queued. False discards
+   * The status that makes this peer send a message again; called once per failed message. Default ESME_RSYSERR. Must
+   * not throw.
+   */
+  retryableStatus?(): number;
+  /**
+   * Called right before octets are written to the socket, one event loop turn after they were queued. False discards
    * them and destroys the link: the process may have been paused in between. Must not throw.
    */
   mayWrite?(): boolean;
   onChange?(state: LinkState): void;
-  /** Every PDU read and written, passwords and text in clear (see `redactPdu`); for metrics and traces. */
+  /**
+   * Called for every PDU read and written, with passwords and text in clear (see `redactPdu`); for metrics and
+   * traces.
+   */
   onPdu?(direction: 'in' | 'out', pdu: Pdu): void;
   /**
-   * The octets of every PDU read and written, those that are malformed too, before they are handled; passwords and text in
-   * clear (see `redactOctets`). A view, valid during the call.
+   * Called with the octets of every PDU read and written, malformed PDUs included, before it is handled; passwords
+   * and text in clear (see `redactOctets`). The buffer is a view, valid during the call.
    */
   onOctets?(direction: 'in' | 'out', octets: Buffer): void;
-  /** Octets that could not be read as a PDU. */
+  /** Called for octets that could not be decoded as a PDU. */
   onMalformed?(malformed: MalformedPdu): void;
 }

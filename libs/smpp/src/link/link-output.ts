@@ -5,12 +5,12 @@ import type { Pdu } from '../pdu/pdu.js';
 
 const LARGEST_CHUNK_OCTETS = 65_536;
 const SMALLEST_CHUNK_OCTETS = 256;
-/** A peer that leaves more than this unread is cut off, in octets. */
+/** Maximum unsent output in octets; a peer that leaves more unread is disconnected. */
 export const MAX_UNREAD_OUTPUT_OCTETS = 4 * 1024 * 1024;
 
 /**
- * Collects what a link says in one turn of the event loop and writes it to the socket at once: one system call for a
- * hundred answers. A chunk given to the socket is never written again.
+ * Collects the output of a link during one event loop turn and writes it to the socket at once: one system call for a
+ * hundred answers. A chunk passed to the socket is never modified again.
  */
 export class LinkOutput {
   #chunk: Buffer | null = null;
@@ -29,7 +29,7 @@ export class LinkOutput {
     private readonly mayWrite: () => boolean = () => true,
   ) {}
 
-  /** Answers the octets written. Throws InvalidPduError before anything is. */
+  /** Returns the number of octets written. Throws InvalidPduError before writing anything. */
   write(pdu: Pdu): number {
     const length = encodedLength(pdu);
     const start = this.#reserve(length);
@@ -42,7 +42,7 @@ export class LinkOutput {
     return this.#chunk?.subarray(this.#used - octets, this.#used) ?? Buffer.alloc(0);
   }
 
-  /** A PDU without a body, for answers to commands that have no layout. */
+  /** Writes a PDU without a body, for answers to commands that have no layout. */
   writeBare(id: number, status: number, sequence: number): void {
     const start = this.#reserve(HEADER_OCTETS);
     if (this.#chunk !== null) writeHeader(this.#chunk, start, HEADER_OCTETS, id, status, sequence);
@@ -64,7 +64,7 @@ export class LinkOutput {
   }
 
   #reserve(octets: number): number {
-    if (this.#chunk !== null && this.#used + octets > this.#chunk.length) this.#makeRoom(this.#chunk, octets);
+    if (this.#chunk !== null && this.#used + octets > this.#chunk.length) this.#growChunk(this.#chunk, octets);
     this.#chunk ??= Buffer.allocUnsafe(Math.max(this.#nextChunkOctets, octets));
     const start = this.#used;
     this.#used += octets;
@@ -75,8 +75,8 @@ export class LinkOutput {
     return start;
   }
 
-  /** Copies into a larger chunk while that is cheaper than a second write. */
-  #makeRoom(chunk: Buffer, octets: number): void {
+  /** Copies into a larger chunk while the copy is cheaper than a second write. */
+  #growChunk(chunk: Buffer, octets: number): void {
     if (this.#used + octets > LARGEST_CHUNK_OCTETS) {
       this.flush();
       return;

@@ -29,7 +29,7 @@ const table = (role: LinkRole): string[] =>
     return `${state.padEnd(9)} ${cells.join(' ')}`;
   });
 
-describe('what a link answers to a request (00 goes on)', () => {
+describe('the answer to each request (00 accepts)', () => {
   it('as an SMSC', () => {
     expect(table('smsc')).toEqual([
       //         bi ou un en su de da ot
@@ -56,20 +56,20 @@ describe('what a link answers to a request (00 goes on)', () => {
     ]);
   });
 
-  it('sends only what the other role takes', () => {
+  it('sends only requests that the other role accepts', () => {
     expect(STATES.filter((state) => maySend('esme', state, 'submit_sm'))).toEqual(['bound_tx', 'bound_trx']);
     expect(STATES.filter((state) => maySend('smsc', state, 'deliver_sm'))).toEqual(['bound_rx', 'bound_trx']);
     expect(STATES.filter((state) => maySend('smsc', state, 'submit_sm'))).toEqual([]);
   });
 
-  it('tells the commands of the dictionary apart', () => {
+  it('maps commands of the dictionary to kinds', () => {
     const commands = ['bind_receiver', 'bind_transceiver', 'outbind', 'data_sm', 'submit_multi', 'alert_notification'];
     expect(commands.map(requestKind)).toEqual(['bind', 'bind', 'outbind', 'data_sm', 'other', 'other']);
   });
 });
 
 describe('states and events', () => {
-  it('move as the table says, and nowhere else', () => {
+  it('change as in the table, and not otherwise', () => {
     const moves = STATES.map(
       (state) => `${state}: ${EVENTS.map((event) => stateAfter(state, event) ?? '-').join(' ')}`,
     );

@@ -2,10 +2,15 @@ import { STATUS } from '../pdu/dictionary.js';
 
 export type LinkRole = 'esme' | 'smsc';
 export type BindType = 'transmitter' | 'receiver' | 'transceiver';
-/** `binding`: a bind is sent, or received and being decided. `closed` is final: no state survives a connection. */
+/**
+ * `binding`: a bind was sent, or was received and is being authenticated. `closed` is final: no state survives a
+ * connection.
+ */
 export type LinkState = 'open' | 'binding' | 'bound_tx' | 'bound_rx' | 'bound_trx' | 'unbinding' | 'closed';
 
-/** The requests of a peer as the state machine tells them apart; `other` is a command of the dictionary we do not speak. */
+/**
+ * Kinds of requests in the state table; `other` is a command of the dictionary that this engine does not implement.
+ */
 export type RequestKind =
   'bind' | 'outbind' | 'unbind' | 'enquire_link' | 'submit_sm' | 'deliver_sm' | 'data_sm' | 'other';
 
@@ -38,8 +43,8 @@ function row(
 }
 
 /**
- * What a link in each role answers to each request in each state: 0 goes on, anything else is the refusal
- * (SMPP 3.4 table 2-1). An ESME may also hand a message to an SMSC link as deliver_sm: aggregators that connect in do.
+ * The status with which a link in each role answers each request in each state: 0 processes it, any other refuses it
+ * (SMPP 3.4 table 2-1). An SMSC link also accepts deliver_sm from an ESME: aggregators that connect in send it.
  */
 const RECEIVED: Readonly<Record<LinkRole, Readonly<Record<LinkState, Row>>>> = {
   smsc: {
@@ -65,17 +70,17 @@ const RECEIVED: Readonly<Record<LinkRole, Readonly<Record<LinkState, Row>>>> = {
 
 const PEER_OF: Readonly<Record<LinkRole, LinkRole>> = { esme: 'smsc', smsc: 'esme' };
 
-/** 0 when a request of the peer may go on, else the status that refuses it. */
+/** 0 when a request of the peer is allowed, else the status that refuses it. */
 export function statusOnRequest(role: LinkRole, state: LinkState, request: RequestKind): number {
   return RECEIVED[role][state][request];
 }
 
-/** Whether the peer in the same state would take the request: the table read from the other side. */
+/** Whether a peer in the same state would accept the request: the table read for the other role. */
 export function maySend(role: LinkRole, state: LinkState, request: RequestKind): boolean {
   return RECEIVED[PEER_OF[role]][state][request] === OK;
 }
 
-/** A command of the dictionary as the table knows it. */
+/** Maps a command of the dictionary to its kind. */
 export function requestKind(command: string): RequestKind {
   switch (command) {
     case 'bind_receiver':
@@ -116,7 +121,7 @@ const MOVES: Readonly<Record<LinkState, Moves>> = {
   closed: {},
 };
 
-/** The state after an event; null when the event means nothing in that state. */
+/** The state after an event; null when the event is not valid in that state. */
 export function stateAfter(state: LinkState, event: LinkEvent): LinkState | null {
   return MOVES[state][event] ?? null;
 }

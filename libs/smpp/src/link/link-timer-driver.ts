@@ -1,24 +1,24 @@
 import { handleTick, nextTickMs, startTimers, timersWaiting } from './timers.js';
 import type { LinkTimers, TimerName, TimersState } from './timers.js';
 
-/** What setTimeout can wait; a longer wait is armed again. */
+/** The longest delay of setTimeout; a longer one is armed again. */
 const LONGEST_DELAY_MS = 0x7fff_ffff;
 
-interface ClockOptions {
+interface TimerDriverOptions {
   readonly settings: LinkTimers;
-  /** When the oldest request of ours and the oldest message of the peer become overdue. */
+  /** Deadlines of our oldest request and of the peer's oldest message. */
   waiting(): { readonly answerDueMs: number | null; readonly handlerDueMs: number | null };
   onFired(timer: TimerName): void;
 }
 
-/** Keeps one real timer armed for whatever `timers` says is due next. Times are milliseconds of the monotonic clock. */
+/** Arms one setTimeout for the next due timer of `timers`. Times are milliseconds of the monotonic clock. */
 export class LinkTimerDriver {
   timers: TimersState;
   #armed: NodeJS.Timeout | null = null;
   #armedForMs = Infinity;
   #stopped = false;
 
-  constructor(private readonly options: ClockOptions) {
+  constructor(private readonly options: TimerDriverOptions) {
     this.timers = startTimers(options.settings, this.nowMs());
   }
 
@@ -26,7 +26,7 @@ export class LinkTimerDriver {
     return performance.now();
   }
 
-  /** Call when something may be due earlier than before; what became later is noticed when the timer fires. */
+  /** Call when a deadline may have become earlier; a later deadline is noticed when the timer fires. */
   arm(): void {
     if (this.#stopped) return;
     const dueMs = nextTickMs(this.#withWaiting());

@@ -21,7 +21,7 @@ async function bound(changed: Partial<LinkOptions>): Promise<{ link: SmppLink; p
   return pair;
 }
 
-/** A handler whose messages the test answers by hand. */
+/** A handler whose messages the test answers explicitly. */
 function heldMessages() {
   const held: { pdu: MessagePdu; answer: (answer: MessageAnswer) => void }[] = [];
   let wake = (): void => undefined;
@@ -37,8 +37,8 @@ function heldMessages() {
 }
 const OK: MessageAnswer = { status: STATUS.ESME_ROK };
 
-describe('no state without a timer', () => {
-  it('a connection that never binds is closed, however busy it is', async () => {
+describe('every state has a timer', () => {
+  it('a connection that never binds is closed, whatever it sends', async () => {
     const { link, peer } = await loopback.link(linkOptions({ timers: { ...PATIENT, sessionInitMs: 60 } }));
     for (let sequence = 1; link.state !== 'closed'; sequence++) {
       peer.send(enquireLink(sequence));
@@ -47,7 +47,7 @@ describe('no state without a timer', () => {
     expect((await link.closed).reason).toContain('session-init');
   });
 
-  it('a bind that nobody decides is closed by the same timer', async () => {
+  it('a bind whose authentication never ends is closed by the same timer', async () => {
     const timers = { ...PATIENT, sessionInitMs: 60 };
     const { link, peer } = await loopback.link(
       linkOptions({ timers, authenticate: () => new Promise(() => undefined) }),
@@ -64,7 +64,7 @@ describe('no state without a timer', () => {
     expect((await link.closed).reason).toContain('pdu-read');
   });
 
-  it('an enquire_link without an answer closes the link, with its requests settled', async () => {
+  it('an enquire_link without an answer closes the link and rejects its requests', async () => {
     const timers = { ...PATIENT, enquireLinkMs: 40, responseMs: 300 };
     const { link, peer } = await bound({ timers });
     const first = await peer.request(ID.enquire_link);
@@ -74,7 +74,7 @@ describe('no state without a timer', () => {
     expect((await link.closed).reason).toContain('dead-link');
   });
 
-  it('a quiet link is unbound when the inactivity timer is on; enquire_link does not count', async () => {
+  it('an idle link is unbound when the inactivity timer is on; enquire_link does not count', async () => {
     const { link, peer } = await bound({ timers: { ...PATIENT, inactivityMs: 80 } });
     peer.send(enquireLink(5));
     const { sequence } = await peer.request(ID.unbind);
@@ -83,7 +83,7 @@ describe('no state without a timer', () => {
     expect(link.lastError).toContain('inactivity');
   });
 
-  it('a handler that never answers is answered for, and its late answer is not sent', async () => {
+  it('a message whose handler never returns gets an error response, and the late result is discarded', async () => {
     const { held, onMessage, arrived } = heldMessages();
     const { peer } = await bound({ timers: { ...PATIENT, responseMs: 60 }, onMessage });
     peer.send(message());
@@ -96,17 +96,17 @@ describe('no state without a timer', () => {
     expect(await peer.closed()).toBe(0);
   });
 
-  it('a handler that never answers is answered for with the status that makes this peer send again', async () => {
+  it('a message whose handler never returns gets the status that makes this peer send again', async () => {
     const { onMessage } = heldMessages();
-    const sendAgainStatus = () => STATUS.ESME_RTHROTTLED;
-    const { peer } = await bound({ timers: { ...PATIENT, responseMs: 60 }, onMessage, sendAgainStatus });
+    const retryableStatus = () => STATUS.ESME_RTHROTTLED;
+    const { peer } = await bound({ timers: { ...PATIENT, responseMs: 60 }, onMessage, retryableStatus });
     peer.send(message());
     expect((await peer.answer(7)).status).toBe(STATUS.ESME_RTHROTTLED);
   });
 });
 
 describe('back-pressure', () => {
-  it('stops reading at maxInbound, still answers the enquire_links it has read, and goes on later', async () => {
+  it('stops reading at maxInbound, still answers the enquire_links already read, and resumes later', async () => {
     const { held, onMessage, arrived } = heldMessages();
     const { peer } = await bound({ maxInbound: 4, onMessage });
     const sequences = Array.from({ length: 10 }, (_, i) => 100 + i);
@@ -114,7 +114,7 @@ describe('back-pressure', () => {
     expect((await peer.answer(200)).status).toBe(0);
     await arrived(4);
     expect(held).toHaveLength(4);
-    // Not read at all: the link is not looking at its socket.
+    // Not read: reading from the socket is paused.
     peer.send(enquireLink(201));
     for (let answered = 0; answered < sequences.length; answered++) {
       await arrived(answered + 1);
@@ -125,7 +125,7 @@ describe('back-pressure', () => {
     expect((await peer.answer(201)).status).toBe(0);
   });
 
-  it('takes a hundred messages one at a time without loss', async () => {
+  it('handles a hundred messages one at a time without loss', async () => {
     let open = 0;
     const onMessage = async (): Promise<MessageAnswer> => {
       expect(++open).toBe(1);
@@ -138,7 +138,7 @@ describe('back-pressure', () => {
     for (let i = 0; i < 100; i++) expect((await peer.answer(100 + i)).status).toBe(0);
   });
 
-  it('cuts off a peer that asks and never reads', async () => {
+  it('disconnects a peer that sends requests and never reads', async () => {
     const { link, peer } = await bound({});
     peer.socket.pause();
     const flood = Buffer.concat(Array.from({ length: 4_000 }, (_, i) => enquireLink(i + 1)));
@@ -152,7 +152,7 @@ describe('back-pressure', () => {
 });
 
 describe('parting', () => {
-  it('ours: finishes the window first, answers what still comes, then unbinds', async () => {
+  it('ours: drains the window first, answers messages that still arrive, then unbinds', async () => {
     const { held, onMessage, arrived } = heldMessages();
     const { link, peer } = await loopback.link(linkOptions({ role: 'esme', onMessage }));
     const binding = link.bind({ bindType: 'transceiver', systemId: 'esme', password: 'secret' });
@@ -160,7 +160,7 @@ describe('parting', () => {
     await binding;
     const request = link.request(submitSm({}));
     const sent = await peer.request(ID.submit_sm);
-    const parted = link.unbind(5_000);
+    const unbound = link.unbind(5_000);
     expect(link.state).toBe('unbinding');
     await expect(link.request(submitSm({}))).rejects.toThrow('unbinding');
     peer.send(message({}, [], ID.deliver_sm, 51), pdu(RESP + ID.submit_sm, sent.sequence, [cstring('1')]));
@@ -171,17 +171,17 @@ describe('parting', () => {
     for (const { answer } of held) answer(OK);
     expect((await peer.answer(51)).status).toBe(0);
     expect((await peer.answer(52)).status).toBe(0);
-    await parted;
+    await unbound;
     expect((await link.closed).reason).toBe('unbound');
   });
 
-  it('ours: gives up on a peer that does not answer', async () => {
+  it('ours: closes when the peer does not answer', async () => {
     const { link } = await bound({});
     await link.unbind(40);
-    expect((await link.closed).reason).toContain('too long');
+    expect((await link.closed).reason).toContain('timed out');
   });
 
-  it("the peer's: answers what is open, refuses what is new, then unbind_resp, then the end", async () => {
+  it("the peer's: answers open requests, refuses new ones, then unbind_resp, then closes", async () => {
     const { held, onMessage, arrived } = heldMessages();
     const { link, peer } = await bound({ onMessage });
     peer.send(message({}, [], ID.submit_sm, 61), pdu(ID.unbind, 62), message({}, [], ID.submit_sm, 63));
@@ -196,7 +196,7 @@ describe('parting', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('a connection that ends settles everything at once', async () => {
+  it('a closed connection rejects every request at once', async () => {
     const { link, peer } = await bound({});
     const request = link.request({ command: 'enquire_link', status: 0, fields: {}, tlvs: [] });
     peer.socket.resetAndDestroy();
@@ -205,7 +205,7 @@ describe('parting', () => {
     expect(link.state).toBe('closed');
   });
 
-  it('a socket that was gone before the link began is noticed', async () => {
+  it('a socket that closed before the link was created is noticed', async () => {
     const { near, far } = await loopback.sockets();
     near.destroy();
     far.destroy();
@@ -214,7 +214,7 @@ describe('parting', () => {
     expect((await link.closed).reason).toBe('the connection closed');
   });
 
-  it('octets after the end are not read', async () => {
+  it('octets after the close are not read', async () => {
     const { link, peer } = await bound({});
     link.destroy('enough');
     peer.send(uint8(0, 0, 0));

@@ -2,11 +2,14 @@ import { VERSION_34, type BindTerms } from './bind-terms.js';
 import { STATUS } from '../pdu/dictionary.js';
 import { UnreadableResponseError } from './link-errors.js';
 import type { MessageAnswer } from './link-options.js';
-import type { Settlement } from './outbound-requests.js';
+import type { ResponseCallbacks } from './outbound-requests.js';
 import type { MessagePdu, PduOf, ResponsePdu } from '../pdu/pdu.js';
 import { NO_TLVS } from '../pdu/tlv.js';
 
-/** Message ids towards a peer older than 3.4 (SMPP 3.3 has 8 octets); the end of an id tells it apart. */
+/**
+ * Length of message ids sent to a peer older than 3.4 (SMPP 3.3 allows 8 octets); the last octets identify the
+ * message.
+ */
 const OLD_MESSAGE_ID_OCTETS = 8;
 
 const ANSWER_TO = { submit_sm: 'submit_sm_resp', deliver_sm: 'deliver_sm_resp', data_sm: 'data_sm_resp' } as const;
@@ -19,21 +22,24 @@ function messageIdFor(pdu: MessagePdu, messageId: string, terms: BindTerms | nul
   return isOld && messageId.length > OLD_MESSAGE_ID_OCTETS ? messageId.slice(-OLD_MESSAGE_ID_OCTETS) : messageId;
 }
 
-/** What the handler of a message decided, as a peer of those terms reads it. */
+/** The response to a message, from the handler's result and the terms of the bind. */
 export function messageAnswer(pdu: MessagePdu, answer: MessageAnswer, terms: BindTerms | null): MessageRespPdu {
   const messageId = messageIdFor(pdu, answer.messageId ?? '', terms);
   const { sequence } = pdu;
   return { command: ANSWER_TO[pdu.command], status: answer.status, sequence, fields: { messageId }, tlvs: NO_TLVS };
 }
 
-/** The answer in place of one that cannot be encoded. */
+/** The response sent when the handler's answer cannot be encoded. */
 export function failedAnswer(pdu: MessagePdu): MessageRespPdu {
   return messageAnswer(pdu, { status: STATUS.ESME_RSYSERR }, null);
 }
 
-/** How an answer to a message of ours settles it. */
-export function settleMessage(resolve: (answer: ResponsePdu) => void, reject: (error: Error) => void): Settlement {
-  const settle: Settlement['resolve'] = (answer) => {
+/** Callbacks for the response to one of our messages. */
+export function messageResponseCallbacks(
+  resolve: (answer: ResponsePdu) => void,
+  reject: (error: Error) => void,
+): ResponseCallbacks {
+  const resolveMessage: ResponseCallbacks['resolve'] = (answer) => {
     switch (answer.command) {
       case 'submit_sm_resp':
       case 'deliver_sm_resp':
@@ -46,5 +52,5 @@ export function settleMessage(resolve: (answer: ResponsePdu) => void, reject: (e
         reject(new UnreadableResponseError('a message', `answered by ${answer.command}`));
     }
   };
-  return { resolve: settle, reject };
+  return { resolve: resolveMessage, reject };
 }

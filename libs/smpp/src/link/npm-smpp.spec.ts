@@ -43,7 +43,7 @@ describe('npm smpp as an ESME against our SMSC role', () => {
     server.close();
   });
 
-  it('binds, and learns our version', async () => {
+  it('binds, and receives our version', async () => {
     const answer = await send(
       new smpp.PDU('bind_transceiver', { system_id: 'esme', password: 'secret', interface_version: 0x34 }),
     );
@@ -137,14 +137,14 @@ describe('our ESME role against npm smpp as an SMSC', () => {
     expect((await link.closed).reason).toBe('unbound');
   });
 
-  it('hears a refusal', async () => {
+  it('returns a refusal', async () => {
     const link = open();
     expect(await link.bind({ ...call, password: 'wrong' })).toMatchObject({ status: smpp.errors.ESME_RINVPASWD });
     await link.closed;
     expect(link.lastError).toContain('ESME_RINVPASWD');
   });
 
-  it('a refused connection is an end like any other', async () => {
+  it('a refused connection rejects like any other close', async () => {
     const gone = createServer();
     gone.listen(0, '127.0.0.1');
     await once(gone, 'listening');

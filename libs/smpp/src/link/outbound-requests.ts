@@ -4,7 +4,7 @@ import type { Outgoing, Pdu, PduOf } from '../pdu/pdu.js';
 import { RequestWindow } from './window.js';
 import type { AnswerPdu } from './window.js';
 
-/** Every request of ours and the response that answers it. */
+/** The response of every request that we send. */
 const ANSWERED_BY = {
   bind_receiver: 'bind_receiver_resp',
   bind_transmitter: 'bind_transmitter_resp',
@@ -18,11 +18,11 @@ const ANSWERED_BY = {
 type RequestName = keyof typeof ANSWERED_BY;
 export type RequestPdu = Outgoing<PduOf<RequestName>>;
 
-export interface Settlement {
+export interface ResponseCallbacks {
   readonly resolve: (answer: AnswerPdu) => void;
   readonly reject: (error: Error) => void;
 }
-interface WaitingRequest extends Settlement {
+interface WaitingRequest extends ResponseCallbacks {
   readonly pdu: RequestPdu;
   readonly dueMs: number;
 }
@@ -32,17 +32,17 @@ interface OutboundOptions {
   readonly maxWaiting: number;
   readonly responseMs: number;
   readonly nowMs: () => number;
-  /** Encodes and sends; throws when a field is out of its limits. */
+  /** Encodes and sends; throws when a field exceeds its limits. */
   readonly transmit: (pdu: Pdu) => void;
 }
 
-/** Our requests: those in the window, and those that wait for a slot of it. Every one of them is settled, once. */
+/** Our requests: those in the window, and those queued for a slot. Each is resolved or rejected exactly once. */
 export class OutboundRequests {
   readonly #window: RequestWindow;
   readonly #waiting = new Fifo<WaitingRequest>();
   #sequence: number;
 
-  /** Numbers run on from `lastSequence`: a session begins at 1. */
+  /** Sequence numbers continue after `lastSequence`: a connection begins at 1. */
   constructor(
     private readonly options: OutboundOptions,
     lastSequence = 0,
@@ -51,7 +51,9 @@ export class OutboundRequests {
     this.#window = new RequestWindow(options.window);
   }
 
-  /** Acts at once: a wider window takes the next that wait, a narrower one lets what is open be answered first. */
+  /**
+   * Effective at once: a wider window sends queued requests, a narrower one waits until open requests are answered.
+   */
   setWindow(slots: number): void {
     this.#window.slots = slots;
     this.#sendWaiting();
@@ -65,64 +67,64 @@ export class OutboundRequests {
     return this.#window.nextDueMs;
   }
 
-  /** Sends when the window has room, else queues; a full queue refuses. */
-  send(pdu: RequestPdu, settlement: Settlement): void {
-    if (this.#window.hasRoom && this.#waiting.length === 0) {
-      this.#transmit(pdu, true, settlement);
+  /** Sends when the window has a free slot, else queues; rejects when the queue is full. */
+  send(pdu: RequestPdu, callbacks: ResponseCallbacks): void {
+    if (this.#window.hasFreeSlot && this.#waiting.length === 0) {
+      this.#transmit(pdu, true, callbacks);
     } else if (this.#waiting.length >= this.options.maxWaiting) {
-      settlement.reject(new NotSentError('too many requests wait for the window'));
+      callbacks.reject(new NotSentError('too many requests are queued for the window'));
     } else {
-      const { resolve, reject } = settlement;
+      const { resolve, reject } = callbacks;
       this.#waiting.push({ pdu, resolve, reject, dueMs: this.options.nowMs() + this.options.responseMs });
     }
   }
 
-  /** Sends past the window: bind, enquire_link, unbind. */
-  sendUrgent(pdu: RequestPdu, settlement: Settlement): void {
-    this.#transmit(pdu, false, settlement);
+  /** Sends outside the window: bind, enquire_link, unbind. */
+  sendUrgent(pdu: RequestPdu, callbacks: ResponseCallbacks): void {
+    this.#transmit(pdu, false, callbacks);
   }
 
-  /** Sends what has no answer: outbind. Throws InvalidPduError when a field is out of its limits. */
-  tell(pdu: Outgoing<PduOf<'outbind'>>): void {
+  /** Sends a PDU that has no response: outbind. Throws InvalidPduError when a field exceeds its limits. */
+  sendOutbind(pdu: Outgoing<PduOf<'outbind'>>): void {
     this.#sequence = this.#window.sequenceAfter(this.#sequence);
     this.options.transmit({ ...pdu, sequence: this.#sequence });
   }
 
-  /** An answer came; false when no request of ours fits it. */
-  settle(answer: AnswerPdu): boolean {
-    const pending = this.#window.take(answer.sequence, answer.command);
+  /** Resolves the request that a response answers; false when no request matches. */
+  resolveRequest(answer: AnswerPdu): boolean {
+    const pending = this.#window.removeAnswered(answer.sequence, answer.command);
     if (pending === undefined) return false;
     pending.resolve(answer);
-    if (pending.takesSlot) this.#sendWaiting();
+    if (pending.usesSlot) this.#sendWaiting();
     return true;
   }
 
-  /** An answer came that cannot be read. */
-  settleUnreadable(sequence: number, command: string | null, reason: string): void {
+  /** Rejects the request whose response could not be decoded. */
+  rejectUnreadable(sequence: number, command: string | null, reason: string): void {
     const name = Object.values(ANSWERED_BY).find((response) => response === command);
-    const pending = this.#window.take(sequence, name ?? null);
+    const pending = this.#window.removeAnswered(sequence, name ?? null);
     pending?.reject(new UnreadableResponseError(pending.command, reason));
     if (pending !== undefined) this.#sendWaiting();
   }
 
   failOverdue(nowMs: number): void {
-    for (const pending of this.#window.takeOverdue(nowMs)) {
+    for (const pending of this.#window.removeOverdue(nowMs)) {
       pending.reject(new ResponseTimeoutError(pending.command, this.options.responseMs));
     }
     this.#sendWaiting();
   }
 
-  /** Refuses what was never sent, so that another link can send it. */
+  /** Rejects the queued requests, so that another link can send them. */
   refuseWaiting(reason: string): void {
-    for (const waiting of this.#waiting.takeAll()) waiting.reject(new NotSentError(reason));
+    for (const waiting of this.#waiting.removeAll()) waiting.reject(new NotSentError(reason));
   }
 
   close(error: Error): void {
     this.refuseWaiting(error.message);
-    for (const pending of this.#window.takeAll()) pending.reject(error);
+    for (const pending of this.#window.removeAll()) pending.reject(error);
   }
 
-  #transmit(pdu: RequestPdu, takesSlot: boolean, { resolve, reject }: Settlement): void {
+  #transmit(pdu: RequestPdu, usesSlot: boolean, { resolve, reject }: ResponseCallbacks): void {
     this.#sequence = this.#window.sequenceAfter(this.#sequence);
     const sequence = this.#sequence;
     try {
@@ -134,7 +136,7 @@ export class OutboundRequests {
     this.#window.open(sequence, {
       command: pdu.command,
       answeredBy: ANSWERED_BY[pdu.command],
-      takesSlot,
+      usesSlot,
       dueMs: this.options.nowMs() + this.options.responseMs,
       resolve,
       reject,
@@ -142,11 +144,11 @@ export class OutboundRequests {
   }
 
   #sendWaiting(): void {
-    while (this.#window.hasRoom) {
+    while (this.#window.hasFreeSlot) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       if (next.dueMs > this.options.nowMs()) this.#transmit(next.pdu, true, next);
-      else next.reject(new NotSentError('no slot of the window came free in time'));
+      else next.reject(new NotSentError('no window slot became free within the response timer'));
     }
   }
 }

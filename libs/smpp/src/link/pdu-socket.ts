@@ -6,25 +6,27 @@ import { Framer } from '../codec/framer.js';
 import type { MalformedPdu, Pdu } from '../pdu/pdu.js';
 import { LinkOutput } from './link-output.js';
 
-/** Before the bind no PDU is longer; a stranger cannot make us keep more. In octets. */
+/** Largest PDU before the bind, in octets: bounds memory for an unauthenticated peer. */
 const MAX_PDU_OCTETS_BEFORE_BIND = 1_000;
-/** After our last word a peer has so long to read it and close; then the socket is destroyed. */
+/** Time for the peer to read our last PDUs and close; then the socket is destroyed. */
 const CLOSE_LINGER_MS = 1_000;
 
 export interface PduSocketOptions {
   onReceived: (pdu: Pdu | MalformedPdu) => void;
-  /** One read of the socket was worked through; `partial`: it ends inside a PDU, `completed`: it ended at least one. */
+  /**
+   * One read of the socket was processed; `partial`: it ended inside a PDU, `completed`: it completed at least one.
+   */
   onReadDone: (read: { readonly partial: boolean; readonly completed: boolean }) => void;
-  /** The other side, the network or a limit ended the connection; call `close`. */
+  /** The peer, the network or a limit ended the connection; call `close`. */
   onBroken: (reason: string, how: 'flush' | 'now') => void;
   onTap: ((direction: 'in' | 'out', pdu: Pdu) => void) | null;
   onOctets: ((direction: 'in' | 'out', octets: Buffer) => void) | null;
   mayWrite: (() => boolean) | undefined;
 }
 
-/** PDUs in, PDUs out, over one socket: the only file of the engine that touches it besides its output buffer. */
+/** Sends and receives PDUs over one socket. Besides LinkOutput, the only file of the engine that uses the socket. */
 export class PduSocket {
-  /** Settles when the socket is gone; never rejects. */
+  /** Resolves when the socket is closed; never rejects. */
   readonly gone: Promise<void>;
   limits = LIMITS_OF_34;
 
@@ -59,12 +61,12 @@ export class PduSocket {
     return this.#stopped;
   }
 
-  /** After the bind: long messages may come. */
+  /** Call after the bind: allows long messages. */
   raiseLimit(): void {
     this.#framer.limit = MAX_PDU_OCTETS;
   }
 
-  /** Throws InvalidPduError, before anything is written, when a field is out of its limits. */
+  /** Throws InvalidPduError, before anything is written, when a field exceeds its limits. */
   send(pdu: Pdu): void {
     if (this.#closing) return;
     const length = this.#output.write(pdu);
@@ -72,13 +74,13 @@ export class PduSocket {
     this.options.onTap?.('out', pdu);
   }
 
-  /** Answers in the response of the command where it has one; generic_nack for what is not supported. */
+  /** Answers with the response of the command if it has one; with generic_nack for an unsupported command. */
   refuse(requestId: number, status: number, sequence: number): void {
     const nack = status === STATUS.ESME_RINVCMDID || !hasResponse(requestId);
     this.#sendBare(nack ? commandId('generic_nack') : requestId + RESPONSE_BIT, status, sequence);
   }
 
-  /** Back-pressure: what the peer sends stays in its own buffers. */
+  /** Back-pressure: further data stays in the peer's and the kernel's buffers. */
   stopReading(): void {
     this.#stopped = true;
     this.socket.pause();
@@ -89,13 +91,13 @@ export class PduSocket {
     this.socket.resume();
   }
 
-  /** `flush`: what was said still goes out, the peer gets a moment to read it. */
+  /** `flush`: pending output is still sent, and the peer gets CLOSE_LINGER_MS to read it. */
   close(how: 'flush' | 'now'): void {
     if (!this.#closing) {
       this.#closing = true;
       this.#output.flush();
       this.socket.end();
-      // Reads on, to see the peer's end and not to answer its last octets with a reset.
+      // Keep reading, to receive the peer's FIN and not answer its last octets with a reset.
       this.socket.resume();
       const linger = setTimeout(() => this.socket.destroy(), CLOSE_LINGER_MS);
       this.socket.once('close', () => clearTimeout(linger));
@@ -108,7 +110,7 @@ export class PduSocket {
     try {
       this.#readPdus(chunk);
     } catch (error) {
-      // A fault of ours must not leave the peer with a link that is open and deaf.
+      // An internal error must close the link: it no longer reads.
       this.options.onBroken(`internal: ${error instanceof Error ? error.message : 'unknown'}`, 'now');
     }
   }
@@ -125,7 +127,7 @@ export class PduSocket {
     if (this.#closing) return;
     if (outcome === 'lost') {
       this.#sendBare(commandId('generic_nack'), STATUS.ESME_RINVCMDLEN, 0);
-      this.options.onBroken('a command_length out of its limits', 'flush');
+      this.options.onBroken('a command_length outside its limits', 'flush');
     } else {
       this.options.onReadDone({ partial: framer.isPartial, completed });
     }

@@ -8,7 +8,7 @@ import { ID, RESP, bind, cstring, pdu, tlv, uint8 } from '../codec/octets.fixtur
 import type { BindParts } from '../codec/octets.fixture.js';
 import { SmppLink } from './smpp-link.js';
 
-/** A PDU as a raw peer sees it. */
+/** A PDU as read by a raw peer. */
 export interface RawPdu {
   readonly id: number;
   readonly status: number;
@@ -16,7 +16,7 @@ export interface RawPdu {
   readonly octets: Buffer;
 }
 
-/** The other side of a link with no SMPP engine in it: sends any octets, reads answers by their length only. */
+/** The other side of a link, without an SMPP engine: sends any octets, splits answers by command_length only. */
 export class RawPeer {
   readonly #received: RawPdu[] = [];
   #unread = Buffer.alloc(0);
@@ -40,7 +40,7 @@ export class RawPeer {
     if (this.socket.writable) this.socket.write(Buffer.concat(octets));
   }
 
-  /** The next PDU that fits, wherever it stands; `closed` when the connection ends without it. */
+  /** The next PDU that matches, at any position; `closed` when the connection ends without one. */
   async receive(fits: (pdu: RawPdu) => boolean = () => true): Promise<RawPdu | 'closed'> {
     for (;;) {
       const at = this.#received.findIndex(fits);
@@ -51,21 +51,21 @@ export class RawPeer {
     }
   }
 
-  /** The answer to the request of that sequence number. */
+  /** The response with that sequence number. */
   async answer(sequence: number): Promise<RawPdu> {
     const pdu = await this.receive((received) => received.id >= 0x8000_0000 && received.sequence === sequence);
     if (pdu === 'closed') throw new Error(`closed before the answer to ${sequence}`);
     return pdu;
   }
 
-  /** The next request of the link under test. */
+  /** The next request of that command_id from the link under test. */
   async request(id: number): Promise<RawPdu> {
     const pdu = await this.receive((received) => received.id === id);
     if (pdu === 'closed') throw new Error(`closed before a request 0x${id.toString(16)}`);
     return pdu;
   }
 
-  /** Waits for the end; how many PDUs were still unread by then. */
+  /** Waits for the connection to close; returns how many PDUs were still unread. */
   async closed(): Promise<number> {
     while (!this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
     return this.#received.length;
@@ -84,7 +84,7 @@ export class RawPeer {
 
 export const CREDENTIALS = { systemId: 'esme', password: 'secret' };
 
-/** Timers that no test waits for, unless it says so. */
+/** Timers that never fire within a test. */
 export const PATIENT = {
   sessionInitMs: 20_000,
   pduReadMs: 20_000,
@@ -105,7 +105,7 @@ export const linkOptions = (changed: Partial<LinkOptions> = {}): LinkOptions => 
   ...changed,
 });
 
-/** Pairs of connected loopback sockets: a link on the near side, whatever the test wants on the far side. */
+/** Pairs of connected loopback sockets: a link on the near side, a peer of the test's choice on the far side. */
 export class Loopback {
   readonly #links: SmppLink[] = [];
   readonly #far: Socket[] = [];
@@ -162,7 +162,7 @@ export class Loopback {
     return { link, peer };
   }
 
-  /** Two links that talk to each other. */
+  /** Two links connected to each other. */
   async links(smsc: LinkOptions, esme: LinkOptions): Promise<{ smsc: SmppLink; esme: SmppLink }> {
     const { near, far } = await this.sockets();
     const pair = { smsc: new SmppLink(near, smsc), esme: new SmppLink(far, esme) };

@@ -10,7 +10,7 @@ interface Sender {
   readonly terms: BindTerms | null;
 }
 
-/** Why a request may not go to this peer now; null when it may. */
+/** The reason why a request may not be sent to this peer now; null when it may. */
 export function refusalOf(pdu: Outgoing<MessagePdu | EnquireLink>, { role, state, terms }: Sender): string | null {
   if (terms === null || !isBound(state) || !maySend(role, state, requestKind(pdu.command))) {
     return `${pdu.command} by the role ${role} in state ${state}`;
@@ -20,17 +20,17 @@ export function refusalOf(pdu: Outgoing<MessagePdu | EnquireLink>, { role, state
 
 function refusalOfMessage(pdu: Outgoing<MessagePdu>, terms: BindTerms): string | null {
   const payload = tlvOctets(pdu, 'message_payload');
-  if (payload !== null && !terms.takesTlvs) return 'message_payload to a peer that takes no TLVs';
+  if (payload !== null && !terms.acceptsTlvs) return 'message_payload to a peer that does not support TLVs';
   if (pdu.command === 'data_sm') {
-    return terms.version < VERSION_34 ? 'data_sm to a peer that is older than SMPP 3.4' : null;
+    return terms.version < VERSION_34 ? 'data_sm to a peer older than SMPP 3.4' : null;
   }
   const { length } = pdu.fields.shortMessage;
   const { shortMessageOctets } = terms.limits;
   if (length > shortMessageOctets) return `short_message is longer than ${shortMessageOctets} octets`;
-  return length > 0 && payload !== null && payload.length > 0 ? 'short_message and message_payload at once' : null;
+  return length > 0 && payload !== null && payload.length > 0 ? 'both short_message and message_payload' : null;
 }
 
-/** The message as its peer takes it: without TLVs to one that knows none (SMPP 3.4 section 3.4). */
-export function asTaken<P extends Outgoing<MessagePdu>>(pdu: P, terms: BindTerms | null): P {
-  return terms?.takesTlvs === true || pdu.tlvs.length === 0 ? pdu : { ...pdu, tlvs: NO_TLVS };
+/** The message without TLVs if the peer supports none (SMPP 3.4 section 3.4). */
+export function withoutUnsupportedTlvs<P extends Outgoing<MessagePdu>>(pdu: P, terms: BindTerms | null): P {
+  return terms?.acceptsTlvs === true || pdu.tlvs.length === 0 ? pdu : { ...pdu, tlvs: NO_TLVS };
 }

@@ -50,7 +50,7 @@ describe('binding, as an SMSC', () => {
     ['a wrong password', STATUS.ESME_RINVPASWD],
     ['an unknown system_id', STATUS.ESME_RINVSYSID],
     ['too many binds', STATUS.ESME_RBINDFAIL],
-  ])('%s: the refusal has no body, and the connection closes', async (_name, status) => {
+  ])('%s: the error response has no body, and the connection closes', async (_name, status) => {
     const { link, peer } = await loopback.link(linkOptions({ authenticate: () => Promise.resolve({ status }) }));
     peer.send(bind());
     const answer = await peer.answer(1);
@@ -59,7 +59,7 @@ describe('binding, as an SMSC', () => {
     expect((await link.closed).reason).toContain('refused');
   });
 
-  it('refuses with ESME_RSYSERR when nobody can tell, and never binds without an authenticator', async () => {
+  it('refuses with ESME_RSYSERR when authentication fails, and never binds without an authenticator', async () => {
     const away = await loopback.link(linkOptions({ authenticate: () => Promise.reject(new Error('away')) }));
     away.peer.send(bind());
     expect((await away.peer.answer(1)).status).toBe(STATUS.ESME_RSYSERR);
@@ -70,7 +70,7 @@ describe('binding, as an SMSC', () => {
     await Promise.all([away.link.closed, none.link.closed]);
   });
 
-  it('a second bind gets 0x05, and the session lives', async () => {
+  it('a second bind gets 0x05, and the session stays open', async () => {
     const { peer } = await boundTo();
     peer.send(bind(ID.bind_receiver, {}, 2), enquireLink(3));
     expect((await peer.answer(2)).status).toBe(STATUS.ESME_RALYBND);
@@ -86,7 +86,7 @@ describe('binding, as an SMSC', () => {
     expect((await peer.answer(7)).octets.subarray(16)).toEqual(cstring('12345678'));
   });
 
-  it('reads 255 octets of text where both sides speak 5.0, and refuses them in 3.4', async () => {
+  it('decodes 255 octets of text when both sides use 5.0, and refuses them in 3.4', async () => {
     const full = message({ text: counted('x'.repeat(255)) });
     const old = await boundTo();
     old.peer.send(full);
@@ -109,18 +109,18 @@ describe('requests and states', () => {
     expect((await peer.answer(20)).status).toBe(0);
   });
 
-  it('submit_sm on a receiver bind gets 0x04; deliver_sm on a transmitter bind is taken', async () => {
+  it('submit_sm on a receiver bind gets 0x04; deliver_sm on a transmitter bind is accepted', async () => {
     const receiver = await boundTo({}, ID.bind_receiver);
     receiver.peer.send(message());
     expect((await receiver.peer.answer(7)).status).toBe(STATUS.ESME_RINVBNDSTS);
     const transmitter = await boundTo({}, ID.bind_transmitter);
     transmitter.peer.send(message({}, [], ID.deliver_sm));
     const answer = await transmitter.peer.answer(7);
-    // A deliver_sm_resp carries no message id.
+    // A deliver_sm_resp has no message id.
     expect([answer.status, answer.octets.subarray(16)]).toEqual([0, uint8(0)]);
   });
 
-  it('submit_sm towards an ESME gets 0x04', async () => {
+  it('submit_sm to an ESME gets 0x04', async () => {
     const { peer } = await boundAs('transceiver');
     peer.send(message());
     expect((await peer.answer(7)).status).toBe(STATUS.ESME_RINVBNDSTS);
@@ -136,7 +136,7 @@ describe('requests and states', () => {
     expect((await peer.answer(44)).status).toBe(0);
   });
 
-  it('a command_length out of its limits gets generic_nack 0x02 with sequence 0, then the end', async () => {
+  it('a command_length outside its limits gets generic_nack 0x02 with sequence 0, then the connection closes', async () => {
     const { peer } = await boundTo();
     peer.send(uint8(0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 7));
     const answer = await peer.answer(0);
@@ -144,7 +144,7 @@ describe('requests and states', () => {
     await peer.closed();
   });
 
-  it('the octets of a message reach the handler as they came', async () => {
+  it('the handler gets the octets of a message unchanged', async () => {
     const seen: MessagePdu[] = [];
     const { peer } = await boundTo({ onMessage: (pdu) => (seen.push(pdu), OK) });
     peer.send(message());
@@ -152,7 +152,7 @@ describe('requests and states', () => {
     expect(seen).toMatchObject([{ command: 'submit_sm', fields: { shortMessage: Buffer.from(TEXT) } }]);
   });
 
-  it('a handler that throws, rejects or answers nonsense is answered ESME_RSYSERR', async () => {
+  it('a handler that throws, rejects or returns an invalid answer gives ESME_RSYSERR', async () => {
     const answers = [
       () => {
         throw new Error('broken');
@@ -171,7 +171,7 @@ describe('requests and states', () => {
   });
 });
 
-describe('requests of ours', () => {
+describe('our requests', () => {
   it('never exceed the window, and are answered in any order', async () => {
     const { link, peer } = await boundAs('transceiver', { window: 2 });
     const answers = [1, 2, 3].map(() => link.request(submitSm({ shortMessage: Buffer.from('x') })));
@@ -189,7 +189,7 @@ describe('requests of ours', () => {
     expect([first.sequence, second.sequence, third.sequence]).toEqual([2, 3, 4]);
   });
 
-  it('follow a window that changes on the live link, wider at once and narrower as answers come', async () => {
+  it('follow a changed window on the live link: a wider one at once, a narrower one as responses arrive', async () => {
     const { link, peer } = await boundAs('transceiver', { window: 1 });
     const requests = Array.from({ length: 5 }, () => link.request(submitSm({ shortMessage: Buffer.from('x') })));
     const sent = [await peer.request(ID.submit_sm)];
@@ -215,7 +215,7 @@ describe('requests of ours', () => {
     for (const window of [0, 1.5, Number.NaN]) expect(() => link.setWindow(window)).toThrow(RangeError);
   });
 
-  it('are not settled by the response of another command', async () => {
+  it('are not resolved by the response of another command', async () => {
     const { link, peer } = await boundAs('transceiver');
     const answer = link.request(submitSm({}));
     const { sequence } = await peer.request(ID.submit_sm);
@@ -226,7 +226,7 @@ describe('requests of ours', () => {
     expect((await answer).status).toBe(STATUS.ESME_RINVCMDID);
   });
 
-  it('fail as of unknown fate when the answer does not come, cannot be read, or the link ends', async () => {
+  it('reject with an unknown outcome when the response is missing or unreadable, or the link closes', async () => {
     const { link, peer } = await boundAs('transceiver', { timers: { ...PATIENT, responseMs: 50 } });
     await expect(link.request(submitSm({}))).rejects.toBeInstanceOf(ResponseTimeoutError);
     await peer.request(ID.submit_sm);
@@ -240,7 +240,7 @@ describe('requests of ours', () => {
     expect(link.state).toBe('closed');
   });
 
-  it('are refused, not sent, when they cannot be', async () => {
+  it('are rejected as not sent when the link cannot send them', async () => {
     const { link } = await boundAs('receiver');
     await expect(link.request(submitSm({}))).rejects.toBeInstanceOf(NotSentError);
     const sender = await boundAs('transmitter', { window: 1, maxWaiting: 1 });
@@ -254,7 +254,7 @@ describe('requests of ours', () => {
     await expect(sender.link.request(submitSm({}))).rejects.toBeInstanceOf(NotSentError);
   });
 
-  it('carry no TLV to a peer that takes none: optional ones are dropped, a text in one is refused', async () => {
+  it('have no TLV for a peer that supports none: optional ones are dropped, a text in a TLV is rejected', async () => {
     const vendor = [{ tag: 0x1400, value: Buffer.from('x') }];
     const strict = await boundAs('transceiver', { assumeTlvs: false }, []);
     const answer = strict.link.request(submitSm({ shortMessage: Buffer.from('x') }, vendor));
@@ -278,7 +278,7 @@ describe('requests of ours', () => {
     expect((await link.closed).reason).toContain('ESME_RINVPASWD');
   });
 
-  it('a deliver_sm right behind the bind response is taken', async () => {
+  it('a deliver_sm right behind the bind response is handled', async () => {
     const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
     const bound = link.bind({ bindType: 'receiver', ...CREDENTIALS });
     await peer.request(ID.bind_receiver);
@@ -288,8 +288,8 @@ describe('requests of ours', () => {
   });
 });
 
-describe('on the wire', () => {
-  it('the answers of one turn leave in one write, without the delay of small segments', async () => {
+describe('the socket', () => {
+  it('gets the answers of one event loop turn in one write, without the delay of small segments', async () => {
     const { near, far } = await loopback.sockets();
     const noDelay = vi.spyOn(near, 'setNoDelay');
     const write = vi.spyOn(near, 'write');
@@ -306,16 +306,16 @@ describe('on the wire', () => {
     await link.closed;
   });
 
-  it('every PDU is told once, refusals included; a listener that throws breaks nothing', async () => {
-    const told: string[] = [];
+  it('onPdu gets every PDU once, including refusals; an exception in it breaks nothing', async () => {
+    const seen: string[] = [];
     const onPdu = (direction: 'in' | 'out', { command, status }: Pdu): void => {
-      told.push(`${direction} ${command} ${status}`);
+      seen.push(`${direction} ${command} ${status}`);
       throw new Error('listener');
     };
     const { link, peer } = await boundTo({ onPdu }, ID.bind_receiver);
     peer.send(message(), pdu(0x777, 8), enquireLink(9));
     await peer.answer(9);
-    expect(told).toEqual([
+    expect(seen).toEqual([
       'in bind_receiver 0',
       'out bind_receiver_resp 0',
       'in submit_sm 0',
@@ -329,7 +329,7 @@ describe('on the wire', () => {
 });
 
 describe('two links', () => {
-  it('bind, exchange in both directions and part in order', async () => {
+  it('bind, exchange messages in both directions and unbind in order', async () => {
     const states: LinkState[] = [];
     const { smsc, esme } = await loopback.links(
       linkOptions(),

@@ -6,11 +6,11 @@ import { LinkClosedError, NotSentError } from './link-errors.js';
 import type { BindCall, LinkOptions, MessageAnswer } from './link-options.js';
 import { isBound, requestKind, stateAfter, statusOnRequest } from './link-state.js';
 import type { BindType, LinkEvent, LinkState } from './link-state.js';
-import { failedAnswer, messageAnswer, settleMessage } from './message-answer.js';
+import { failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
 import { OutboundRequests } from './outbound-requests.js';
 import { bare } from '../pdu/pdu.js';
 import type { EnquireLink, MalformedPdu, MessagePdu, OutbindFields, Outgoing, Pdu, ResponsePdu } from '../pdu/pdu.js';
-import { asTaken, refusalOf } from './sendable.js';
+import { withoutUnsupportedTlvs, refusalOf } from './sendable.js';
 import {
   timersBound,
   timersEnquireAnswered,
@@ -28,18 +28,18 @@ import { LinkTimerDriver } from './link-timer-driver.js';
 import { PduSocket } from './pdu-socket.js';
 import type { PduSocketOptions } from './pdu-socket.js';
 
-/** Requests of ours that wait for the window, unless the options say otherwise. */
+/** Default of `maxWaiting`. */
 const MAX_WAITING = 10_000;
 const SYSTEM_ID_OCTETS = 15;
-/** Ends that are no errors. */
+/** Close reasons that are not errors. */
 const ORDERLY: ReadonlySet<string> = new Set([UNBOUND, PEER_UNBOUND]);
 
 /**
- * One SMPP connection, in either role; it begins with a connected (or connecting) socket and ends with it.
- * Whatever octets arrive, the peer is answered or the link closes; nothing the peer does throws out of it.
+ * One SMPP connection, in either role; it begins with a connected (or connecting) socket and ends with it. Any input
+ * is answered or closes the link; nothing the peer sends makes it throw.
  */
 export class SmppLink {
-  /** Settles when the socket is gone; never rejects. */
+  /** Resolves when the socket is closed; never rejects. */
   readonly closed: Promise<{ readonly reason: string }>;
 
   #state: LinkState = 'open';
@@ -50,12 +50,12 @@ export class SmppLink {
   #messageSeen = false;
 
   readonly #options: LinkOptions;
-  readonly #clock: LinkTimerDriver;
+  readonly #timerDriver: LinkTimerDriver;
   readonly #requests: OutboundRequests;
   readonly #inbound: InboundMessages;
   readonly #binding: BindHandshake;
   readonly #unbindSequence: UnbindSequence;
-  readonly #wire: PduSocket;
+  readonly #socket: PduSocket;
 
   /** Throws RangeError when responseMs, window or maxInbound is below 1, or systemIdOfServer is too long. */
   constructor(socket: Socket, options: LinkOptions) {
@@ -68,13 +68,13 @@ export class SmppLink {
       throw new RangeError(`systemIdOfServer has at most ${SYSTEM_ID_OCTETS} characters`);
     }
     this.#options = options;
-    this.#clock = new LinkTimerDriver({
+    this.#timerDriver = new LinkTimerDriver({
       settings: timers,
       waiting: () => ({ answerDueMs: this.#requests.nextDueMs, handlerDueMs: this.#inbound.nextDueMs }),
       onFired: (timer) => this.#timerFired(timer),
     });
-    const nowMs = (): number => this.#clock.nowMs();
-    const transmit = (pdu: Pdu): void => this.#wire.send(pdu);
+    const nowMs = (): number => this.#timerDriver.nowMs();
+    const transmit = (pdu: Pdu): void => this.#socket.send(pdu);
     this.#requests = new OutboundRequests({ window, maxWaiting, responseMs, nowMs, transmit });
     this.#inbound = new InboundMessages({
       maxOpen: maxInbound,
@@ -82,21 +82,21 @@ export class SmppLink {
       nowMs,
       handle: (pdu) => options.onMessage(pdu),
       answer: (pdu, answer) => this.#answerMessage(pdu, answer),
-      failed: () => ({ status: options.sendAgainStatus?.() ?? STATUS.ESME_RSYSERR }),
-      onSettled: () => this.#inboundSettled(),
+      failed: () => ({ status: options.retryableStatus?.() ?? STATUS.ESME_RSYSERR }),
+      onAnswered: () => this.#inboundAnswered(),
     });
     this.#binding = this.#prepareBinding();
     this.#unbindSequence = this.#prepareUnbind();
-    this.#wire = this.#open(socket);
-    this.closed = this.#wire.gone.then(() => ({ reason: this.#closeReason }));
-    this.#clock.arm();
+    this.#socket = this.#open(socket);
+    this.closed = this.#socket.gone.then(() => ({ reason: this.#closeReason }));
+    this.#timerDriver.arm();
   }
 
-  /** `unbinding` from the moment either side wants to part. */
+  /** `unbinding` from the moment either side starts an unbind. */
   get state(): LinkState {
     return this.#unbindSequence.hasBegun && isBound(this.#state) ? 'unbinding' : this.#state;
   }
-  /** Stays readable after the link closed; null when it was never bound. */
+  /** Readable after the link closed; null when it was never bound. */
   get bindType(): BindType | null {
     return this.#binding.terms?.bindType ?? null;
   }
@@ -107,59 +107,62 @@ export class SmppLink {
   get windowUsed(): number {
     return this.#requests.windowUsed;
   }
-  /** The last thing that went wrong, without any value a peer sent. */
+  /** The last error, without any value sent by the peer. */
   get lastError(): string | null {
     return this.#lastError;
   }
-  /** How long the last answered enquire_link of ours took, in milliseconds. */
+  /** Round-trip time of the last answered enquire_link, in milliseconds. */
   get enquireLinkRttMs(): number | null {
     return this.#enquireLinkRttMs;
   }
 
   /**
-   * Binds as an ESME. A refusal is a value (status other than 0) and the link then closes. Rejects with NotSentError,
-   * ResponseTimeoutError or LinkClosedError, and the link closes too.
+   * Binds as an ESME. A refusal is a value (status other than 0) and closes the link. Rejects with NotSentError,
+   * ResponseTimeoutError or LinkClosedError, and closes the link too.
    */
   bind(call: BindCall): Promise<BindOutcome> {
     return this.#binding.call(call);
   }
 
   /**
-   * Asks an ESME, as an SMSC that connected to it, to bind on this connection (SMPP 3.4 section 4.1.7). Its bind is then
-   * decided by `authenticate`. Throws NotSentError in any other role or state, InvalidPduError when a field does not fit.
+   * Sends an outbind (SMPP 3.4 section 4.1.7): asks the ESME to bind on this connection. `authenticate` then decides
+   * its bind. Throws NotSentError in any other role or state, InvalidPduError when a field does not fit.
    */
   outbind(fields: OutbindFields): void {
     this.#binding.outbind(fields);
   }
 
   /**
-   * Sends a request and waits for its answer, whatever its status. Waits for a slot of the window, at most the response
+   * Sends a request and waits for its response, whatever its status. Waits for a window slot at most the response
    * time. Rejects with NotSentError when it was not sent; with LinkClosedError, ResponseTimeoutError or
-   * UnreadableResponseError when it was and its fate is unknown.
+   * UnreadableResponseError when it was sent and the outcome is unknown.
    */
   request(pdu: Outgoing<MessagePdu | EnquireLink>): Promise<ResponsePdu> {
     return new Promise((resolve, reject) => {
-      const settlement = settleMessage(resolve, reject);
+      const callbacks = messageResponseCallbacks(resolve, reject);
       const sender = { role: this.#options.role, state: this.#state, terms: this.#binding.terms };
       const refusal = this.#unbindSequence.hasBegun ? 'the link is unbinding' : refusalOf(pdu, sender);
       if (refusal !== null) reject(new NotSentError(refusal));
-      else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, settlement);
-      else this.#requests.send(asTaken(pdu, this.#binding.terms), settlement);
-      if (this.#requests.windowUsed <= 1) this.#clock.arm();
+      else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, callbacks);
+      else this.#requests.send(withoutUnsupportedTlvs(pdu, this.#binding.terms), callbacks);
+      if (this.#requests.windowUsed <= 1) this.#timerDriver.arm();
     });
   }
 
-  /** Our unanswered requests from now on: no rebind. Throws RangeError when `window` is below 1. */
+  /**
+   * Changes the maximum number of our unanswered requests without a rebind. Throws RangeError when `window` is below
+   * 1.
+   */
   setWindow(window: number): void {
     if (!Number.isInteger(window) || window < 1) throw new RangeError('a window is a whole number of at least 1');
     this.#requests.setWindow(window);
-    this.#clock.arm();
+    this.#timerDriver.arm();
   }
 
   /**
-   * Parts in order: requests that wait are refused, those in the window are awaited, the peer's messages are answered
-   * throughout, then unbind, then close. Settles when the socket is gone, at the latest after `timeoutMs` (default: the
-   * response time) and the time a peer gets to close.
+   * Unbinds in order: queued requests are rejected, requests in the window are awaited, the peer's messages are
+   * answered throughout, then unbind, then close. Resolves when the socket is closed, at the latest after `timeoutMs`
+   * (default: the response time) and the time a peer gets to close.
    */
   async unbind(timeoutMs = this.#options.timers.responseMs): Promise<void> {
     if (isBound(this.#state)) {
@@ -172,7 +175,7 @@ export class SmppLink {
     await this.closed;
   }
 
-  /** Closes at once, without a word to the peer. */
+  /** Closes at once, without an unbind. */
   destroy(reason: string): void {
     this.#close(reason, 'now');
   }
@@ -202,14 +205,14 @@ export class SmppLink {
 
   #readDone(read: { readonly partial: boolean; readonly completed: boolean }): void {
     const seen = { ...read, answered: this.#answerSeen, message: this.#messageSeen };
-    this.#clock.timers = timersRead(this.#clock.timers, this.#clock.nowMs(), seen);
+    this.#timerDriver.timers = timersRead(this.#timerDriver.timers, this.#timerDriver.nowMs(), seen);
     this.#answerSeen = false;
     this.#messageSeen = false;
-    if (this.#inbound.isFull && !this.#wire.isReadingStopped) {
-      this.#clock.timers = timersReadingStopped(this.#clock.timers);
-      this.#wire.stopReading();
+    if (this.#inbound.isFull && !this.#socket.isReadingStopped) {
+      this.#timerDriver.timers = timersReadingStopped(this.#timerDriver.timers);
+      this.#socket.stopReading();
     }
-    this.#clock.arm();
+    this.#timerDriver.arm();
   }
 
   #receive(pdu: Pdu | MalformedPdu): void {
@@ -223,7 +226,7 @@ export class SmppLink {
     }
     const status = statusOnRequest(this.#options.role, this.#state, requestKind(pdu.command));
     if (status === STATUS.ESME_ROK) this.#receiveRequest(pdu);
-    else this.#wire.refuse(commandId(pdu.command), status, pdu.sequence);
+    else this.#socket.refuse(commandId(pdu.command), status, pdu.sequence);
   }
 
   #receiveRequest(pdu: Exclude<Pdu, AnswerPdu>): void {
@@ -232,19 +235,19 @@ export class SmppLink {
       case 'deliver_sm':
       case 'data_sm':
         this.#messageSeen = true;
-        this.#inbound.take(pdu);
+        this.#inbound.handleOrQueue(pdu);
         break;
       case 'enquire_link':
-        this.#wire.send({ ...bare('enquire_link_resp'), sequence: pdu.sequence });
+        this.#socket.send({ ...bare('enquire_link_resp'), sequence: pdu.sequence });
         break;
       case 'unbind':
         this.#change('unbind');
         this.#requests.refuseWaiting('the peer unbinds');
-        this.#unbindSequence.peerAsked(pdu.sequence);
+        this.#unbindSequence.peerRequested(pdu.sequence);
         break;
       case 'outbind':
         if (!this.#binding.receiveOutbind(pdu.fields)) {
-          this.#wire.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
+          this.#socket.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
         }
         break;
       default:
@@ -253,7 +256,7 @@ export class SmppLink {
   }
 
   #receiveAnswer(answer: AnswerPdu): void {
-    if (!this.#requests.settle(answer)) return;
+    if (!this.#requests.resolveRequest(answer)) return;
     this.#answerSeen = true;
     if (answer.command !== 'enquire_link_resp') this.#messageSeen = true;
     this.#unbindSequence.advance();
@@ -264,42 +267,42 @@ export class SmppLink {
     this.#lastError = `${of ?? 'unknown command'}: ${reason}`;
     this.#notify(() => this.#options.onMalformed?.(malformed));
     if (id >= RESPONSE_BIT) {
-      this.#requests.settleUnreadable(sequence, of, reason);
+      this.#requests.rejectUnreadable(sequence, of, reason);
       return;
     }
     const kind = requestKind(of ?? 'other');
     const refusal = of === null ? malformed.status : statusOnRequest(this.#options.role, this.#state, kind);
-    this.#wire.refuse(id, refusal === STATUS.ESME_ROK ? malformed.status : refusal, sequence);
+    this.#socket.refuse(id, refusal === STATUS.ESME_ROK ? malformed.status : refusal, sequence);
     if (kind === 'bind' && refusal === STATUS.ESME_ROK) this.#close('a malformed bind', 'flush');
   }
 
   // ---- binding
 
   #bound(terms: BindTerms): void {
-    this.#wire.limits = terms.limits;
-    this.#wire.raiseLimit();
-    this.#clock.timers = timersBound(this.#clock.timers, this.#clock.nowMs());
+    this.#socket.limits = terms.limits;
+    this.#socket.raiseLimit();
+    this.#timerDriver.timers = timersBound(this.#timerDriver.timers, this.#timerDriver.nowMs());
     this.#change(`bound_${terms.bindType}`);
-    this.#clock.arm();
+    this.#timerDriver.arm();
   }
 
   // ---- messages
 
   #answerMessage(pdu: MessagePdu, answer: MessageAnswer): void {
     try {
-      this.#wire.send(messageAnswer(pdu, answer, this.#binding.terms));
+      this.#socket.send(messageAnswer(pdu, answer, this.#binding.terms));
     } catch {
       const failed = failedAnswer(pdu);
-      this.#lastError = `${failed.command}: an answer that cannot be encoded`;
-      this.#wire.send(failed);
+      this.#lastError = `${failed.command}: the answer cannot be encoded`;
+      this.#socket.send(failed);
     }
   }
 
-  #inboundSettled(): void {
-    if (this.#wire.isReadingStopped && this.#inbound.hasRoom) {
-      this.#clock.timers = timersReadingResumed(this.#clock.timers, this.#clock.nowMs());
-      this.#wire.resumeReading();
-      this.#clock.arm();
+  #inboundAnswered(): void {
+    if (this.#socket.isReadingStopped && this.#inbound.mayResume) {
+      this.#timerDriver.timers = timersReadingResumed(this.#timerDriver.timers, this.#timerDriver.nowMs());
+      this.#socket.resumeReading();
+      this.#timerDriver.arm();
     }
     this.#unbindSequence.advance();
   }
@@ -312,11 +315,11 @@ export class SmppLink {
         this.#enquire();
         break;
       case 'response':
-        this.#requests.failOverdue(this.#clock.nowMs());
+        this.#requests.failOverdue(this.#timerDriver.nowMs());
         this.#unbindSequence.advance();
         break;
       case 'handler':
-        this.#inbound.failOverdue(this.#clock.nowMs());
+        this.#inbound.failOverdue(this.#timerDriver.nowMs());
         break;
       case 'inactivity':
         this.#lastError = 'the inactivity timer ran out';
@@ -328,13 +331,13 @@ export class SmppLink {
   }
 
   #enquire(): void {
-    const sentMs = this.#clock.nowMs();
+    const sentMs = this.#timerDriver.nowMs();
     const resolve = (): void => {
-      const nowMs = this.#clock.nowMs();
+      const nowMs = this.#timerDriver.nowMs();
       this.#enquireLinkRttMs = nowMs - sentMs;
-      this.#clock.timers = timersEnquireAnswered(this.#clock.timers, nowMs);
+      this.#timerDriver.timers = timersEnquireAnswered(this.#timerDriver.timers, nowMs);
     };
-    // Its silence is the business of the dead-link timer.
+    // The dead-link timer handles a missing response.
     this.#requests.sendUrgent(bare('enquire_link'), { resolve, reject: () => undefined });
   }
 
@@ -343,12 +346,12 @@ export class SmppLink {
       link: this.#options,
       state: () => this.state,
       move: (event) => this.#change(event),
-      ask: (pdu, settlement) => {
-        this.#requests.sendUrgent(pdu, settlement);
-        this.#clock.arm();
+      sendBind: (pdu, callbacks) => {
+        this.#requests.sendUrgent(pdu, callbacks);
+        this.#timerDriver.arm();
       },
-      tell: (pdu) => this.#requests.tell(pdu),
-      send: (pdu) => this.#wire.send(pdu),
+      sendOutbind: (pdu) => this.#requests.sendOutbind(pdu),
+      send: (pdu) => this.#socket.send(pdu),
       onBound: (terms) => this.#bound(terms),
       close: (reason) => this.#close(reason, 'flush'),
     });
@@ -361,9 +364,9 @@ export class SmppLink {
       sendUnbind: (onAnswer) => {
         const reject = (error: Error): void => this.#close(`unbind: ${error.message}`, 'flush');
         this.#requests.sendUrgent(bare('unbind'), { resolve: onAnswer, reject });
-        this.#clock.arm();
+        this.#timerDriver.arm();
       },
-      answerUnbind: (sequence) => this.#wire.send({ ...bare('unbind_resp'), sequence }),
+      answerUnbind: (sequence) => this.#socket.send({ ...bare('unbind_resp'), sequence }),
       close: (reason) => this.#close(reason, 'flush'),
     });
   }
@@ -372,12 +375,12 @@ export class SmppLink {
     if (this.#change('close')) {
       this.#closeReason = reason;
       if (!ORDERLY.has(reason)) this.#lastError = reason;
-      this.#clock.stop();
+      this.#timerDriver.stop();
       this.#unbindSequence.stop();
       this.#inbound.close();
       this.#requests.close(new LinkClosedError(reason));
     }
-    this.#wire.close(how);
+    this.#socket.close(how);
   }
 
   #change(event: LinkEvent): boolean {
@@ -388,10 +391,10 @@ export class SmppLink {
     return true;
   }
 
-  /** What the owner of the link does with news must not break the link. */
-  #notify(tell: () => void): void {
+  /** An exception in a callback of the link's owner must not break the link. */
+  #notify(callback: () => void): void {
     try {
-      tell();
+      callback();
     } catch (error) {
       this.#listenerFailed(error);
     }

@@ -23,7 +23,7 @@ const QUIET = { partial: false, completed: true, answered: false, message: false
 const fired = (timers: TimersState, nowMs: number): string | null => handleTick(timers, nowMs).fired;
 
 describe('the timers of a link', () => {
-  it('session-init: closes what is not bound in time', () => {
+  it('session-init: closes a connection without a bind', () => {
     const timers = startTimers(SETTINGS, 0);
     expect(nextTickMs(timers)).toBe(5_000);
     expect(fired(timers, 4_999)).toBe(null);
@@ -31,7 +31,7 @@ describe('the timers of a link', () => {
     expect(fired(timersBound(timers, 4_000), 5_000)).toBe(null);
   });
 
-  it('pdu-read: runs from the first octet of a PDU, however slowly the rest dribbles in', () => {
+  it('pdu-read: runs from the first octet of a PDU, however slowly the rest arrives', () => {
     let timers = timersBound(startTimers(SETTINGS, 0), 0);
     const dribble = { partial: true, completed: false, answered: false, message: false };
     for (const nowMs of [1_000, 5_000, 9_000]) timers = timersRead(timers, nowMs, dribble);
@@ -43,7 +43,7 @@ describe('the timers of a link', () => {
     expect(fired(next, 20_500)).toBe('pdu-read');
   });
 
-  it('enquire-link: asks when the peer has answered nothing for the period, its own traffic aside', () => {
+  it('enquire-link: fires when the peer has answered nothing for the period, even if it sends requests', () => {
     const timers = timersRead(timersBound(startTimers(SETTINGS, 0), 0), 20_000, { ...QUIET, message: true });
     expect(fired(timers, 30_000)).toBe('enquire-link');
     const proven = timersRead(timers, 20_000, { ...QUIET, answered: true });
@@ -51,7 +51,7 @@ describe('the timers of a link', () => {
     expect(nextTickMs(proven)).toBe(50_000);
   });
 
-  it('enquire-link: once asked, the answer must come within the response time or the link is dead', () => {
+  it('enquire-link: without an answer within the response time the link is dead', () => {
     const asked = handleTick(timersBound(startTimers(SETTINGS, 0), 0), 30_000).timers;
     expect(fired(asked, 39_999)).toBe(null);
     expect(fired(asked, 40_000)).toBe('dead-link');
@@ -60,12 +60,12 @@ describe('the timers of a link', () => {
     expect(fired(answered, 61_000)).toBe('enquire-link');
   });
 
-  it('enquire-link: traffic of the peer does not stand in for the answer', () => {
+  it('enquire-link: requests from the peer do not replace the answer', () => {
     const asked = handleTick(timersBound(startTimers(SETTINGS, 0), 0), 30_000).timers;
     expect(fired(timersRead(asked, 39_000, { ...QUIET, message: true }), 40_000)).toBe('dead-link');
   });
 
-  it('response: fires for the oldest request of ours, and for the oldest the peer waits for', () => {
+  it('response: fires for the oldest request of ours, and for the oldest message of the peer', () => {
     const bound = timersBound(startTimers(SETTINGS, 0), 0);
     expect(fired(timersWaiting(bound, 12_000, null), 12_000)).toBe('response');
     expect(fired(timersWaiting(bound, null, 12_000), 12_000)).toBe('handler');
@@ -81,7 +81,7 @@ describe('the timers of a link', () => {
     expect(nextTickMs(timersBound(startTimers({ ...settings, inactivityMs: 0 }, 0), 0))).toBe(Infinity);
   });
 
-  it('holds nothing against a peer that is not being read, and gives its answers a second afterwards', () => {
+  it('counts no response as missing while reading is stopped, and allows one second after it resumes', () => {
     const bound = timersBound(startTimers(SETTINGS, 0), 0);
     const stopped = timersReadingStopped(timersWaiting({ ...bound, enquiredMs: 0, partialSinceMs: 0 }, 5_000, null));
     expect(fired(stopped, 60_000)).toBe(null);

@@ -1,41 +1,50 @@
-/** The five timers of a link (SMPP 3.4 section 7.2, and the PDU-read timer), in milliseconds. 0 turns one off, but not `responseMs`. */
+/**
+ * The five timers of a link (SMPP 3.4 section 7.2, and the PDU-read timer), in milliseconds. 0 disables a timer,
+ * except `responseMs`.
+ */
 export interface LinkTimers {
   /** From the connection to a successful bind. */
   readonly sessionInitMs: number;
   /** From the first octet of a PDU to its last. */
   readonly pduReadMs: number;
-  /** An enquire_link goes out when the peer has answered nothing for so long; no answer within `responseMs` closes. */
+  /**
+   * An enquire_link is sent after this time without a response from the peer; no answer within `responseMs` closes
+   * the link.
+   */
   readonly enquireLinkMs: number;
-  /** From a request to its answer: ours, and the peer's while a handler holds it. */
+  /** From a request to its response: for our requests, and for the peer's messages while a handler processes them. */
   readonly responseMs: number;
-  /** Without any message; enquire_link does not count. Closes a quiet link, so 0 where quiet is normal. */
+  /** Time without a message; enquire_link does not count. Closes an idle link, so 0 where idle links are normal. */
   readonly inactivityMs: number;
 }
 
-/** What the timers of one link know. A value: every event makes a new one, `handleTick` says what is due. */
+/**
+ * The timer state of one link. An immutable value: every event returns a new one, `handleTick` returns the timer that
+ * is due.
+ */
 export interface TimersState {
   readonly settings: LinkTimers;
   readonly bound: boolean;
   readonly startedMs: number;
-  /** First octet of a PDU that is not complete yet. */
+  /** Arrival of the first octet of an incomplete PDU. */
   readonly partialSinceMs: number | null;
-  /** When the peer last answered anything, or was last asked. */
+  /** When the peer last answered, or when the last enquire_link was sent. */
   readonly provenMs: number;
-  /** When the unanswered enquire_link went out. */
+  /** When the unanswered enquire_link was sent. */
   readonly enquiredMs: number | null;
   readonly lastMessageMs: number;
-  /** When the oldest request of ours becomes overdue. */
+  /** Deadline of our oldest request. */
   readonly answerDueMs: number | null;
-  /** When the oldest request of the peer that a handler holds becomes overdue. */
+  /** Deadline of the peer's oldest message that is being handled. */
   readonly handlerDueMs: number | null;
-  /** Since when octets are being read; null while back-pressure stops it: nothing can then be held against the peer. */
+  /** When reading started or resumed; null while back-pressure stops it: a missing response is then not counted. */
   readonly readingSinceMs: number | null;
 }
 
 export type TimerName =
   'session-init' | 'pdu-read' | 'dead-link' | 'inactivity' | 'response' | 'handler' | 'enquire-link';
 
-/** After reading was stopped, answers that wait in the socket have so long to be read before they count as missing. */
+/** After reading resumes, time to read responses that are already in the socket before they count as missing. */
 const RESUMED_GRACE_MS = 1_000;
 
 export function startTimers(settings: LinkTimers, nowMs: number): TimersState {
@@ -58,15 +67,15 @@ export function timersBound(timers: TimersState, nowMs: number): TimersState {
 }
 
 export interface ReadOutcome {
-  /** The read left a PDU incomplete / it completed or began one. */
+  /** The read ended inside a PDU / it completed at least one. */
   readonly partial: boolean;
   readonly completed: boolean;
-  /** A request of ours was answered / a message or its answer came. */
+  /** A request of ours was answered / a message or its response arrived. */
   readonly answered: boolean;
   readonly message: boolean;
 }
 
-/** After each read. A PDU that dribbles in keeps the time of its first octet. */
+/** Call after each read. A PDU received in several reads keeps the time of its first octet. */
 export function timersRead(timers: TimersState, nowMs: number, read: ReadOutcome): TimersState {
   const since = read.completed ? nowMs : (timers.partialSinceMs ?? nowMs);
   return {
@@ -99,7 +108,7 @@ export function timersWaiting(
 
 const NEVER = Infinity;
 
-/** When each timer fires if nothing happens before; those that close come first. */
+/** When each timer fires without a further event; timers that close the link come first. */
 const DUE: readonly (readonly [TimerName, (timers: TimersState) => number])[] = [
   ['session-init', (t) => (t.bound || t.settings.sessionInitMs === 0 ? NEVER : t.startedMs + t.settings.sessionInitMs)],
   [

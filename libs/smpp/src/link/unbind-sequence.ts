@@ -1,5 +1,5 @@
 interface UnbindSequenceOptions {
-  /** Messages of the peer are still unanswered / requests of ours are. */
+  /** True when every message of the peer is answered / every request of ours is. */
   inboundIsEmpty(): boolean;
   windowIsEmpty(): boolean;
   sendUnbind(onAnswer: () => void): void;
@@ -7,18 +7,19 @@ interface UnbindSequenceOptions {
   close(reason: string): void;
 }
 
-/** A peer's unbind waits at most so long for what is still open. */
+/** Maximum delay of the answer to the peer's unbind while requests are open. */
 const PEER_UNBIND_WAIT_MS = 5_000;
 
-/** The reasons of a link that ended in order. */
+/** Close reasons of an orderly end. */
 export const UNBOUND = 'unbound';
 export const PEER_UNBOUND = 'the peer unbound';
 
-type Step = 'none' | 'draining' | 'asked' | 'answered' | 'peer-asked';
+type Step = 'none' | 'draining' | 'unbind_sent' | 'unbind_answered' | 'peer_requested';
 
 /**
- * How a link ends in order. Ours: what we asked is answered first, then unbind, then what the peer asked meanwhile, then
- * close. The peer's: everything open is settled, then unbind_resp, then close. Both within a time.
+ * The orderly end of a link. Ours: our open requests are answered, then unbind, then the peer's remaining messages
+ * are answered, then close. The peer's: all open requests are answered, then unbind_resp, then close. Both have a
+ * deadline.
  */
 export class UnbindSequence {
   #step: Step = 'none';
@@ -34,33 +35,33 @@ export class UnbindSequence {
   begin(timeoutMs: number): void {
     if (this.hasBegun) return;
     this.#step = 'draining';
-    this.#deadline = setTimeout(() => this.options.close('unbinding took too long'), timeoutMs);
+    this.#deadline = setTimeout(() => this.options.close('unbind timed out'), timeoutMs);
     this.advance();
   }
 
-  peerAsked(sequence: number): void {
-    if (this.#step === 'peer-asked') {
+  peerRequested(sequence: number): void {
+    if (this.#step === 'peer_requested') {
       this.options.answerUnbind(sequence);
       return;
     }
     if (this.#deadline !== null) clearTimeout(this.#deadline);
-    this.#step = 'peer-asked';
+    this.#step = 'peer_requested';
     this.#peerSequence = sequence;
     this.#deadline = setTimeout(() => this.#answerPeer(), PEER_UNBIND_WAIT_MS);
     this.advance();
   }
 
-  /** Call whenever a request of either side was settled. */
+  /** Call whenever a request of either side was answered. */
   advance(): void {
     if (this.#step === 'draining' && this.options.windowIsEmpty()) {
-      this.#step = 'asked';
+      this.#step = 'unbind_sent';
       this.options.sendUnbind(() => {
-        this.#step = 'answered';
+        this.#step = 'unbind_answered';
         this.advance();
       });
-    } else if (this.#step === 'answered' && this.options.inboundIsEmpty()) {
+    } else if (this.#step === 'unbind_answered' && this.options.inboundIsEmpty()) {
       this.options.close(UNBOUND);
-    } else if (this.#step === 'peer-asked' && this.options.windowIsEmpty() && this.options.inboundIsEmpty()) {
+    } else if (this.#step === 'peer_requested' && this.options.windowIsEmpty() && this.options.inboundIsEmpty()) {
       this.#answerPeer();
     }
   }

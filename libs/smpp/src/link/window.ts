@@ -2,12 +2,12 @@ import type { BindRespPdu, CommandName, Pdu, PduOf, ResponsePdu } from '../pdu/p
 
 const LAST_SEQUENCE = 0x7fff_ffff;
 
-/** Sequence numbers run from 1 to 0x7FFFFFFF and begin again (SMPP 3.4 section 5.1.4). */
+/** Sequence numbers run from 1 to 0x7FFFFFFF and wrap to 1 (SMPP 3.4 section 5.1.4). */
 export function sequenceAfter(sequence: number): number {
   return sequence >= LAST_SEQUENCE ? 1 : sequence + 1;
 }
 
-/** Whatever can answer a request of ours, those of the link itself included. */
+/** Every response to a request of ours, including bind and unbind. */
 export type AnswerPdu =
   ResponsePdu | PduOf<'bind_receiver_resp' | 'bind_transmitter_resp' | 'bind_transceiver_resp' | 'unbind_resp'>;
 
@@ -32,34 +32,40 @@ export const isBindAnswer = (pdu: AnswerPdu): pdu is BindRespPdu =>
 export interface PendingRequest {
   readonly command: CommandName;
   readonly answeredBy: AnswerPdu['command'];
-  /** Requests of the link itself (bind, enquire_link, unbind) take no slot: they must go out when the window is full. */
-  readonly takesSlot: boolean;
+  /**
+   * Requests of the link itself (bind, enquire_link, unbind) use no slot: they must be sent even when the window is
+   * full.
+   */
+  readonly usesSlot: boolean;
   readonly dueMs: number;
   readonly resolve: (answer: AnswerPdu) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * The unanswered requests of one side. An answer counts only with the sequence number *and* the command of a request;
- * generic_nack answers any. Every request has a deadline; they are opened in the order of their deadlines.
+ * The unanswered requests of one side. A response matches only by the sequence number *and* the command of a request;
+ * generic_nack matches any command. Every request has a deadline; requests are added in the order of their deadlines.
  */
 export class RequestWindow {
   readonly #pending = new Map<number, PendingRequest>();
   #used = 0;
 
-  /** `slots` may change while requests are open: those over a smaller number are still awaited, and no more are opened. */
+  /**
+   * `slots` may change while requests are open: requests beyond a smaller number are still awaited, but none are
+   * added.
+   */
   constructor(public slots: number) {}
 
-  /** Slots taken. */
+  /** Slots in use. */
   get used(): number {
     return this.#used;
   }
 
-  get hasRoom(): boolean {
+  get hasFreeSlot(): boolean {
     return this.#used < this.slots;
   }
 
-  /** The next sequence number. After they have begun again, one may still belong to a request that waits for its answer. */
+  /** The next sequence number that no unanswered request uses (numbers wrap). */
   sequenceAfter(sequence: number): number {
     let next = sequenceAfter(sequence);
     while (this.#pending.has(next)) next = sequenceAfter(next);
@@ -68,18 +74,18 @@ export class RequestWindow {
 
   open(sequence: number, pending: PendingRequest): void {
     this.#pending.set(sequence, pending);
-    if (pending.takesSlot) this.#used++;
+    if (pending.usesSlot) this.#used++;
   }
 
-  take(sequence: number, command: Pdu['command'] | null): PendingRequest | undefined {
+  removeAnswered(sequence: number, command: Pdu['command'] | null): PendingRequest | undefined {
     const pending = this.#pending.get(sequence);
     if (pending === undefined || (pending.answeredBy !== command && command !== 'generic_nack')) return undefined;
     this.#remove(sequence, pending);
     return pending;
   }
 
-  /** Takes out the requests whose answer is overdue. */
-  takeOverdue(nowMs: number): PendingRequest[] {
+  /** Removes the requests whose response is overdue. */
+  removeOverdue(nowMs: number): PendingRequest[] {
     const overdue: PendingRequest[] = [];
     for (const [sequence, pending] of this.#pending) {
       if (pending.dueMs > nowMs) break;
@@ -89,11 +95,11 @@ export class RequestWindow {
     return overdue;
   }
 
-  takeAll(): PendingRequest[] {
-    return this.takeOverdue(Infinity);
+  removeAll(): PendingRequest[] {
+    return this.removeOverdue(Infinity);
   }
 
-  /** When the oldest request becomes overdue; null when none is open. */
+  /** Deadline of the oldest request; null when none is open. */
   get nextDueMs(): number | null {
     for (const pending of this.#pending.values()) return pending.dueMs;
     return null;
@@ -101,6 +107,6 @@ export class RequestWindow {
 
   #remove(sequence: number, pending: PendingRequest): void {
     this.#pending.delete(sequence);
-    if (pending.takesSlot) this.#used--;
+    if (pending.usesSlot) this.#used--;
   }
 }

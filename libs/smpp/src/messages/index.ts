@@ -1,9 +1,2 @@
-export {
-  concatenationOf,
-  messageKind,
-  messageOctets,
-  type Concatenation,
-  type MessageOctets,
-  type UserDataHeader,
-} from './message-text.js';
-export { parseReceipt, type DeliveryReceipt } from './receipt.js';
+export { concatenationOf, messageKind, messageOctets, type Concatenation } from './message-text.js';
+export { parseReceipt } from './receipt.js';

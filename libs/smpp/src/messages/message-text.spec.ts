@@ -21,7 +21,7 @@ const sar = (reference: number, total: number, part: number) => [
 ];
 
 describe('the text of a message', () => {
-  it('stands in short_message or in message_payload', () => {
+  it('is in short_message or in message_payload', () => {
     const payload = octetsTlv('message_payload', Buffer.from('long'));
     expect(messageOctets({ ...deliverSm({}, [payload]), sequence: 1 }).octets.toString()).toBe('long');
     expect(messageOctets({ ...dataSm({}, [payload]), sequence: 1 }).octets.toString()).toBe('long');
@@ -29,7 +29,7 @@ describe('the text of a message', () => {
     expect(messageOctets({ ...dataSm({}), sequence: 1 }).octets).toHaveLength(0);
   });
 
-  it('is split from its header, in either place', () => {
+  it('is split from its header, in either field', () => {
     const header = [5, 0x00, 3, 0xab, 2, 1];
     const { octets, udh } = messageOctets(withHeader(header));
     expect(octets.toString()).toBe('text');
@@ -38,7 +38,7 @@ describe('the text of a message', () => {
     expect(messageOctets({ ...dataSm({ esmClass: UDHI }, [payload]), sequence: 1 }).octets.toString()).toBe('A');
   });
 
-  it('is everything when esm_class promises a header that cannot be one', () => {
+  it('is the whole field when esm_class announces a malformed header', () => {
     expect(messageOctets(withHeader([], 'AUTH-ACME')).octets.toString()).toBe('AUTH-ACME');
     expect(messageOctets(withHeader([5, 0x00, 9, 1, 2, 1])).udh).toBe(null);
     expect(messageOctets(withHeader([], '')).octets).toHaveLength(0);
@@ -48,12 +48,12 @@ describe('the text of a message', () => {
     [[5, 0x00, 3, 1, 2, 1], 1],
     [[6, 0x08, 4, 1, 1, 2, 1], 0],
     [[3, 0x25, 1, 1], 3],
-  ])('knows the padding before packed septets behind header %j', (header, fillBits) => {
+  ])('reports the padding before packed septets behind header %j', (header, fillBits) => {
     expect(messageOctets(withHeader(header)).udh?.fillBits).toBe(fillBits);
   });
 });
 
-describe('where a part of a long message belongs', () => {
+describe('the concatenation of a part', () => {
   it('reads an 8-bit and a 16-bit reference', () => {
     expect(concatenationOf(withHeader([5, 0x00, 3, 0xab, 3, 2]))).toEqual({
       reference: 0xab,
@@ -82,7 +82,7 @@ describe('where a part of a long message belongs', () => {
     });
   });
 
-  it('counts incomplete or contradictory values as none', () => {
+  it('is null for incomplete or contradictory values', () => {
     for (const tlvs of [sar(1, 0, 0), sar(1, 2, 3), sar(1, 2, 0), sar(1, 2, 1).slice(1), sar(1, 2, 1).slice(0, 2)]) {
       expect(concatenationOf(plain(tlvs))).toBe(null);
     }
@@ -91,7 +91,7 @@ describe('where a part of a long message belongs', () => {
     expect(concatenationOf(plain([]))).toBe(null);
   });
 
-  it('never throws, whatever the text holds', () => {
+  it('never throws on any text', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 30 }), (octets) => {
         const pdu = withHeader([...octets], '');
@@ -103,7 +103,7 @@ describe('where a part of a long message belongs', () => {
   });
 });
 
-describe('what esm_class says a message is', () => {
+describe('the kind of a message by esm_class', () => {
   it.each([
     [0x00, 'message'],
     [0x43, 'message'],

@@ -3,19 +3,19 @@ import { beginsWithHeader, isReport, MESSAGE, messageType } from '../pdu/esm-cla
 import { tlvInteger, tlvOctets } from '../pdu/tlv.js';
 import type { MessagePdu } from '../pdu/pdu.js';
 
-/** 3GPP TS 23.040 section 9.2.3.24: the information elements in front of a text. */
+/** 3GPP TS 23.040 section 9.2.3.24: the information elements before a text. */
 export interface UserDataHeader {
   readonly elements: readonly { readonly identifier: number; readonly data: Buffer }[];
-  /** All octets of the header, its own length octet included. */
+  /** All octets of the header, including its length octet. */
   readonly octets: Buffer;
   /** Bits of padding before the first septet of a packed GSM text (0 to 6); other alphabets have none. */
   readonly fillBits: number;
 }
 
 export interface MessageOctets {
-  /** The text's octets as they came, without the header; read them with data_coding. */
+  /** The text's octets as received, without the header; decode them by data_coding. */
   readonly octets: Buffer;
-  /** Null when there is no header, or what claims to be one cannot be (then `octets` is everything). */
+  /** Null when there is no header or it is malformed (then `octets` is the whole text). */
   readonly udh: UserDataHeader | null;
 }
 
@@ -41,7 +41,9 @@ function parseUserDataHeader(octets: Buffer): UserDataHeader | null {
   return { elements, octets: octets.subarray(0, end), fillBits: fillBitsAfter(end) };
 }
 
-/** The text of a message, from short_message or message_payload (the codec refuses both at once), header split off. */
+/**
+ * The text of a message from short_message or message_payload (the codec rejects both together), header split off.
+ */
 export function messageOctets(pdu: MessagePdu): MessageOctets {
   const short = pdu.command === 'data_sm' ? null : pdu.fields.shortMessage;
   const whole = short !== null && short.length > 0 ? short : (tlvOctets(pdu, 'message_payload') ?? Buffer.alloc(0));
@@ -64,8 +66,8 @@ function concatenationOfHeader(udh: UserDataHeader): Concatenation | null {
 }
 
 /**
- * Where a part belongs: information element 00 or 08 of the header, else the three SAR TLVs.
- * Incomplete or contradictory values count as none (SMPP 3.4 section 5.3.2.22, 3GPP TS 23.040 section 9.2.3.24.1).
+ * Reads the concatenation of a part: information element 00 or 08 of the header, else the three SAR TLVs. Incomplete
+ * or contradictory values give null (SMPP 3.4 section 5.3.2.22, 3GPP TS 23.040 section 9.2.3.24.1).
  */
 export function concatenationOf(pdu: MessagePdu): Concatenation | null {
   const { udh } = messageOctets(pdu);
@@ -78,7 +80,7 @@ export function concatenationOf(pdu: MessagePdu): Concatenation | null {
   return { reference, referenceBits: 16, total, part };
 }
 
-/** What esm_class says the message is: only `message` is an MO; the others report on one of ours. */
+/** The kind of message by esm_class: only `message` is an MO; the others report on one of our messages. */
 export function messageKind(pdu: MessagePdu): 'message' | 'receipt' | 'acknowledgement' {
   const { esmClass } = pdu.fields;
   if (messageType(esmClass) === MESSAGE) return 'message';

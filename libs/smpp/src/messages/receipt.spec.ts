@@ -14,7 +14,7 @@ const receipt = (text: string, tlvs: DeliverSm['tlvs'] = [], esmClass = RECEIPT)
 const stateTlv = (state: number) => integerTlv('message_state', state);
 
 describe('the text of a receipt', () => {
-  it('is read as appendix B has it', () => {
+  it('is parsed as in appendix B', () => {
     const text =
       'id:1234567890 sub:001 dlvrd:001 submit date:2511211200 done date:2511211201 stat:DELIVRD err:000 text:123456 is';
     expect(parseReceipt(receipt(text))).toEqual({ messageId: '1234567890', state: 'delivered', networkError: null });
@@ -27,7 +27,7 @@ describe('the text of a receipt', () => {
     ['id:7 stat:UNDELIVERABLE', '7', 'UNDELIV'],
     ['id:7 stat:Failed err:', '7', 'FAILED'],
     ['sub:001 stat:DELETED id:7', '7', 'DELETED'],
-  ])('%j tells what went wrong', (text, messageId, networkError) => {
+  ])('%j gives the error', (text, messageId, networkError) => {
     expect(parseReceipt(receipt(text))).toEqual({ messageId, state: 'undelivered', networkError });
   });
 
@@ -46,7 +46,7 @@ describe('the text of a receipt', () => {
   });
 
   it.each(['', 'hello', 'id:', `id:${'7'.repeat(65)} stat:DELIVRD`, 'paid:7 stat:DELIVRD', 'stat:DELIVRD'])(
-    '%j is of no message',
+    '%j names no message',
     (text) => {
       expect(parseReceipt(receipt(text))).toBe(null);
     },
@@ -54,7 +54,7 @@ describe('the text of a receipt', () => {
 });
 
 describe('the TLVs of a receipt', () => {
-  it('are believed before its text', () => {
+  it('take precedence over its text', () => {
     const tlvs = [textTlv('receipted_message_id', 'abc'), stateTlv(2)];
     expect(parseReceipt(receipt('id:7 stat:UNDELIV err:027', tlvs))).toEqual({
       messageId: 'abc',
@@ -63,7 +63,7 @@ describe('the TLVs of a receipt', () => {
     });
   });
 
-  it('are enough, in a data_sm too', () => {
+  it('are sufficient, in a data_sm too', () => {
     const code = octetsTlv('network_error_code', Buffer.from([3, 0, 27]));
     const tlvs = [textTlv('receipted_message_id', 'abc'), stateTlv(5), code];
     const expected = { messageId: 'abc', state: 'undelivered', networkError: '027' };
@@ -93,7 +93,7 @@ describe('the TLVs of a receipt', () => {
     expect(parseReceipt(receipt('', [octetsTlv('receipted_message_id', value)]))?.messageId).toBe('abc');
   });
 
-  it('leave it to the text where an id is none, or an error code says nothing', () => {
+  it('are replaced by the text when the id is invalid or the error code is 0', () => {
     const tlvs = [
       octetsTlv('receipted_message_id', Buffer.from('\0')),
       octetsTlv('network_error_code', Buffer.alloc(3)),
@@ -107,7 +107,7 @@ describe('the TLVs of a receipt', () => {
 });
 
 describe('an intermediate notification', () => {
-  it('is not the last word, whatever it says', () => {
+  it('is never final, whatever its state', () => {
     expect(parseReceipt(receipt('id:7 stat:DELIVRD', [stateTlv(2)], INTERMEDIATE))?.state).toBe('undecided');
   });
 });
@@ -130,7 +130,7 @@ describe('any octets', () => {
     { maxLength: 5 },
   );
 
-  it('are a receipt with a printable id and a reason only where it failed, or none', () => {
+  it('give a receipt with a printable id and an error only if undelivered, or null', () => {
     fc.assert(
       fc.property(
         texts,

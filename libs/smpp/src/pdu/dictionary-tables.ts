@@ -1,5 +1,5 @@
-// Names and numbers of SMPP, as npm smpp 0.5.1 has them: dictionary.spec.ts compares them. The package itself is for tests and the
-// simulator alone, so that no code of it runs in the gateway.
+// Names and numbers of SMPP, equal to npm smpp 0.5.1: dictionary.spec.ts compares them. The package itself is used
+// only by tests and the simulator, so that none of its code runs in the gateway.
 
 /** Commands by name: their command_id (SMPP 3.4 section 5.1.2.1, 5.0 section 4.7.5). */
 export const COMMAND_IDS = {
@@ -109,7 +109,7 @@ export const STATUS_CODES = {
   ESME_RINVBCASTCHANIND: 0x0112,
 } as const;
 
-/** Optional parameters by name: their tag, and how their value is written (SMPP 3.4 section 5.3.2, 5.0 section 4.8.4). */
+/** Optional parameters by name: tag and value type (SMPP 3.4 section 5.3.2, 5.0 section 4.8.4). */
 export const TLVS = {
   dest_addr_subunit: [0x0005, 'int8'],
   dest_network_type: [0x0006, 'int8'],

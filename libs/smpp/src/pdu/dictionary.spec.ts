@@ -23,7 +23,7 @@ describe('the dictionary', () => {
     expect(TLVS).toEqual(Object.fromEntries(theirs));
   });
 
-  it('is read both ways', () => {
+  it('maps names to numbers and back', () => {
     expect([commandId('deliver_sm'), commandName(0x0000_0005)]).toEqual([0x0000_0005, 'deliver_sm']);
     expect([commandName(0x0000_0fff), hasResponse(0x0000_0005), hasResponse(0x0000_000b)]).toEqual([null, true, false]);
     expect([STATUS.ESME_RTHROTTLED, statusName(0x58), statusName(0x4ff)]).toEqual([

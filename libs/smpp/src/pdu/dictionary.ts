@@ -36,12 +36,12 @@ export function commandName(id: number): string | null {
   return NAME_BY_ID.get(id) ?? null;
 }
 
-/** `ESME_RTHROTTLED` for 0x58; a code the dictionary does not know as `0x000004ff`. */
+/** `ESME_RTHROTTLED` for 0x58; an unknown code as `0x000004ff`. */
 export function statusName(code: number): string {
   return STATUS_NAME_BY_CODE.get(code) ?? `0x${code.toString(16).padStart(8, '0')}`;
 }
 
-/** What the dictionary knows of a TLV tag; undefined for vendor tags. */
+/** The dictionary's definition of a TLV tag; undefined for vendor tags. */
 export function tlvDefinition(tag: number): TlvDefinition | undefined {
   return DEFINITIONS.get(tag);
 }

@@ -1,4 +1,4 @@
-/** Bits 5 to 2 of esm_class name the type of a message (SMPP 3.4 section 5.2.12). */
+/** Bits 5 to 2 of esm_class give the message type (SMPP 3.4 section 5.2.12). */
 const TYPE_BITS = 0x3c;
 /** Bit 6: the text begins with a user data header. */
 const UDH_INDICATOR = 0x40;
@@ -9,7 +9,7 @@ export const INTERMEDIATE_NOTIFICATION = 0x20;
 
 export const messageType = (esmClass: number): number => esmClass & TYPE_BITS;
 
-/** Whether a carrier reports on a message of ours: how it ended, or how far it has come. */
+/** Whether the message is a carrier's report on one of ours, final or intermediate. */
 export function isReport(esmClass: number): boolean {
   const type = messageType(esmClass);
   return type === RECEIPT || type === INTERMEDIATE_NOTIFICATION;

@@ -1,14 +1,17 @@
 import { NO_TLVS } from './tlv.js';
 import type { Tlv } from './tlv.js';
 
-/** An SMPP address. `value` is at most 20 octets (64 in data_sm), one character an octet (Latin-1). */
+/** An SMPP address. `value` is at most 20 octets (64 in data_sm), one Latin-1 character per octet. */
 export interface SmppAddress {
   readonly ton: number;
   readonly npi: number;
   readonly value: string;
 }
 
-/** What a mandatory field can hold. Fields are type aliases, not interfaces, so that the codec walks them by name without a cast. */
+/**
+ * Value types of mandatory fields. Field sets are type aliases, not interfaces, so that the codec can iterate over
+ * them without a cast.
+ */
 export type FieldValue = number | string | Buffer | SmppAddress;
 
 /** The fields of bind_transmitter, bind_receiver and bind_transceiver (SMPP 3.4 section 4.1). */
@@ -44,7 +47,9 @@ export type MessageFields = {
   readonly replaceIfPresentFlag: number;
   readonly dataCoding: number;
   readonly smDefaultMsgId: number;
-  /** The octets as they came, with a user data header if esmClass says so. A view of the octets read from the socket. */
+  /**
+   * The octets as received, with a user data header if esmClass says so. A view of the octets read from the socket.
+   */
   readonly shortMessage: Buffer;
 };
 /** The fields of data_sm (SMPP 3.4 section 4.7); its text is the TLV message_payload. */
@@ -61,17 +66,20 @@ export type MessageRespFields = {
 };
 export type NoFields = Readonly<Record<string, never>>;
 
-/** One PDU. `status` is the command_status, 0 in requests; `sequence` the sequence_number, 1 to 0x7FFFFFFF in what we send. */
+/**
+ * One PDU. `status` is the command_status, 0 in requests; `sequence` the sequence_number, 1 to 0x7FFFFFFF in PDUs we
+ * send.
+ */
 interface Envelope<Command extends string, Fields> {
   readonly command: Command;
   readonly status: number;
   readonly sequence: number;
   readonly fields: Fields;
-  /** In the order of the wire, unknown tags and repeated ones included. */
+  /** In wire order, including unknown and repeated tags. */
   readonly tlvs: readonly Tlv[];
 }
 
-/** The fields of every command that the engine speaks. */
+/** The fields of every command that the engine implements. */
 export interface FieldsOf {
   bind_receiver: BindFields;
   bind_transmitter: BindFields;
@@ -106,22 +114,22 @@ export type EnquireLink = PduOf<'enquire_link'>;
 export type MessagePdu = SubmitSm | DeliverSm | DataSm;
 export type BindPdu = PduOf<'bind_receiver' | 'bind_transmitter' | 'bind_transceiver'>;
 export type BindRespPdu = PduOf<'bind_receiver_resp' | 'bind_transmitter_resp' | 'bind_transceiver_resp'>;
-/** What settles a request of ours; generic_nack can answer any of them. */
+/** Responses to requests made through `SmppLink.request`; generic_nack can answer any of them. */
 export type ResponsePdu = PduOf<
   'submit_sm_resp' | 'deliver_sm_resp' | 'data_sm_resp' | 'enquire_link_resp' | 'generic_nack'
 >;
 
-/** A PDU before the link gives it its sequence number. */
+/** A PDU before the link assigns its sequence number. */
 export type Outgoing<P extends Pdu> = P extends Pdu ? Omit<P, 'sequence'> : never;
 
 /**
- * Octets that frame as a PDU and cannot be read as one: a value, not an exception.
- * `status` is what to answer: in the response of the same command when `of` names a request of the dictionary and the
- * field is at fault, in a generic_nack for an unknown command_id (0x03). A malformed response is never answered.
+ * Octets that were framed as a PDU but cannot be decoded: a value, not an exception. `status` is the status to answer
+ * with: in the response of the same command when `of` names a request of the dictionary and a field is at fault, in a
+ * generic_nack for an unknown command_id (0x03). A malformed response is never answered.
  */
 export interface MalformedPdu {
   readonly command: 'malformed';
-  /** The dictionary's name of the command, null when the command_id is unknown. */
+  /** The dictionary's name of the command; null when the command_id is unknown. */
   readonly of: string | null;
   readonly commandId: number;
   readonly sequence: number;
@@ -168,7 +176,7 @@ export function dataSm(fields: Partial<DataFields>, tlvs: readonly Tlv[] = NO_TL
 }
 
 type BareCommand = 'unbind' | 'unbind_resp' | 'enquire_link' | 'enquire_link_resp';
-/** A PDU that is nothing but a header. */
+/** A PDU that consists of a header only. */
 export function bare<Command extends BareCommand>(command: Command) {
   return { command, status: 0, fields: {}, tlvs: NO_TLVS };
 }

@@ -1,7 +1,7 @@
 import { STATUS, tlvDefinition, tlvTag } from './dictionary.js';
 import type { TlvKind, TlvName } from './dictionary.js';
 
-/** An optional parameter as it stands on the wire; `value` is a view of the octets read. */
+/** An optional parameter as encoded; `value` is a view of the octets read. */
 export interface Tlv {
   readonly tag: number;
   readonly value: Buffer;
@@ -13,21 +13,21 @@ interface WithTlvs {
 
 export const NO_TLVS: readonly Tlv[] = Object.freeze([]);
 
-/** Integer TLVs have one length each; another one is ESME_RINVTLVLEN. */
+/** Length of integer TLVs; any other length is ESME_RINVTLVLEN. */
 const INTEGER_OCTETS: Readonly<Partial<Record<TlvKind, number>>> = { int8: 1, int16: 2, int32: 4 };
 /**
- * Lengths that the dictionary has wrong, or that differ between the versions; the first is what we write. The telematics
- * id of a source has one octet (3.4 section 5.3.2.8), two as npm smpp writes it; an alert has no value in 3.4 and may
- * have one in 5.0; a country is a string of up to five octets.
+ * Exceptions from the dictionary's lengths, where it is wrong or the versions differ; the first is the one we write.
+ * source_telematics_id has one octet (3.4 section 5.3.2.8), two as npm smpp writes it; alert_on_message_delivery has
+ * no value in 3.4 and may have one in 5.0; dest_addr_np_country is a string of up to five octets.
  */
 const OCTETS_OF_TAG: ReadonlyMap<number, readonly number[]> = new Map([
   [tlvTag('source_telematics_id'), [1, 2]],
   [tlvTag('alert_on_message_delivery'), [1, 0]],
   [tlvTag('dest_addr_np_country'), [4, 1, 2, 3, 5]],
 ]);
-/** SMPP 3.4 section 5.3.2.12: receipted_message_id is the longest C-octet TLV but additional_status_info_text (256). */
+/** SMPP 3.4 section 5.3.2.12: longest C-octet TLV (additional_status_info_text, 256). */
 const LONGEST_CSTRING_OCTETS = 256;
-/** More TLVs than this in one PDU are refused: no PDU of either version defines as many. */
+/** Maximum number of TLVs in one PDU: more than either version defines. */
 export const MAX_TLVS = 256;
 
 /** The value of the first TLV of that name, or null. */
@@ -63,7 +63,7 @@ export function textTlv(name: TlvName, value: string): Tlv {
   return { tag: tlvTag(name), value: Buffer.from(`${value}\0`, 'latin1') };
 }
 
-/** 0, or the status of a TLV whose length cannot be right. Unknown tags may have any length. */
+/** 0, or the status for a TLV with an invalid length. Unknown tags may have any length. */
 export function tlvFault(tag: number, octets: number): number {
   const kind = tlvDefinition(tag)?.kind;
   if (kind === undefined || kind === 'buffer' || kind === 'string') return STATUS.ESME_ROK;

@@ -51,7 +51,7 @@ export class AccountResource implements AdminResource<Account, Answer> {
 
   /** A code without a price cannot be counted against a cap, so a cap needs a price for every country. */
   private async mayCap(tx: Executor, { otpDailySpendCapUsd: cap }: Plain<AccountChange>): Promise<boolean> {
-    return cap === undefined || cap === null || (await this.prices.holdEveryCountry(tx));
+    return cap === undefined || cap === null || (await this.prices.lockEveryCountryPrice(tx));
   }
 }
 

@@ -2,7 +2,7 @@ import { QueueSwitchStore } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
-import { EventJobNotifier } from '../../stores/stores.js';
+import { DeliveryJobNotifier } from '../../notifiers/delivery-job.notifier.js';
 import type { AdminResource, Written } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { QUEUE_NAMES, QUEUE_WORK, type QueueRecord, QueueRecords, withDepth } from './queue.records.js';
@@ -26,15 +26,15 @@ export class QueueResource implements AdminResource<QueueRecord, Answer> {
   readonly refusals = {};
   private readonly switches = new QueueSwitchStore();
 
-  constructor(private readonly notifier: EventJobNotifier) {
+  constructor(private readonly notifier: DeliveryJobNotifier) {
     this.table = new QueueRecords(this.switches);
   }
 
   /** The webhooks of this process look at once; everybody else within 2 s. */
-  readonly committed = (): void => this.notifier.notify([]);
+  readonly committed = (): void => this.notifier.notify();
 
   async turn(tx: Executor, queue: QueueRecord, paused: boolean): Reply {
-    return succeed({ row: { ...queue, ...(await this.switches.turn(tx, queue.id, paused)) } });
+    return succeed({ row: { ...queue, ...(await this.switches.setPaused(tx, queue.id, paused)) } });
   }
 
   async retryFailed(tx: Executor, queue: QueueRecord): Reply {

@@ -1,4 +1,4 @@
-import { MOST_COUNTED, QUEUES, type QueueName } from '@countersign/events';
+import { MAX_COUNTED, QUEUES, type QueueName } from '@countersign/events';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
@@ -38,7 +38,7 @@ export class QueueAnswer {
   @ApiProperty(nullable({ format: 'date-time' }, { description: 'Since when; null while it runs.', example: null }))
   readonly pausedAt!: string | null;
 
-  @ApiProperty({ type: QueueCounts, description: `A number of ${MOST_COUNTED} means so many or more.` })
+  @ApiProperty({ type: QueueCounts, description: `A number of ${MAX_COUNTED} means so many or more.` })
   readonly counts!: Plain<QueueCounts>;
 
   @ApiProperty({

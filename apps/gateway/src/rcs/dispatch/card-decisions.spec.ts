@@ -51,7 +51,7 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
     },
     sessions: {
       markRcsDelivered: (_tx, ids, tapped) => call(`rcs ${ids.join()} of ${tapped?.join() ?? ''}`, []),
-      decide: (_tx, { ids, trigger }) => {
+      applyCardDecision: (_tx, { ids, trigger }) => {
         const live = ids.filter((id) => ended.includes(id));
         return call(`${trigger} ${ids.join()}`, { ended: live, eventIds: live.map((id) => `end of ${id}`) });
       },

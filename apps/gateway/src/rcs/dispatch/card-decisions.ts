@@ -30,7 +30,7 @@ export interface CardDecisionsOptions {
   readonly database: Pick<Database, 'transaction' | 'readThenWrite'>;
   readonly events: Pick<CardEventStore, 'claimEvents' | 'claimOldestEvents' | 'applyEvents' | 'recordTapResults'>;
   readonly arrivals: Pick<CardArrivalStore, 'prepareArrivals' | 'storeArrivals'>;
-  readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'decide'>;
+  readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'applyCardDecision'>;
 }
 
 /**
@@ -79,8 +79,8 @@ export class CardDecisions {
     const [approved, denied] = [idsOf('approve'), idsOf('deny')];
     await sessions.markRcsDelivered(tx, rcsDelivered, [...approved, ...denied]);
     const results = [
-      await sessions.decide(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
-      await sessions.decide(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),
+      await sessions.applyCardDecision(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
+      await sessions.applyCardDecision(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),
     ];
     const ended = results.flatMap((result) => result.ended);
     if (taps.length > 0) await store.recordTapResults(tx, taps, ended);

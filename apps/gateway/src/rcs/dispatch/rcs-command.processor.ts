@@ -60,7 +60,7 @@ export class RcsCommandProcessor {
     for (const command of commands) this.startCommand(command);
     if (commands.length === capacity) return true;
     const ms = await this.o.store.msToNextCommand();
-    if (ms !== null && ms < POLL_INTERVAL_MS) this.timers.setIn(Math.max(0, ms));
+    if (ms !== null && ms < POLL_INTERVAL_MS) this.timers.fireIn(Math.max(0, ms));
     return false;
   }
 

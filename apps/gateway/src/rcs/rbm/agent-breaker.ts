@@ -1,4 +1,4 @@
-import { doubledMs, spreadMs } from '@countersign/resilience';
+import { doubledMs, withJitterMs } from '@countersign/resilience';
 
 /**
  * The circuit breaker of an agent. An immutable value; times are monotonic milliseconds. Closed until FAILURES_TO_OPEN
@@ -52,6 +52,6 @@ export function recordFailure(
   if (breaker.openings === 0 && failure === 'down' && failures < FAILURES_TO_OPEN) return { ...breaker, failures };
   const openings = breaker.openings + 1;
   const { firstMs, capMs } = failure === 'down' ? DOWN : FORBIDDEN;
-  const openUntilMs = nowMs + spreadMs(doubledMs(firstMs, capMs, openings), random);
+  const openUntilMs = nowMs + withJitterMs(doubledMs(firstMs, capMs, openings), random);
   return { failures, openings, openedMs: nowMs, openUntilMs, probeUntilMs: -Infinity };
 }

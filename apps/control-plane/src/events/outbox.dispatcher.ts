@@ -1,0 +1,70 @@
+import type { Uuid } from '@countersign/ids';
+import { PollLoop } from '@countersign/schedule';
+import type { Mutex } from './mutex.js';
+import { MAX_SET, type Outbox } from './outbox.js';
+
+/** How often undispatched events are read whose wake-up was lost (architecture: a missing job is found within 5 s). */
+const POLL_INTERVAL_MS = 2_000;
+/** Ids of wake-ups that wait for a run at most; more are found by the poll. */
+const MAX_PENDING_IDS = 5_000;
+
+export interface OutboxDispatcherOptions {
+  readonly outbox: Pick<Outbox, 'dispatchNamed' | 'dispatchUndispatched'>;
+  /** Shared with the webhook dispatcher: a dispatch and a claim at once would both use the same capacity of a host. */
+  readonly mutex: Mutex;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Dispatches events soon after their commit: those named by wake-ups at once, all others by a poll. Rows decide what is
+ * dispatched, so a lost wake-up costs two seconds, a doubled one nothing, and any number of processes may dispatch.
+ */
+export class OutboxDispatcher {
+  private readonly loop: PollLoop;
+  private readonly pendingIds: Uuid[] = [];
+  /** The last poll found a full set. */
+  private morePolled = false;
+  private pollDueMs = 0;
+
+  constructor(private readonly options: OutboxDispatcherOptions) {
+    this.loop = new PollLoop({
+      everyMs: POLL_INTERVAL_MS,
+      work: () => options.mutex.runExclusive(() => this.run()),
+      onError: options.onError,
+    });
+    this.loop.trigger();
+  }
+
+  /** Dispatches these events, which were just committed. Never throws, never waits. */
+  wake(eventIds: readonly Uuid[]): void {
+    if (this.pendingIds.length + eventIds.length <= MAX_PENDING_IDS) this.pendingIds.push(...eventIds);
+    this.loop.trigger();
+  }
+
+  /** Starts no more dispatches and waits for the one under way. */
+  async stop(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  /** True when more is waiting. */
+  private async run(): Promise<boolean> {
+    const isPollDue = performance.now() >= this.pollDueMs;
+    const named = this.pendingIds.splice(0, MAX_SET);
+    const polled = await this.dispatch(named, isPollDue || this.morePolled);
+    this.morePolled = polled === MAX_SET;
+    if (isPollDue) this.pollDueMs = performance.now() + POLL_INTERVAL_MS;
+    return this.pendingIds.length > 0 || this.morePolled;
+  }
+
+  /** Resolves with the number of events that the poll dispatched. Named events that failed are retried by the next poll. */
+  private async dispatch(named: readonly Uuid[], poll: boolean): Promise<number> {
+    const { outbox, onError } = this.options;
+    try {
+      if (named.length > 0) await outbox.dispatchNamed(named);
+      return poll ? await outbox.dispatchUndispatched() : 0;
+    } catch (error) {
+      onError(error);
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import type { DueEvent } from '@countersign/events';
+import type { Executor } from '@countersign/postgres';
+import type { AfterCommit, EventSubscriber } from '../events/event.subscriber.js';
+import type { DeliveryStore } from './delivery.store.js';
+import type { WebhookDispatcher } from './webhook.dispatcher.js';
+
+/** Creates the deliveries of events. Deliveries for which their host has capacity are claimed as they are created. */
+export class DeliverySubscriber implements EventSubscriber {
+  constructor(
+    private readonly store: Pick<DeliveryStore, 'createDeliveries'>,
+    private readonly dispatcher: Pick<WebhookDispatcher, 'capacityForNew' | 'addClaimed'>,
+  ) {}
+
+  async handle(tx: Executor, events: readonly DueEvent[]): Promise<AfterCommit> {
+    // A test event is dispatched by its request, concurrently with claims: its delivery is left to the next claim.
+    if (events.some(({ type }) => type === 'webhook.test')) {
+      await this.store.createDeliveries(tx, events);
+      return () => undefined;
+    }
+    const startedMs = performance.now();
+    const created = await this.store.createDeliveries(tx, events, (host) => this.dispatcher.capacityForNew(host));
+    return () => this.dispatcher.addClaimed(created, startedMs);
+  }
+}
