@@ -11,12 +11,12 @@ import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
 let text: string;
-let told: DocumentedMessages;
+let documented: DocumentedMessages;
 
 beforeAll(async () => {
   harness = await ControlPlaneHarness.open();
   ({ text } = await harness.call('/v1/asyncapi.json', { key: null }));
-  told = DocumentedMessages.by(text);
+  documented = DocumentedMessages.by(text);
 });
 afterEach(() => {
   for (const client of clients.splice(0)) client.close();
@@ -57,9 +57,9 @@ describe('GET /v1/asyncapi.json', () => {
   });
 
   it('shows of every message one that is as it says', () => {
-    expect(told.examples().length).toBeGreaterThan(15);
-    for (const [name, payload] of told.examples())
-      expect([name, told.faults(name, 'payload', payload)]).toEqual([name, []]);
+    expect(documented.examples().length).toBeGreaterThan(15);
+    for (const [name, payload] of documented.examples())
+      expect([name, documented.faults(name, 'payload', payload)]).toEqual([name, []]);
   });
 });
 
@@ -89,7 +89,7 @@ describe('the webhooks of the document', () => {
       const wanted = [...sessions.map((name) => `verification.${name}`), 'webhook.test'];
       await until('every kind of event came', 20_000, () => wanted.every((type) => seen().includes(type)));
       for (const posted of receiver.received)
-        expect([posted.body, told.webhookFaults(posted)]).toEqual([posted.body, []]);
+        expect([posted.body, documented.webhookFaults(posted)]).toEqual([posted.body, []]);
     } finally {
       await receiver.close();
     }
@@ -98,9 +98,9 @@ describe('the webhooks of the document', () => {
 
 describe('the frames of the document', () => {
   /** The kinds of all received messages, after each was checked against the document. */
-  function heard(): Set<string> {
+  function receivedKinds(): Set<string> {
     const said = clients.flatMap((client) => client.said);
-    for (const frame of said) expect([frame, told.frameFaults(frame)]).toEqual([frame, []]);
+    for (const frame of said) expect([frame, documented.frameFaults(frame)]).toEqual([frame, []]);
     return new Set(said.map((frame) => String(frame.type === 'event' ? frame['event'] : frame.type)));
   }
 
@@ -122,7 +122,7 @@ describe('the frames of the document', () => {
     client.send('{');
     await client.next('error');
     const kinds = [...events.map((name) => `verification.${name}`), 'welcome', 'subscribed', 'unsubscribed', 'pong'];
-    expect([...heard()]).toEqual(expect.arrayContaining([...kinds, 'error']));
+    expect([...receivedKinds()]).toEqual(expect.arrayContaining([...kinds, 'error']));
   });
 
   it('are the events of a page, which have fewer fields', async () => {
@@ -134,7 +134,7 @@ describe('the frames of the document', () => {
     await harness.approve(id);
     const { data } = await client.event('verification.completed');
     expect(Object.keys(data ?? {})).toHaveLength(8);
-    expect([...heard()]).toEqual(['welcome', 'authenticated', 'subscribed', 'verification.completed']);
+    expect([...receivedKinds()]).toEqual(['welcome', 'authenticated', 'subscribed', 'verification.completed']);
   });
 
   it('are the bind events of an engineer, and the last message to every client', async () => {
@@ -154,6 +154,6 @@ describe('the frames of the document', () => {
     await client.event('bind.updated');
     await beside.stop();
     expect(await client.end()).toBe(1001);
-    expect([...heard()]).toEqual(['welcome', 'subscribed', 'bind.updated', 'closing']);
+    expect([...receivedKinds()]).toEqual(['welcome', 'subscribed', 'bind.updated', 'closing']);
   });
 });
