@@ -20,7 +20,7 @@ const object = (properties: object, required: readonly string[] = []): object =>
   additionalProperties: false,
 });
 const mapOf = (value: object): object => ({ type: 'object', additionalProperties: value });
-/** A variable without a value is passed on from where compose is run. */
+/** Compose passes on a variable without a value from its own environment. */
 const ENVIRONMENT = mapOf({ type: ['string', 'number', 'boolean', 'null'] });
 const NETWORK = {
   type: ['object', 'null'],

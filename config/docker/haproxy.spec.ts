@@ -38,14 +38,14 @@ describe('haproxy.cfg', () => {
     );
   });
 
-  it('says on every response, its own refusals too, that the host has TLS alone and that no type is to be guessed', () => {
+  it('sets HSTS and nosniff on every response, its own refusals included', () => {
     const config = readFileSync(FILE, 'utf8');
     // http-response rules are not run for responses that HAProxy makes itself.
     expect(config).toMatch(/^ {2}http-after-response set-header Strict-Transport-Security "max-age=31536000"$/m);
     expect(config).toMatch(/^ {2}http-after-response set-header X-Content-Type-Options nosniff$/m);
   });
 
-  it('judges webhook requests before their bodies are read, and waits for bodies itself', () => {
+  it('limits webhook requests before their bodies are read, and buffers bodies itself', () => {
     const config = readFileSync(FILE, 'utf8');
     const gateways = config.slice(config.indexOf('\nbackend gateways'));
     expect(gateways).toContain('option http-buffer-request');

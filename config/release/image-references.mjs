@@ -1,4 +1,4 @@
-// Where the production files name images, and how a name is read.
+// Finds image references in the production files and parses them.
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 
 /** Compose merges anchors with `<<`. */
@@ -9,12 +9,12 @@ const REFERENCE =
   /^(?<name>(?:[a-z0-9.-]+:\d+\/)?[a-z0-9._/-]+)(?::(?<tag>[\w][\w.-]{0,127}))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
 
 /**
- * Reads a reference as docker does: without a registry it is Docker Hub's, and there without a folder `library/`'s.
+ * Parses a reference as docker does: the default registry is Docker Hub, and its default namespace is `library/`.
  *
  * @param {string} text `haproxy:3.2-bookworm`, `ghcr.io/owner/name:tag@sha256:…`
  * @returns {{ registry: string, repository: string, tag: string, digest: string | null, tagged: string }} tagged: the
- *   reference as it was written, without its digest
- * @throws {Error} for what is no reference
+ * reference as it was written, without its digest
+ * @throws {Error} if the text is no reference
  */
 export function parseReference(text) {
   const { name, tag = DEFAULT_TAG, digest = null } = REFERENCE.exec(text)?.groups ?? {};
@@ -28,7 +28,7 @@ export function parseReference(text) {
 }
 
 /**
- * The images that a compose file pulls, each once; a service that is built here names what it is built as.
+ * The images of a compose file, without duplicates; for a service that is built here, the name that its build gets.
  *
  * @param {string} text
  * @returns {string[]}
@@ -39,7 +39,7 @@ export function imagesOfCompose(text) {
 }
 
 /**
- * The images that a Dockerfile begins with, each once: those of FROM, an argument by its default.
+ * The base images of a Dockerfile (FROM), without duplicates; arguments are replaced by their defaults.
  *
  * @param {string} text
  * @returns {string[]}
@@ -61,7 +61,7 @@ function imageOf(base, defaults) {
 }
 
 /**
- * The text with other references in place of some. A reference ends where the line or a quote does.
+ * Replaces references in the text. A reference ends at the end of its line or at a quote.
  *
  * @param {string} text
  * @param {ReadonlyMap<string, string>} replacements

@@ -1,4 +1,4 @@
-// What a release holds besides its code: images by digest, and a list of every package that goes into the product.
+// Pins the images of a release by digest and writes the list of all packages of the product.
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,10 @@ const FILES = [
   ['config/docker/Dockerfile', imagesOfDockerfile],
 ];
 const MAX_SBOM_OCTETS = 64 * 1024 * 1024;
-/** Without --omit, which leaves out every package that a tool needs, too: those of the product are chosen here. */
+/**
+ * Without --omit, because --omit also leaves out packages of the product that a tool needs; installedPackages selects
+ * instead.
+ */
 const SBOM = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
 
 /**
@@ -29,8 +32,8 @@ async function readFiles(root) {
 }
 
 /**
- * Puts behind every tag the digest that it has now, in place: `haproxy:3.2-bookworm@sha256:…`. A digest that is there is
- * replaced by that of today. Nothing is written unless all of them were found.
+ * Appends to every tag the digest that the registry has for it now, in place: `haproxy:3.2-bookworm@sha256:…`. An
+ * existing digest is replaced. Writes nothing unless every digest was found.
  *
  * @param {{ root: string, registry: { digestOf: (reference: object) => Promise<string> } }} options
  * @returns {Promise<{ file: string, image: string }[]>} the images as they are named now
@@ -47,7 +50,7 @@ export async function pinImages({ root, registry }) {
 }
 
 /**
- * Images of the production files that are named by a tag alone.
+ * Images of the production files that have a tag but no digest.
  *
  * @param {{ root: string }} options
  * @returns {Promise<{ file: string, image: string }[]>}
@@ -60,8 +63,8 @@ export async function unpinnedImages({ root }) {
 }
 
 /**
- * Writes the software bill of materials (CycloneDX 1.5) of what the images hold, from the lock file alone: every package
- * with its version, licence and SHA-512, and what depends on what.
+ * Writes the software bill of materials (CycloneDX 1.5) of the images, from the lock file alone: every package with its
+ * version, licence and SHA-512, and the dependencies between them.
  *
  * @param {{ root: string, file: string }} options
  * @returns {Promise<number>} how many packages it lists
@@ -71,7 +74,7 @@ export async function writeSbom({ root, file }) {
   const bom = JSON.parse(stdout);
   const { name, packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'));
   const { component } = bom.metadata;
-  // npm calls it by the folder it lies in.
+  // npm sets the name of the folder here.
   component.name = name;
   const listed = installedPackages(packages);
   const components = bom.components.filter((each) => listed.has(each['bom-ref']));
@@ -83,7 +86,7 @@ export async function writeSbom({ root, file }) {
   return components.length;
 }
 
-/** `name@version` of what `npm ci --omit=dev --omit=optional` installs, which is what the images hold. */
+/** `name@version` of the packages that `npm ci --omit=dev --omit=optional` installs: those in the images. */
 function installedPackages(packages) {
   const installed = Object.entries(packages).filter(
     ([folder, { dev, optional, devOptional }]) => folder !== '' && !dev && !optional && !devOptional,

@@ -1,13 +1,13 @@
-// A reader of image registries, by the OCI distribution specification 1.1 and the token authentication of CNCF Distribution.
+// A client of image registries: OCI distribution specification 1.1 and the token authentication of CNCF Distribution.
 import { createHash } from 'node:crypto';
 
-/** Docker Hub answers the API at another name than its images have. */
+/** Docker Hub serves its API under another host name than that of its images. */
 const HUB = 'docker.io';
 const HUB_URL = 'https://registry-1.docker.io';
 const CALL_TIMEOUT_MS = 30_000;
 /** An index has a few KB. */
 const MAX_MANIFEST_OCTETS = 4 * 1024 * 1024;
-/** Indexes before single manifests: a digest is to hold on every architecture that its tag has. */
+/** Indexes before single manifests: the digest must be valid for every architecture of the tag. */
 const ACCEPTED = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -15,7 +15,7 @@ const ACCEPTED = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ];
 
-/** Asks registries which digest a tag has now. Public images only: it has no credentials. */
+/** Requests the current digest of a tag. Public images only: it has no credentials. */
 export class Registry {
   #hubUrl;
   #tokens = new Map();
@@ -26,7 +26,7 @@ export class Registry {
   }
 
   /**
-   * The digest of what a tag names now. The manifest itself is read and digested: what a header says is only compared.
+   * The current digest of a tag. It is computed from the manifest; the digest in the response header is only compared.
    *
    * @param {{ registry: string, repository: string, tag: string }} reference
    * @returns {Promise<string>} `sha256:…`
@@ -45,7 +45,7 @@ export class Registry {
     return digest;
   }
 
-  /** Asks, and once more with a token where the registry wants one. */
+  /** Sends a GET request; repeats it with a token if the registry requires one. */
   async #get(url, repository) {
     const { origin } = new URL(url);
     const key = `${origin} ${repository}`;
@@ -66,7 +66,7 @@ const call = (url, token) =>
     throw new Error(`${url} cannot be reached: ${error.cause?.message ?? error.message}`, { cause: error });
   });
 
-/** A token for anybody who wants to pull, from where the challenge says (RFC 6750, 3). */
+/** Requests an anonymous pull token from the address in the challenge (RFC 6750, 3). */
 async function tokenFor(challenge, repository) {
   const [, parameters = ''] = /^Bearer\s+(.*)$/i.exec(challenge) ?? [];
   const said = new Map([...parameters.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
@@ -93,7 +93,7 @@ async function bodyOf(response, url) {
   return Buffer.concat(chunks);
 }
 
-/** The first error of a body in the specification's form, or its beginning. */
+/** The first error of a body in the specification's form, or the beginning of the body. */
 function errorIn(body) {
   const text = body.toString('utf8');
   try {

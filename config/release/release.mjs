@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Before a release is tagged: `npm run release:prepare`. Afterwards, or in a check: `npm run release:prepare -- --check`.
+// `npm run release:prepare` runs before a release is tagged; `npm run release:prepare -- --check` checks afterwards.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -14,10 +14,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FILES = ['docker-compose.yml', 'config/docker/Dockerfile'];
 const INDEX = 'application/vnd.oci.image.index.v1+json';
 
-/** A registry as the distribution specification describes it: pulls need a token, which anybody gets for one repository. */
+/**
+ * A registry as in the distribution specification: a pull needs a token, which is given to anybody, for one repository.
+ */
 let server: Server;
 let url: string;
-/** The manifests of `repository:tag`; a test changes them. */
+/** The manifests of `repository:tag`; tests change them. */
 const manifests = new Map<string, { readonly type: string; readonly body: string; readonly said?: string }>();
 const asked: string[] = [];
 
@@ -105,7 +107,7 @@ describe('a release', () => {
     expect(images()[0]).toBe(`${tagged}@${sha256(moved)}`);
   });
 
-  it('asks for a token once for each repository', async () => {
+  it('requests a token once for each repository', async () => {
     const registry = new Registry({ hubUrl: url });
     const reference = { registry: 'docker.io', repository: 'library/redis', tag: 'x' };
     manifests.set('library/redis:x', { type: INDEX, body: indexOf('x') });
@@ -162,7 +164,7 @@ describe('a release', () => {
       Record<string, string>
     >;
     expect(names).toEqual(expect.arrayContaining(Object.keys(dependencies ?? {})));
-    // Whatever a listed package needs is listed.
+    // Every dependency of a listed package is listed.
     const { packages } = JSON.parse(textOf('package-lock.json')) as {
       readonly packages: Readonly<Record<string, { readonly version?: string; readonly dependencies?: object }>>;
     };

@@ -1,4 +1,4 @@
-// `npm start` as root: every process of the run, the launcher included, becomes an unprivileged account.
+// `npm start` as root: every process of the run, the launcher included, switches to an unprivileged account.
 import { lchownSync, lstatSync, readdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,12 +9,13 @@ import { ROOT } from './prepare.mjs';
 import { StartError } from './progress.mjs';
 
 /**
- * Gives the data directory to the account that PostgreSQL runs under, and becomes that account. Does nothing unless this
- * is root. Where the account cannot reach the program or the data directory, the run stays root's and says so, as long as
- * the directory and the files in it are root's; else it ends.
+ * Changes the owner of the data directory to the account that PostgreSQL runs under and switches this process to that
+ * account. Does nothing unless this process is root's. If the account cannot reach the program or the data directory,
+ * the run stays root's and logs that, provided that the directory and its files belong to root; otherwise the run ends.
  *
- * @param {{ dataDir: string, owner: number, env: Record<string, string | undefined>, log: (message: string) => void }} options
- *   owner: of the data directory, as openDataDir found it
+ * @param {{ dataDir: string, owner: number, env: Record<string, string | undefined>, log: (message: string) => void }}
+ * options
+ * owner: of the data directory, as openDataDir found it
  */
 export function becomeUnprivileged({ dataDir, owner, env, log }) {
   if (process.getuid?.() !== 0) return;
@@ -29,7 +30,7 @@ export function becomeUnprivileged({ dataDir, owner, env, log }) {
     log(`everything but PostgreSQL runs as root: ${obstacle}`);
     return;
   }
-  // The links between its libraries may still have to be made in node_modules.
+  // Creates the links between PostgreSQL's libraries in node_modules while this process may still write there.
   if (!env.DATABASE_URL) findBinaries(account);
   if (owner === 0) {
     for (const entry of ownEntries(dataDir)) handOver(path.join(dataDir, entry), account);
@@ -45,7 +46,7 @@ export function becomeUnprivileged({ dataDir, owner, env, log }) {
   log(`started as root: runs as ${name} (uid ${uid}), and so do PostgreSQL, Redis and the apps; ${dataDir} is theirs`);
 }
 
-/** Why the account cannot run the program on these data, with what to do about it; undefined when it can. */
+/** Why the account cannot run the program on this data directory, and the remedy; undefined if it can. */
 function obstacleOf(account, dataDir, owner) {
   const { name } = account;
   const needed = [process.execPath, path.join(ROOT, 'package.json'), path.join(ROOT, 'node_modules/pg/package.json')];
@@ -68,9 +69,9 @@ function obstacleOf(account, dataDir, owner) {
 }
 
 /**
- * Root's folders are entered, no others: what is in a folder of the account is the account's, and could be exchanged for
- * a link while this looks. Links, and files with a second name, end the run. A folder changes hands after what is in it, so
- * that a hand-over that was cut short goes on the next time.
+ * Enters only folders that belong to root: the account could exchange entries of its own folders for links during the
+ * hand-over. Links, and files with several names, end the run. A folder changes its owner after its entries, so that an
+ * interrupted hand-over continues at the next run.
  */
 function handOver(file, account) {
   const found = lstatSync(file);

@@ -16,8 +16,8 @@ const noteOf = (dataDir) => path.join(dataDir, 'processes.json');
 const logOf = (dataDir, name) => path.join(dataDir, 'logs', `${name}.log`);
 
 /**
- * Starts an app. It logs to a file of its own, since a pipe would die with us; it learns of our end, however we end, by
- * the IPC channel. Detached, so that Ctrl-C in a terminal reaches it through us, in order.
+ * Starts an app. It logs to a file, because a pipe would break at the launcher's end; it detects that end by its IPC
+ * channel. Detached: on Ctrl-C in a terminal the launcher stops the apps in order.
  */
 export function startApp({ name, phase, environment, dataDir, lifecycle, log }) {
   lifecycle.signal.throwIfAborted();
@@ -49,7 +49,7 @@ function noteApp(dataDir, name, pid) {
   writePrivate(noteOf(dataDir), JSON.stringify([...noted, { name, ...identify(pid) }]));
 }
 
-/** Apps whose launcher was killed stop by themselves, but they keep their ports until they have. */
+/** Apps of a killed launcher stop by themselves, but they keep their ports until then. */
 export async function endLeftOverApps({ dataDir, log }) {
   const noted = readJson(noteOf(dataDir)) ?? [];
   const found = noted.filter(

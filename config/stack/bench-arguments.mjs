@@ -1,7 +1,7 @@
 // The command line of `npm run bench`.
 import { StartError } from './progress.mjs';
 
-/** Every section; a soak runs only when it is named. */
+/** Every section; soak runs only if it is named. */
 const SECTIONS = [
   'create',
   'inbound',
@@ -15,7 +15,7 @@ const SECTIONS = [
   'soak',
   'usage',
 ];
-/** The sections that reach a build by its public interfaces alone. */
+/** The sections that use only the public interfaces of a build. */
 const COMPARED = ['create', 'create-half', 'inbound', 'inbound-half', 'check', 'poll', 'webhooks'];
 /** Compared when no section is named. */
 const COMPARED_BY_DEFAULT = ['create', 'inbound'];

@@ -13,10 +13,10 @@ function git(...args) {
 }
 
 /**
- * Checks the commit out into a worktree and builds its applications. The worktree is the caller's to remove.
+ * Checks the commit out into a worktree and builds its applications. The caller removes the worktree.
  *
  * @param {{ commit: string, folder: string, log: (message: string) => void, signal: AbortSignal }} options
- *   folder: does not exist yet
+ * folder: does not exist yet
  * @returns {Promise<{ name: string, dist: string }>} name: the short hash
  */
 export async function buildCommit({ commit, folder, log, signal }) {

@@ -1,4 +1,5 @@
-// Processes that the bench starts end with it by their IPC channel. One that is stopped (SIGSTOP) cannot see its channel close.
+// Processes of the bench end with it by their IPC channel. A stopped process (SIGSTOP) cannot detect that its channel
+// closed.
 import { existsSync, readFileSync } from 'node:fs';
 import { commandLine, endProcess, identify } from './processes.mjs';
 
@@ -8,7 +9,7 @@ const STOP_TIMEOUT_MS = 5_000;
  * Ends the processes that a killed bench has left.
  *
  * @param {string} file process ids, one a line, as test/bench/processes.ts writes them
- * @param {string[]} folders the builds that were started from: an id that another program has by now is left alone
+ * @param {string[]} folders the folders of the builds: an id that another program has by now is ignored
  */
 export async function endLeftOvers(file, folders) {
   if (!existsSync(file)) return;
@@ -20,7 +21,7 @@ export async function endLeftOvers(file, folders) {
         process.kill(found.pid, 'SIGCONT');
         await endProcess(found, 'SIGTERM', STOP_TIMEOUT_MS);
       } catch (error) {
-        if (error.code !== 'ESRCH') throw error; // it has ended meanwhile
+        if (error.code !== 'ESRCH') throw error; // the process has ended meanwhile
       }
     }),
   );

@@ -40,7 +40,7 @@ async function storesIn(dataDir, env) {
   const stores = await startStores({ env, dataDir, lifecycle, log });
   const { databaseUrl, superuserUrl, redisUrl, queues, postgresPid, redisPid } = stores;
   const variables = {
-    // The bench makes databases, and earlier builds migrate with the role of their daemons.
+    // The bench creates databases, and earlier builds migrate with the role of their daemons.
     DATABASE_URL: superuserUrl ?? databaseUrl,
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
     ...(postgresPid === undefined ? {} : { BENCH_POSTGRES_PID: String(postgresPid) }),
@@ -49,7 +49,7 @@ async function storesIn(dataDir, env) {
   return { queues, variables };
 }
 
-/** Runs a script of the bench; what it leaves is ended before the stores are. */
+/** Runs a script of the bench; processes that it leaves are ended before the stores are. */
 async function runBench({ script, args, variables, dataDir, builds }) {
   const certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log });
   const processFile = path.join(dataDir, 'processes');
@@ -76,7 +76,7 @@ async function runSections({ sections }) {
   return runBench({ script: 'main.js', args: sections, variables, dataDir, builds: [DIST] });
 }
 
-/** Each build has servers of its own: no cache, lock, notification or checkpoint of one is seen by the other. */
+/** Each build has servers of its own, so that the builds share no cache, lock, notification or checkpoint. */
 async function compare({ sections, against, pairs }) {
   const dataDir = temporaryFolder();
   const folder = path.join(dataDir, 'commit');
@@ -84,7 +84,7 @@ async function compare({ sections, against, pairs }) {
   const { signal } = lifecycle;
   const building = buildCommit({ commit: against, folder, log, signal });
   const commit = await lifecycle.during('apps', building);
-  // Servers that the user names would be shared by both; without Redis means without for both.
+  // Servers named by the user would be shared by both builds; without Redis means without Redis for both.
   const env = { ...process.env, DATABASE_URL: '', REDIS_URL: process.env.REDIS_URL === '' ? '' : undefined };
   const sides = [];
   for (const side of [commit, { name: 'working tree', dist: DIST }]) {

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
 /** Longest life of a server certificate that common clients accept. */
 const SERVER_DAYS = 397;
-/** Clocks differ: a certificate is valid a little before it was made. */
+/** Clocks differ, so a certificate becomes valid a little before its creation. */
 const BACKDATED_DAYS = 1;
 const RENEW_WHEN_LEFT_DAYS = 30;
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -22,8 +22,8 @@ const pathsIn = (dataDir) => ({
 });
 
 /**
- * Makes sure that `ca.pem`, `server.pem` and `server.key` in the data directory are there, cover the hosts and are valid
- * for at least 30 more days. The authority stays the same for as long as it lives, so that who trusts it goes on to.
+ * Creates `ca.pem`, `server.pem` and `server.key` in the data directory if they are missing, do not cover the hosts or
+ * expire within 30 days. The authority is kept until it expires, so that clients need to trust it only once.
  *
  * @param {{ dataDir: string, hosts: string[], log: (message: string) => void, nowMs?: number }} options
  * @returns {Promise<{ caFile: string, certFile: string, keyFile: string }>}
@@ -44,7 +44,7 @@ function isCurrent(certFile, keyFile, nowMs) {
   try {
     return Date.parse(new X509Certificate(readFileSync(certFile)).validTo) - nowMs > RENEW_WHEN_LEFT_DAYS * DAY_MS;
   } catch {
-    return false; // cut short by a crash
+    return false; // truncated by a crash
   }
 }
 
@@ -54,7 +54,7 @@ function covers({ caFile, certFile }, hosts) {
   return signed && hosts.every((host) => (net.isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)));
 }
 
-/** The writer loads an X.509 library, which costs 0.15 s: only a run that has something to write pays it. */
+/** The writer loads an X.509 library, which takes 0.15 s: only a run that writes a certificate loads it. */
 async function certificateWriter(nowMs) {
   const x509 = (await import('@peculiar/x509')).default;
   x509.cryptoProvider.set(webcrypto);

@@ -31,7 +31,7 @@ it('writes a server certificate for every host, signed by an authority that may 
   expect(statSync(path.join(dataDir, 'ca.key')).mode & 0o777).toBe(0o600);
 });
 
-it('leaves what is right alone', async () => {
+it('leaves valid files unchanged', async () => {
   const { certFile } = await ensure();
   const before = readFileSync(certFile, 'utf8');
   await ensure();

@@ -2,12 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The file to write goes in by the environment, since vitest gives a reporter on its command line no options. */
+/**
+ * The environment carries the output file's name, because vitest gives no options to a reporter on its command line.
+ */
 export const REPORT_VARIABLE = 'COUNTERSIGN_TEST_REPORT';
 
 /**
- * @typedef {{ file: string, name: string, note?: string }} ToldTest
- * @typedef {{ passed: number, failed: ToldTest[], skipped: ToldTest[] }} TestCount
+ * @typedef {{ file: string, name: string, note?: string }} ReportedTest
+ * @typedef {{ passed: number, failed: ReportedTest[], skipped: ReportedTest[] }} TestCount
  */
 
 export default class CountReporter {
@@ -26,16 +28,16 @@ function countOf(modules, unhandledErrors) {
   return {
     passed: inState('passed').length,
     failed: [
-      ...inState('failed').map((test) => told(test, test.result().errors)),
-      ...broken.map((group) => told(group, group.errors())),
+      ...inState('failed').map((test) => reportOf(test, test.result().errors)),
+      ...broken.map((group) => reportOf(group, group.errors())),
       ...unhandledErrors.map((error) => ({ file: 'outside any test', name: error.name, note: error.message })),
     ],
-    skipped: inState('skipped').map((test) => ({ ...told(test, []), note: test.result().note })),
+    skipped: inState('skipped').map((test) => ({ ...reportOf(test, []), note: test.result().note })),
   };
 }
 
-/** A test, a group or a file, with the first line of what was wrong with it. */
-function told(entity, [error]) {
+/** A test, a group or a file, with the first line of its error. */
+function reportOf(entity, [error]) {
   const file = path.relative(process.cwd(), (entity.module ?? entity).moduleId);
   return { file, name: entity.fullName ?? 'the whole file', note: error?.message.split('\n')[0] };
 }

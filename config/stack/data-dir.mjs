@@ -1,4 +1,4 @@
-// The data directory of a run: who owns it, and who else could have written to it.
+// Checks of the data directory of a run: its owner, and which other accounts could have written to it.
 import { accessSync, constants, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { StartError } from './progress.mjs';
@@ -9,10 +9,10 @@ const NEW_FOLDER_MODE = 0o755;
 const OTHERS_MAY_WRITE = 0o002;
 const GROUP_MAY_WRITE = 0o020;
 const STICKY = 0o1000;
-/** As Linux: a path with more links is a loop. */
+/** As in Linux: a path with more links is a loop. */
 const MAX_LINKS = 40;
 
-/** The names that a run gives to its files. Files with other names are neither handed over nor judged. */
+/** The names that a run gives to its files. Files with other names are neither handed over nor checked. */
 const OWN_NAMES =
   /^(lock|quickstart|secrets|processes|ca|server|rbm-service-account|postgres|logs$|redis$|compiled$)([-.].*)?$/;
 /** The server's own folder belongs to the account that runs it. */
@@ -26,14 +26,15 @@ const ELSEWHERE = 'or set COUNTERSIGN_DATA_DIR to a folder of your own';
  * @typedef {object} Accounts
  * @property {number | undefined} uid of this process; nothing is checked where the system has no user ids
  * @property {number | undefined} accountUid the account that root becomes
- * @property {string} program the folder of the program. Whoever may change it, or rename a folder above it, decides what
- *   runs here anyway
+ * @property {string} program the folder of the program. An account that may change it, or rename a folder above it,
+ * controls this run anyway
  */
 
 /**
- * Makes the data directory unless it is there. Throws a StartError when it, a folder above it or a file in it is, or may
- * be, controlled by an account other than root, the one that runs this, and the one that root becomes. Nothing in the
- * directory has been opened until then. POSIX ACLs are seen as far as the mode shows them.
+ * Creates the data directory unless it exists. Throws a StartError if the directory, a folder above it or a file in it
+ * is, or may be, controlled by an account other than root, the account of this process, and the account that root
+ * switches to. Opens nothing in the directory before these checks. POSIX ACLs are checked as far as the mode shows
+ * them.
  *
  * @param {string} dataDir absolute
  * @param {Accounts} accounts
@@ -63,19 +64,19 @@ export function openDataDir(dataDir, accounts) {
       `other accounts may write to ${dataDir}: look at what is in it and run "chmod go-w ${dataDir}", ${ELSEWHERE}`,
     );
   }
-  // Root reads nothing in a directory of the account: it becomes the account first.
+  // Root reads nothing in a directory of the account: it switches to the account first.
   if (found.uid === accounts.uid || found.uid === ROOT_UID) checkContents(dataDir, accounts);
   return { owner: found.uid };
 }
 
-/** Owners that a data directory and the files in it may have. */
+/** Permitted owners of a data directory and its files. */
 const ownersOf = ({ uid, accountUid }) => [ROOT_UID, uid, accountUid].filter((each) => each !== undefined);
 
-/** Whoever owns a folder above, or may write to it, can put another directory in the place of this one. */
+/** An account that owns or may write to a folder above could replace the data directory with another one. */
 function checkParents(dataDir, { uid, accountUid, program }, found) {
   const programFolders = foldersOn(program);
   const trusted = [ROOT_UID, uid, lstatSync(program).uid];
-  // Root does nothing in a directory of the account but to become the account.
+  // Root does nothing in a directory of the account except switch to the account.
   if (accountUid !== undefined && found?.uid === accountUid) trusted.push(accountUid);
   for (const folder of placesOn(path.dirname(dataDir))) {
     if (programFolders.includes(folder)) continue;
@@ -161,10 +162,10 @@ function isPrivateGroup(gid, uid) {
   return members.every((name) => owners.includes(name));
 }
 
-/** Entries of a data directory with names that a run gives. */
+/** Entries of a data directory with names that runs use. */
 export const ownEntries = (dataDir) => readdirSync(dataDir).filter((entry) => OWN_NAMES.test(entry));
 
-/** The first entry of a data directory that no run has made, or undefined. */
+/** The first entry of a data directory with a name that no run uses, or undefined. */
 export const strangeEntry = (dataDir) => readdirSync(dataDir).find((entry) => !OWN_NAMES.test(entry));
 
 function checkContents(dataDir, accounts) {
@@ -186,7 +187,7 @@ const entriesIn = (folder) =>
   lstatOrNot(folder)?.isDirectory() ? readdirSync(folder).map((entry) => path.join(folder, entry)) : [];
 
 /**
- * Refuses what root must not give to another account or follow: a link leads to another file, and so does a second name.
+ * Rejects entries that root must not hand over or follow: links, and files with several names.
  *
  * @param {string} file
  * @param {import('node:fs').Stats} found of lstat
@@ -203,7 +204,10 @@ export function checkEntry(file, found) {
   }
 }
 
-/** What root could not trust if it stayed root in a directory of its own: the first file there that another account owns. */
+/**
+ * The first file in the data directory that another account owns: if there is one, root must not stay root in that
+ * directory.
+ */
 export const foreignEntry = (dataDir) => {
   const folders = READ_FOLDERS.map((name) => path.join(dataDir, name));
   const own = ownEntries(dataDir).filter((entry) => !SERVER_FOLDER.test(entry));
@@ -212,8 +216,8 @@ export const foreignEntry = (dataDir) => {
 };
 
 /**
- * Whether a process may be ended because a file names it. A file that root alone could write may name any process; one of
- * another account, or in a folder of another account, only processes of that account.
+ * Whether a process may be ended because a file names it. A file that root alone could write may name any process; a
+ * file of another account, or in a folder of another account, only processes of that account.
  *
  * @param {number} pid
  * @param {readonly string[]} places the file, and the folders on the way to it from the data directory

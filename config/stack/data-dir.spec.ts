@@ -77,7 +77,7 @@ describe('a data directory', () => {
     expect(open(path.join(above, 'a/data'))).toEqual({ owner: own });
   });
 
-  it('below the program is judged by itself: whoever may write above it may replace the program', () => {
+  it('below the program is checked alone: an account that may write above it may replace the program anyway', () => {
     const program = path.join(folder, 'program');
     mkdirSync(program);
     chmodSync(folder, 0o777);

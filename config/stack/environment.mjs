@@ -1,11 +1,11 @@
-// What the apps of a development run are told: what the user set, else what this run made.
+// The environment of the apps of a development run: values of the user, else values of this run.
 import os from 'node:os';
 import path from 'node:path';
 import { GATEWAY } from './postgres-roles.mjs';
 
 /**
- * Receivers of webhooks on this machine are allowed, over plain http too, so that the demo works; and so fast that a first
- * load test is not a test of what one receiver is given.
+ * Webhook receivers on this machine are allowed, also over plain http, so that the demo works; the rate per host is
+ * high enough for a first load test.
  */
 const WEBHOOK_DEFAULTS = {
   WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
@@ -14,18 +14,18 @@ const WEBHOOK_DEFAULTS = {
 };
 /** A first load test may send all its messages from one phone. */
 const MO_DEFAULTS = { MO_SENDER_PER_SECOND: '10000' };
-/** A phone that is given RCS on the simulator's page gets the next card at once. */
+/** A phone that is switched to RCS on the simulator's page gets the next card at once. */
 const RCS_DEFAULTS = { RCS_UNREACHABLE_SECONDS: '0' };
 const RBM_VARIABLES = ['RBM_BASE_URL', 'RBM_SERVICE_ACCOUNT_FILE', 'RBM_CLIENT_TOKEN'];
 const SIMULATOR_SYSTEM_ID = 'simulator';
 const WILDCARDS = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 const bracketed = (host) => (host.includes(':') ? `[${host}]` : host);
-/** Where a listener on this host is reached from this machine. */
+/** The address by which this machine reaches a listener on this host. */
 const reachable = (host) => bracketed(WILDCARDS[host] ?? host);
 
 /**
- * Where everything is reached.
+ * The URLs and addresses of all listeners.
  *
  * @param {Record<string, string | undefined>} env
  * @param {ReturnType<typeof import('./ports.mjs').listenersOf>} listeners
@@ -49,7 +49,7 @@ export function placesOf(env, listeners) {
   };
 }
 
-/** The names and addresses that the local certificate is for. */
+/** The host names and addresses in the local certificate. */
 export function certificateHosts(env) {
   const own = [env.CONTROL_PLANE_HOST, env.GATEWAY_SMPP_HOST, publicHost(env.PUBLIC_BASE_URL), os.hostname()];
   const named = own.filter((host) => host && !(host in WILDCARDS));
@@ -60,20 +60,20 @@ function publicHost(url) {
   try {
     return url ? new URL(url).hostname.replace(/^\[|\]$/g, '') : undefined;
   } catch {
-    return undefined; // the control plane says what is wrong with it
+    return undefined; // the control plane reports the error
   }
 }
 
-/** A certificate and its key go together: who sets one of them gets neither from here. */
+/** A certificate and its key belong together: if the user sets one of them, the run provides neither. */
 function certificateUnless(env, prefix, { certFile, keyFile }) {
   const [certVariable, keyVariable] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`];
   return env[certVariable] || env[keyVariable] ? {} : { [certVariable]: certFile, [keyVariable]: keyFile };
 }
 
-/** Whether cards go to the simulator. Who sets one of the variables has a service of his own, and gets none of ours. */
+/** Whether cards go to the simulator. If the user sets one of the variables, the run provides none of them. */
 export const cardsAreSimulated = (env) => RBM_VARIABLES.every((variable) => !env[variable]);
 
-/** The RBM service that the simulator plays: what it is told of the gateway, and the gateway of it. */
+/** The RBM service of the simulator: its settings for reaching the gateway, and the gateway's for reaching it. */
 function rbmOf(env, places, { rbmClientToken }, serviceAccountFile) {
   if (!cardsAreSimulated(env)) return {};
   return {
@@ -88,7 +88,7 @@ function rbmOf(env, places, { rbmClientToken }, serviceAccountFile) {
 }
 
 /**
- * What the demo site is told of its account, once there is one.
+ * The demo site's settings of its account, once the account exists.
  *
  * @returns {Record<string, string>}
  */
@@ -103,7 +103,7 @@ export function demoEnvironmentOf({ places, caFile, demo }) {
   };
 }
 
-/** What only some of the processes need, by those that do; the others never have it in their environment. */
+/** Variables that only some processes get, each with those processes. */
 const GIVEN_TO = {
   DATABASE_MIGRATION_URL: ['seed'],
   DATABASE_GATEWAY_ROLE: ['seed'],

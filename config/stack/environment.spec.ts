@@ -18,7 +18,7 @@ const environment = (env: Record<string, string | undefined>, redisUrl?: string)
   });
 
 describe('the places of a run', () => {
-  it('are the usual ones unless told', () => {
+  it('are the default ones unless set', () => {
     expect(places()).toMatchObject({
       baseUrl: 'https://127.0.0.1:8443',
       controlPlaneOps: 'http://127.0.0.1:9464',
@@ -51,7 +51,7 @@ describe('the certificate of a run', () => {
 });
 
 describe('the environment of the apps', () => {
-  it('has what this run made, and lets the user have the last word', () => {
+  it('has the values of this run, unless the user set others', () => {
     expect(environment({}, 'redis://made')).toMatchObject({
       NODE_ENV: 'development',
       COUNTERSIGN_MASTER_KEY: 'm',
@@ -73,7 +73,7 @@ describe('the environment of the apps', () => {
     expect(mixed).toMatchObject({ TLS_CERT_FILE: '/mine.pem', SMPP_TLS_KEY_FILE: '/data/server.key' });
   });
 
-  it('sends cards to the simulator, which tells the gateway what becomes of them', () => {
+  it('sends cards to the simulator, which reports their results to the gateway', () => {
     expect(environment({ GATEWAY_HTTP_PORT: '9081' })).toMatchObject({
       RBM_BASE_URL: 'http://127.0.0.1:8090',
       RBM_SERVICE_ACCOUNT_FILE: '/data/rbm.json',
@@ -94,10 +94,11 @@ describe('the environment of the apps', () => {
     },
   );
 
-  it('tells the demo site whose it is, and where the product is on this machine', () => {
+  it('gives the demo site its account and the address of the product on this machine', () => {
     const demo = { apiKey: 'csk_live_x', accountId: 'acct_x', brandId: 'brd_x', webhookSecret: 'whsec_x' };
-    const told = (env: Record<string, string>) => demoEnvironmentOf({ places: places(env), caFile: '/ca.pem', demo });
-    expect(told({ PUBLIC_BASE_URL: 'https://verify.example' })).toEqual({
+    const environmentWith = (env: Record<string, string>) =>
+      demoEnvironmentOf({ places: places(env), caFile: '/ca.pem', demo });
+    expect(environmentWith({ PUBLIC_BASE_URL: 'https://verify.example' })).toEqual({
       SIMULATOR_DEMO_BASE_URL: 'https://127.0.0.1:8443',
       SIMULATOR_DEMO_CA_FILE: '/ca.pem',
       SIMULATOR_DEMO_API_KEY: 'csk_live_x',
@@ -105,7 +106,7 @@ describe('the environment of the apps', () => {
       SIMULATOR_DEMO_BRAND_ID: 'brd_x',
       SIMULATOR_DEMO_WEBHOOK_SECRET: 'whsec_x',
     });
-    expect(told({ PUBLIC_BASE_URL: 'https://verify.example', TLS_MODE: 'proxy' })).toMatchObject({
+    expect(environmentWith({ PUBLIC_BASE_URL: 'https://verify.example', TLS_MODE: 'proxy' })).toMatchObject({
       SIMULATOR_DEMO_BASE_URL: 'https://verify.example',
     });
   });

@@ -1,4 +1,4 @@
-// Files of a run: written whole or not at all, readable by their owner only; and programs, whether they may be run.
+// Writes files of a run atomically and readable by their owner only; finds out whether a program may be run.
 import {
   accessSync,
   closeSync,
@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** Replaces the file in one step (mode 0600), so that a reader or a crash never meets half of it. */
+/** Replaces the file in one step (mode 0600), so that neither a reader nor a crash sees half of it. */
 export function writePrivate(file, text) {
   const draft = `${file}.${process.pid}.tmp`;
   rmSync(draft, { force: true });
@@ -25,7 +25,7 @@ export function writePrivate(file, text) {
   renameSync(draft, file);
 }
 
-/** The parsed content of a JSON file; undefined when there is none or it is not JSON. */
+/** The parsed content of a JSON file; undefined if it does not exist or is not JSON. */
 export function readJson(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -34,7 +34,7 @@ export function readJson(file) {
   }
 }
 
-/** Whether there is such a file and this account may run it. */
+/** Whether the file exists and this account may run it. */
 export function isRunnable(file) {
   try {
     accessSync(file, constants.X_OK);

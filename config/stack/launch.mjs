@@ -1,4 +1,4 @@
-// The order in which a run comes up. Each step lives in its own file; how it goes down again is in lifecycle.mjs.
+// The start order of a run. Each step is in a file of its own; lifecycle.mjs has the stop order.
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { becomeUnprivileged } from './account.mjs';
@@ -28,7 +28,7 @@ import { ensureServiceAccount } from './service-account.mjs';
 import { startStores } from './stores.mjs';
 import { withSecretFiles } from './secret-files.mjs';
 
-/** Brings everything up, and ends this process when it is stopped or something fails. */
+/** Starts everything; ends this process when it is stopped or something fails. */
 export async function launch(env = process.env) {
   const log = startLog();
   const lifecycle = createLifecycle(log);
@@ -54,7 +54,7 @@ async function bringUp(env, lifecycle, log) {
   const dataDir = env.COUNTERSIGN_DATA_DIR ? path.resolve(env.COUNTERSIGN_DATA_DIR) : path.join(ROOT, '.data');
   const accountUid = serverAccount().uid;
   const { owner } = openDataDir(dataDir, { uid: process.getuid?.(), accountUid, program: ROOT });
-  // Root opens nothing in a directory of the account that it becomes: the account does, below.
+  // Root opens nothing in a directory of the account that it switches to: the account opens it below.
   const isOurs = accountUid === undefined || owner !== accountUid;
   if (isOurs) {
     claimDataDir(dataDir, lifecycle);
@@ -69,7 +69,7 @@ async function bringUp(env, lifecycle, log) {
     await endLeftOverApps({ dataDir, log });
     await stopLeftOverRedis({ dataDir, log });
   }
-  // Ports below 1024 may be root's alone.
+  // Only root may be allowed to listen on ports below 1024.
   await checkPorts(listeners);
 
   const secrets = await loadSecrets(dataDir);
@@ -88,15 +88,16 @@ async function bringUp(env, lifecycle, log) {
       lifecycle,
       log,
     });
-  // A stop that came meanwhile waits for nothing that begins after it.
+  // If a stop began meanwhile, no further step starts.
   lifecycle.signal.throwIfAborted();
   const ofSeed = environmentFor(environment, 'seed');
   const demo = await lifecycle.during('apps', seed({ environment: ofSeed, secrets, places, signal: lifecycle.signal }));
-  // It refuses a database that was not migrated, as the gateway does.
+  // The control plane and the gateway refuse a database without the migrations.
   app('control-plane', 'apps');
   keepAnswered(dataDir, secrets, demo);
   const caFile = env.TLS_CERT_FILE || certificates.caFile;
-  // Its demo site is a customer: it gets the account that the seed has made. The gateway binds to it, so it goes first.
+  // The demo site is a customer and uses the account that the seed creates. The gateway binds to the simulator, so the
+  // simulator starts first.
   app('simulator', 'simulator', demoEnvironmentOf({ places, caFile, demo }));
   app('gateway', 'apps');
   const { signal } = lifecycle;
@@ -114,14 +115,14 @@ async function bringUp(env, lifecycle, log) {
   });
 }
 
-/** The seed replaces what does not fit the database; the next start hands in what it answered. */
+/** The seed replaces secrets that do not fit the database; the next start passes in the secrets that it returned. */
 function keepAnswered(dataDir, secrets, demo) {
   const { apiKey, testApiKey, smpp } = demo;
   const answered = { ...secrets, apiKey, testApiKey, smppPassword: smpp.password };
   if (Object.entries(answered).some(([name, value]) => secrets[name] !== value)) keepSecrets(dataDir, answered);
 }
 
-/** Takes the data directory for this run alone until its end. */
+/** Locks the data directory for this run until its end. */
 function claimDataDir(dataDir, lifecycle) {
   const lock = takeLock(path.join(dataDir, 'lock'));
   if (lock.release === undefined) {
@@ -129,7 +130,7 @@ function claimDataDir(dataDir, lifecycle) {
       `Countersign already runs from ${dataDir} (process ${lock.heldBy}): stop it, or set COUNTERSIGN_DATA_DIR and the ports to run another`,
     );
   }
-  // The file says "ready": one of an earlier run must not.
+  // The file means "ready": remove the one of an earlier run.
   rmSync(quickstartFile(dataDir), { force: true });
   lifecycle.onStop('last', async () => {
     rmSync(quickstartFile(dataDir), { force: true });

@@ -1,11 +1,12 @@
-// How a run goes down: in order, each step with a deadline of its own, whoever asks for it and however far it has come up.
+// The stop order of a run. Each step has a deadline; the order is the same for every cause and at every stage of the
+// start.
 import { parentOf } from './processes.mjs';
 
-/** Who needs another goes first: apps, then the carrier they are bound to, then the stores, then our own lock. */
+/** Clients before servers: apps, then the carrier of their binds, then the stores, then the lock. */
 const ORDER = ['apps', 'simulator', 'stores', 'last'];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_POLL_MS = 250;
-/** Who presses Ctrl-C once more than this does not want to wait. */
+/** After more signals than this, the stop does not wait any longer. */
 const PATIENT_SIGNALS = 2;
 
 /**
@@ -45,21 +46,21 @@ export function createLifecycle(log) {
   return {
     signal: controller.signal,
     stop,
-    /** A step of the stop. Steps of one phase run at the same time. */
+    /** Registers a step of the stop. Steps of one phase run at the same time. */
     onStop: (phase, step) => steps.get(phase).push(step),
-    /** Something with a `stop` that is being started: it is stopped even when the stop begins before it is up. */
+    /** Registers an object with a `stop` before its start has ended: a stop that begins meanwhile stops it too. */
     async starting(phase, start) {
       controller.signal.throwIfAborted();
       const started = start();
       steps.get(phase).push(async () => (await started.catch(() => undefined))?.stop());
       return started;
     },
-    /** Work that gives up when the signal aborts: the stop waits until it has. */
+    /** Registers work that ends when the signal aborts; the stop waits for its end. */
     during(phase, work) {
       steps.get(phase).push(() => work.catch(() => undefined));
       return work;
     },
-    /** A child whose end ends the run. */
+    /** Registers a child; its end ends the run. */
     dependOn(name, child, lastWords = () => '') {
       children.add(child);
       anythingRan = true;
@@ -85,12 +86,14 @@ function watch(stop, kill, log) {
     });
   }
   process.on('uncaughtException', (error) => void stop(1, error.stack ?? String(error)));
-  // A terminal that is gone must not keep us from stopping in order.
+  // A closed terminal must not prevent an orderly stop.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   if (process.env.npm_lifecycle_event !== undefined) watchNpm(() => void stop(0, 'npm is gone: stopping'));
 }
 
-/** npm that is killed does not pass it on, and the shell between us may live: both of them are watched. */
+/**
+ * A killed npm does not pass the signal on, and the shell between npm and this process may live on: both are watched.
+ */
 function watchNpm(onGone) {
   const parent = process.ppid;
   const grandparent = parentOf(parent);

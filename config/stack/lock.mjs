@@ -1,14 +1,15 @@
-// One at a time: a lock file that names its holder, and is taken over when that process is gone.
+// A lock file that names its holder and is taken over when the holder's process has ended.
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { identify, stillRuns } from './processes.mjs';
 
 const TRIES = 20;
-/** A lock file without a name in it is one that is being written; older than this, its writer has died. */
+/** A lock file without a name is still being written; if it is older than this, its writer has died. */
 const WRITING_MS = 2000;
 
 /**
  * @param {string} file
- * @returns {{ release: () => void } | { heldBy: number }} the process id of the holder (0: it has not said yet) when the lock is taken
+ * @returns {{ release: () => void } | { heldBy: number }} heldBy: the process id of the holder, 0 while the file does
+ * not name it yet
  */
 export function takeLock(file) {
   const mine = JSON.stringify(identify(process.pid));
@@ -48,12 +49,14 @@ function parse(text) {
 
 const isHeld = ({ holder, ageMs }) => (holder === undefined ? ageMs < WRITING_MS : stillRuns(holder));
 
-/** Moved aside before it is removed: of two that find it stale, only one moves it, and what was moved is looked at again. */
+/**
+ * Moved aside before it is removed: if two processes find it stale, only one moves it, and checks the moved file again.
+ */
 function removeStale(file, staleText) {
   const aside = `${file}.${process.pid}.stale`;
   try {
     renameSync(file, aside);
-    if (readFileSync(aside, 'utf8') !== staleText) linkSync(aside, file); // the other one's new lock: put it back
+    if (readFileSync(aside, 'utf8') !== staleText) linkSync(aside, file); // the other process's new lock: put it back
   } catch (error) {
     if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
   } finally {

@@ -37,7 +37,7 @@ it('is taken over when the id of its holder now belongs to another process', () 
   expect(takeLock(file).heldBy).toBeUndefined();
 });
 
-it('is left to a holder that is just writing its name, and taken from one that died doing so', () => {
+it('is left to a holder that is writing its name, and taken from one that died doing so', () => {
   writeFileSync(file, '{"pid":');
   expect(takeLock(file).heldBy).toBe(0);
   const longAgo = new Date(Date.now() - 60_000);
@@ -45,7 +45,7 @@ it('is left to a holder that is just writing its name, and taken from one that d
   expect(takeLock(file).heldBy).toBeUndefined();
 });
 
-it('is not released by one who has lost it', () => {
+it('is not released by a former holder', () => {
   const lock = takeLock(file);
   const other = JSON.stringify({ pid: 1, mark: 'x' });
   writeFileSync(file, other);

@@ -1,23 +1,23 @@
-// The apps log to files; what matters of it is shown while they run.
+// The apps log to files; warnings and errors of these files are shown during the run.
 import { closeSync, copyFileSync, existsSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 
 const POLL_MS = 200;
-/** A file that has grown to this is kept as `.old` and begun anew. */
+/** A larger file is renamed to `.old` and a new one begun. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_READ_BYTES = 256 * 1024;
 const MAX_SHOWN_CHARACTERS = 500;
 const SHOWN_LEVELS = ['warn', 'error', 'fatal'];
 
 /**
- * Calls `show` with every line that is a warning or worse, or not a log record at all.
+ * Calls `show` with every line that is a warning or an error, or that is not a log record.
  *
- * @returns {() => void} reads what is left and ends
+ * @returns {() => void} reads the rest of the file and ends
  */
 export function followLog(file, show, maxLogBytes = MAX_LOG_BYTES) {
   let offset = 0;
   let rest = '';
   const look = () => {
-    if (!existsSync(file)) return; // removed by somebody: not worth a stop
+    if (!existsSync(file)) return; // removed by somebody: no reason to stop
     const { text, size } = readFrom(file, offset);
     offset += Buffer.byteLength(text, 'latin1');
     const lines = (rest + text).split('\n');
@@ -39,7 +39,7 @@ export function followLog(file, show, maxLogBytes = MAX_LOG_BYTES) {
   };
 }
 
-/** Latin-1, so that a character which straddles two reads is put together again later. */
+/** Latin-1, so that a character that is split between two reads can be joined again. */
 function readFrom(file, offset) {
   const handle = openSync(file, 'r');
   try {

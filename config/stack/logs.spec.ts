@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('shows warnings, errors and what is no log record, and keeps the rest to the file', () => {
+it('shows warnings, errors and lines that are no log records, and leaves the rest in the file', () => {
   const end = followLog(file, (line) => shown.push(line));
   const records = [
     { level: 'info', msg: 'ready' },
@@ -29,7 +29,7 @@ it('shows warnings, errors and what is no log record, and keeps the rest to the 
   expect(shown).toEqual(['warn: slow', 'error: no answer: ECONNREFUSED', 'Segmentation fault']);
 });
 
-it('puts a line together that was written in two goes', async () => {
+it('joins a line that was written in two parts', async () => {
   const end = followLog(file, (line) => shown.push(line));
   const octets = Buffer.from('naïve\n');
   appendFileSync(file, octets.subarray(0, 3));

@@ -1,7 +1,7 @@
-// Plain enough for a Node of long ago, which must meet a sentence here and not a syntax that it does not know.
+// Syntax of old Node versions only: they must print the sentence below instead of failing with a syntax error.
 const NEEDED = { major: 20, minor: 19 };
 
-/** Says so and sets the exit code when this Node is too old. @returns {boolean} whether it will do */
+/** Prints an error and sets the exit code if this Node is too old. @returns {boolean} whether it is new enough */
 export function nodeWillDo() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > NEEDED.major || (major === NEEDED.major && minor >= NEEDED.minor)) return true;

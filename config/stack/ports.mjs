@@ -1,4 +1,4 @@
-// Ports: which are free, and who has one that is not.
+// Finds free ports, and the processes that use the others.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import net from 'node:net';
@@ -9,10 +9,10 @@ const LISTENING = '0A';
 const ENDING_MS = 500;
 const SHOWN_COMMAND_CHARACTERS = 80;
 
-/** Where the private servers of a development run look for a port. */
+/** The range of ports for the private servers of a development run. */
 export const PRIVATE_PORTS = { from: 28100, count: 100 };
 
-/** Why one cannot listen there (`EADDRINUSE`, …), or undefined when one can. */
+/** Why nothing can listen there (`EADDRINUSE`, …), or undefined if the port is free. */
 const listenFault = (port, host) =>
   new Promise((resolve) => {
     const server = net.createServer();
@@ -20,10 +20,10 @@ const listenFault = (port, host) =>
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
 
-/** Processes that look at the same time begin at different places, and one that looks twice gets two answers. */
+/** Concurrent processes begin at different offsets; repeated calls return different ports. */
 let nextOffset = process.pid;
 
-/** A port of that range that is free on 127.0.0.1; not the one of the call before. */
+/** A port of that range that is free on 127.0.0.1; differs from that of the previous call. */
 export async function freePort(
   from = Number(process.env.STACK_PORT ?? PRIVATE_PORTS.from),
   count = PRIVATE_PORTS.count,
@@ -36,7 +36,7 @@ export async function freePort(
 }
 
 /**
- * The listeners of a run, as the environment has them.
+ * The listeners of a run, as the environment configures them.
  *
  * @param {Record<string, string | undefined>} env
  * @returns {{ variable: string, port: number, host: string, what: string }[]}
@@ -69,7 +69,7 @@ function portOf(variable, text) {
   return port;
 }
 
-/** Throws with a sentence that says what to do when a listener cannot have its port. */
+/** Throws if a port of a listener is not available; the message names the remedy. */
 export async function checkPorts(listeners) {
   const faults = [];
   for (const [index, listener] of listeners.entries()) {
@@ -81,7 +81,7 @@ export async function checkPorts(listeners) {
   if (found.length > 0) throw new StartError(found.join('\n'));
 }
 
-/** A process that is ending may hold its ports for a moment after it is gone from sight. */
+/** A process that is ending may hold its ports for a moment after it has disappeared from the process list. */
 async function lastingFault({ port, host }) {
   let fault;
   await waitUntil(async () => (fault = await listenFault(port, host)) !== 'EADDRINUSE', ENDING_MS);
@@ -102,7 +102,7 @@ function faultText({ variable, port, host, what }, code) {
   }
 }
 
-/** Who listens on the port, in words, as far as this user may know. */
+/** The process that listens on the port, in words, as far as this user may see it. */
 function ownerOf(port) {
   const pid = ownerByProc(port) ?? ownerByLsof(port);
   if (pid === undefined) return 'another program';
@@ -117,7 +117,7 @@ function ownerByProc(port) {
       const folder = `/proc/${pid}/fd`;
       return readdirSync(folder).some((fd) => sockets.has(readlinkSync(`${folder}/${fd}`)));
     } catch {
-      return false; // gone, or another user's
+      return false; // ended, or another user's
     }
   };
   return readdirSync('/proc').find((name) => /^\d+$/.test(name) && owns(name));

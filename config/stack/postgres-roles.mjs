@@ -9,8 +9,8 @@ export const GATEWAY = 'countersign_gateway';
 const TIMEOUT_MS = 30_000;
 
 /**
- * Where each role connects to a database, as URLs. Their passwords are derived from that of the superuser, so that there
- * is one file to keep.
+ * The URL of a database for each role. The passwords are derived from that of the superuser, so that only one password
+ * is stored.
  *
  * @param {string} superuserUrl
  * @returns {{ ownerUrl: string, appUrl: string, gatewayUrl: string }}
@@ -31,8 +31,9 @@ const passwordOf = (superuserUrl, role) =>
     .digest('base64url');
 
 /**
- * Makes the roles where they are missing and gives them the database of that URL, with all that an earlier release made in
- * it. May run again.
+ * Creates missing roles and gives them the database of that URL, with all objects that an earlier release created in
+ * it.
+ * Idempotent.
  *
  * @param {string} superuserUrl
  */

@@ -1,4 +1,4 @@
-// What a fresh clone needs before anything of it can run: its packages and its build. Only node's own modules are imported here.
+// Installs the packages and the build that a fresh clone lacks. Imports only node's own modules.
 import { createHash } from 'node:crypto';
 import {
   accessSync,
@@ -32,9 +32,9 @@ const WORK_NOTE = inRoot('dist/.work.json');
 const WAIT_FOR_OTHER_MS = 500;
 
 /**
- * Installs and builds what is missing or out of date. Two that do so at once wait for each other.
+ * Installs and builds everything that is missing or out of date. Concurrent runs wait for each other.
  *
- * @param {{ log: (message: string) => void, signal?: AbortSignal }} options signal: gives up
+ * @param {{ log: (message: string) => void, signal?: AbortSignal }} options signal: cancels
  */
 export async function prepare({ log, signal }) {
   if (isInstalled() && isBuilt()) return;
@@ -73,7 +73,7 @@ function openDist() {
   }
 }
 
-/** An npm or a build whose launcher was killed goes on, and would meet ours in the same folders. */
+/** An npm or a build of a killed launcher continues and would write to the same folders. */
 function orphanAtWork() {
   const noted = readJson(WORK_NOTE);
   return noted !== undefined && stillRuns(noted) ? noted.pid : undefined;
@@ -84,7 +84,7 @@ const noteWork = (pid) => writePrivate(WORK_NOTE, JSON.stringify(identify(pid)))
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
-/** By our own stamp; or, installed by hand, by npm's note of what it installed being newer than the lock file. */
+/** By the stamp of an earlier run; after an install by hand, by npm's record being newer than the lock file. */
 function isInstalled() {
   const npmNote = inRoot('node_modules/.package-lock.json');
   if (!existsSync(NEST) || !existsSync(npmNote)) return false;
@@ -112,7 +112,7 @@ async function install(log, signal) {
   writeFileSync(INSTALL_STAMP, sha256(readFileSync(LOCK_FILE)));
 }
 
-/** The npm that runs us, else the one on PATH. */
+/** The npm that runs this process, else the npm on PATH. */
 export function npm() {
   const file = process.env.npm_execpath ?? '';
   return /npm-cli\.c?js$/.test(file) ? { command: process.execPath, args: [file] } : { command: 'npm', args: [] };
@@ -133,7 +133,7 @@ async function build(log, signal) {
   writeFileSync(BUILD_STAMP, digest);
 }
 
-/** Changes with every file that goes into the build: names, sizes and times, not contents, so that it costs milliseconds. */
+/** Changes with every file of the build: names, sizes and times, not contents, so that it takes milliseconds. */
 export function sourcesDigest() {
   const settings = ['nest-cli.json', 'tsconfig.json', 'package-lock.json', BUILD_SETTINGS].map((name) => inRoot(name));
   const sources = ['apps', 'libs'].flatMap((folder) => filesBelow(inRoot(folder)));
@@ -146,7 +146,7 @@ export function sourcesDigest() {
 
 const isBuildInput = (file) => (/\.(ts|json|md)$/.test(file) && !file.endsWith('.spec.ts')) || isPage(file);
 
-/** What browsers load is not compiled, only copied: the build copies what belongs to the app it was asked for alone. */
+/** Files for browsers are copied, not compiled; the build copies only those of the first named app. */
 const isPage = (file) => /[\\/]page[\\/]/.test(file) && !file.endsWith('.spec.ts');
 
 function copyPages() {

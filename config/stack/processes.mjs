@@ -1,4 +1,4 @@
-// What the launcher must know of other processes. A process id can be reused, so an id alone never identifies anything.
+// Facts about other processes. A process id can be reused, so an id alone never identifies a process.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -18,7 +18,7 @@ function statFields(pid) {
 const ps = (pid, field) =>
   (spawnSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '').trim();
 
-/** Whether a process with this id runs. One that has ended and waits to be collected does not. */
+/** Whether a process with this id runs. A zombie does not. */
 export function alive(pid) {
   if (!(pid > 1)) return false;
   try {
@@ -29,7 +29,7 @@ export function alive(pid) {
   return !['Z', 'X'].includes(statFields(pid)?.[0]);
 }
 
-/** When the process was started, as text: differs between two processes that had the same id. */
+/** The start time of a process, as text: differs between two processes that had the same id. */
 export function startMark(pid) {
   const fields = statFields(pid);
   if (fields !== undefined) {
@@ -60,10 +60,10 @@ export function commandLine(pid) {
   }
 }
 
-/** A process as it can be found again later. @returns {{ pid: number, mark: string }} */
+/** Identifies a process beyond its id. @returns {{ pid: number, mark: string }} */
 export const identify = (pid) => ({ pid, mark: startMark(pid) });
 
-/** Whether that very process still runs. */
+/** Whether exactly that process still runs. */
 export const stillRuns = ({ pid, mark }) => alive(pid) && startMark(pid) === mark;
 
 /** Waits until the condition holds. @returns {Promise<boolean>} false when the time ran out */

@@ -1,9 +1,9 @@
-// What a run tells its user. Progress goes to standard error; standard output is for the answer alone.
+// Messages of a run to its user. Progress goes to standard error; standard output is for the result alone.
 
-/** A fault that the user can mend: its message says how, and is shown without a stack. */
+/** An error that the user can correct: its message says how, and is shown without a stack. */
 export class StartError extends Error {}
 
-/** @returns {(message: string) => void} prints one line with the time since this was made */
+/** @returns {(message: string) => void} prints one line with the time since the log was created */
 export function startLog(name = 'countersign') {
   const startedAt = performance.now();
   return (message) => {
@@ -12,12 +12,12 @@ export function startLog(name = 'countersign') {
   };
 }
 
-/** Says every few seconds that something still goes on. @returns {() => void} ends it */
+/** Logs every few seconds that a step still runs. @returns {() => void} ends it */
 export function stillWorking(log, what, everyMs = 5000) {
   const startedAt = performance.now();
   const timer = setInterval(() => log(`${what} … ${Math.round((performance.now() - startedAt) / 1000)} s`), everyMs);
   return () => clearInterval(timer);
 }
 
-/** A fault as it is shown: a sentence when it is one of ours, else everything known. */
+/** The text of an error: the message of a StartError, else all details. */
 export const faultText = (error) => (error instanceof StartError ? error.message : (error?.stack ?? String(error)));

@@ -1,4 +1,4 @@
-// What a user gets when everything is up: one JSON object, in a file and on standard output, and a call to paste.
+// The result of a start: one JSON object, in a file and on standard output, and a call to paste.
 import path from 'node:path';
 import { writePrivate } from './files.mjs';
 

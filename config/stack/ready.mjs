@@ -1,4 +1,4 @@
-// "Ready" means that a first call copied from the output succeeds, and that an SMS would arrive.
+// "Ready" means that a first call copied from the output succeeds and that an SMS would arrive.
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -8,12 +8,12 @@ import { StartError } from './progress.mjs';
 const READY_TIMEOUT_MS = 60_000;
 const ASK_TIMEOUT_MS = 2000;
 const SHOWN_CHARACTERS = 300;
-/** A session that does not exist: 404 shows that the key was taken. */
+/** A session that does not exist: 404 shows that the key was accepted. */
 const ASKED_SESSION = 'sess_00000000000000000000000000';
 
 /**
  * @param {{ places: ReturnType<typeof import('./environment.mjs').placesOf>, caFile: string, apiKey: string,
- *   withCards: boolean, signal: AbortSignal }} options withCards: the simulator plays the RBM service
+ * withCards: boolean, signal: AbortSignal }} options withCards: the simulator acts as the RBM service
  */
 export async function waitUntilReady({ places, caFile, apiKey, withCards, signal }) {
   const ca = readFileSync(caFile);
@@ -51,7 +51,7 @@ async function askSimulator(simulator) {
   return links.some(({ receives }) => receives) ? undefined : 'not bound';
 }
 
-/** The simulator has shaken hands with the webhook: taps will be heard. */
+/** The webhook has passed the simulator's handshake: taps will arrive. */
 async function askRbm(simulator) {
   const { webhook } = JSON.parse((await get(http, `${simulator}/_admin/rbm`)).text);
   return webhook.verified ? undefined : (webhook.lastFault ?? 'not asked yet');
@@ -63,7 +63,7 @@ async function askApi(controlPlane, ca, apiKey) {
   return status === 404 ? undefined : `it answers ${status}`;
 }
 
-/** Node's own clients: loading `fetch` would cost a start 60 ms. */
+/** Node's own clients: loading `fetch` would add 60 ms to a start. */
 function get(protocol, url, options) {
   return new Promise((resolve, reject) => {
     const request = protocol.get(url, { timeout: ASK_TIMEOUT_MS, agent: false, ...options }, (answer) => {

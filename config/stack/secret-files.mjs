@@ -1,4 +1,4 @@
-// Secrets that the user gives by files: X_FILE names the file that holds X.
+// Secrets from files: X_FILE names the file with the value of X.
 import { readFileSync } from 'node:fs';
 import { StartError } from './progress.mjs';
 
@@ -14,12 +14,12 @@ const SECRETS = [
 ];
 
 const LONGEST_SHOWN_PATH = 255;
-// As libs/settings/src/file-path.ts, which is not compiled yet when this runs.
+// As libs/settings/src/file-path.ts, which is not compiled yet at this point.
 const PATH = /^\.{0,2}\/(?!\/)[A-Za-z0-9._/+-]*$/;
 const BASE64 = /^(?=.*(?:[a-z][^/]*[A-Z]|[A-Z][^/]*[a-z]))[A-Za-z0-9_/+-]{20,}$/;
 
 /**
- * The environment with these secrets under their own names, since this run makes those that are missing.
+ * The environment with these secrets under their own names, so that this run generates only the missing secrets.
  *
  * @param {Record<string, string | undefined>} env
  * @returns {Record<string, string | undefined>}
@@ -47,7 +47,10 @@ function contentOf(variable, file) {
   }
 }
 
-/** The secret itself is sometimes put where its file's name belongs: it is shown only where it can be nothing but a path. */
+/**
+ * Users sometimes put the secret where the file's name belongs: the value is shown only if it can be nothing but a
+ * path.
+ */
 function shownPath(text) {
   const isShown = text.length <= LONGEST_SHOWN_PATH && PATH.test(text) && !BASE64.test(text);
   return isShown ? text : 'its value (not shown: it may be the secret itself)';

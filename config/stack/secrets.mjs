@@ -1,4 +1,4 @@
-// Keys and passwords of a development run: made once, kept in the data directory, readable by its owner only.
+// Keys and passwords of a development run: generated once, kept in the data directory, readable by its owner only.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { readJson, writePrivate } from './files.mjs';
 import { ROOT } from './prepare.mjs';
 import { StartError } from './progress.mjs';
 
-/** SMPP gives a password 8 octets. */
+/** SMPP limits a password to 8 octets. */
 const SMPP_PASSWORD_BYTES = 6;
 const CLIENT_TOKEN_BYTES = 24;
 

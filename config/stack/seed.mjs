@@ -1,4 +1,4 @@
-// The demo account of a development run. The control plane owns what it is made of; it goes in and comes out as JSON.
+// The demo account of a development run. The control plane owns its contents; request and result are JSON.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { ROOT } from './prepare.mjs';
@@ -8,10 +8,11 @@ const SCRIPT = path.join(ROOT, 'dist/apps/control-plane/src/demo/seed.js');
 const TIMEOUT_MS = 60_000;
 
 /**
- * Migrates the database and makes sure of the demo account, its keys, number, system, bind and route.
+ * Migrates the database and creates whatever is missing of the demo account: its keys, number, system, bind and route.
  *
  * @returns {Promise<{ accountId: string, brandId: string, brandSlug: string, apiKey: string, testApiKey: string,
- *   webhookSecret: string, testWebhookSecret: string, inboundNumber: string, smpp: { systemId: string, password: string } }>}
+ * webhookSecret: string, testWebhookSecret: string, inboundNumber: string, smpp: { systemId: string, password: string }
+ * }>}
  */
 export async function seed({ environment, secrets, places, signal }) {
   const { code, output, words } = await run(environment, signal, {
@@ -44,7 +45,7 @@ function run(environment, signal, request) {
       signal.removeEventListener('abort', stop);
       resolve({ code: code ?? 1, output, words });
     });
-    child.stdin.on('error', () => {}); // ended before it read: its exit code says so
+    child.stdin.on('error', () => {}); // the seed ended before it read: its exit code reports the error
     child.stdin.end(JSON.stringify(request));
   });
 }

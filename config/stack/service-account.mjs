@@ -1,4 +1,4 @@
-// The key by which the gateway of a development run proves itself at the RBM service that the simulator plays.
+// The key with which the gateway of a development run authenticates at the simulator's RBM service.
 import { createPrivateKey, generateKeyPair, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,8 +9,9 @@ const KEY_ID_BYTES = 20;
 const PROJECT = 'countersign-development';
 
 /**
- * Makes sure of a service account's key file, in the form that Google gives it out, whose tokens come from there. The key
- * stays when only the place has changed.
+ * Creates the key file of a service account in Google's format, with `tokenUri` as the address of its tokens. An
+ * existing
+ * key is kept if only the address has changed.
  *
  * @param {{ dataDir: string, tokenUri: string }} options
  * @returns {Promise<string>} its path
@@ -40,7 +41,7 @@ async function newAccount() {
   };
 }
 
-/** A file may have been cut short or filled by hand. */
+/** The file may be truncated or written by hand. */
 function isKey(text) {
   try {
     return createPrivateKey(text).asymmetricKeyType === 'rsa';

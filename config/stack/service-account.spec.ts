@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-// An RSA key takes as long to find as chance will have it.
+// The time to find an RSA key varies.
 describe('the service account of a development run', { timeout: 60_000 }, () => {
   it('is a key file of its owner alone, with what a client of Google reads', async () => {
     const file = await ensureServiceAccount({ dataDir, tokenUri: 'http://127.0.0.1:8090/token' });

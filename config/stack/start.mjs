@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm start`: everything, on a machine that has nothing but Node.
+// `npm start`: starts everything on a machine that has only Node.
 import { nodeWillDo } from './node-version.mjs';
 
 if (nodeWillDo()) import('./launch.mjs').then(({ launch }) => launch());

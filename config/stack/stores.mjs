@@ -1,4 +1,4 @@
-// The stores of a run: the user's, or private ones in the data directory.
+// The stores of a run: servers named by the user, or private ones in the data directory.
 import net from 'node:net';
 import path from 'node:path';
 import { startPostgres } from './postgres.mjs';
@@ -53,11 +53,11 @@ async function redisOrNot({ env, dataDir, lifecycle, log }) {
   return { url: redis.url, words: 'Redis (private)', pid: redis.child.pid };
 }
 
-/** Says early and in one sentence what would else be a time-out of two apps. The URL holds a password and is not shown. */
+/** Fails early with one sentence instead of a later time-out of two apps. The URL holds a password and is not shown. */
 async function checkReachable(variable, text, usualPort) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw new StartError(`${variable} is not a URL`);
-  if (url.hostname === '') return; // a socket folder: the driver knows better
+  if (url.hostname === '') return; // a socket folder: checked by the driver
   const port = Number(url.port || usualPort);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const fault = await connectFault(host, port);

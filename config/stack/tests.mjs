@@ -1,4 +1,4 @@
-// What `npm test` does, in order.
+// The steps of `npm test`, in order.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,12 +11,12 @@ import { faultText, startLog, StartError } from './progress.mjs';
 import { findRedis, whyNoRedis } from './redis.mjs';
 
 /**
- * From the quick to the slow: a mistake shows early. Kinds that wait for timers more than they work go side by side: they
- * share no server. Faults have the machine to themselves.
+ * Quick kinds first, so that mistakes show early. Kinds that mostly wait for timers run side by side: they share no
+ * server. Faults run alone on the machine.
  */
 const STAGES = [[['small']], [['medium'], ['contract'], ['attacks', 'interop', 'fuzz', 'e2e']], [['faults']]];
 const KINDS = STAGES.flat(2);
-/** What the tests with other SMPP stacks and with a browser need, by the word in their names, as Debian packages. */
+/** Debian packages that the tests with other SMPP stacks and with a browser need, by the word in the tests' names. */
 const PACKAGES = { Kannel: 'kannel', 'Net::SMPP': 'libnet-smpp-perl', tshark: 'tshark', Chromium: 'chromium' };
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');
@@ -39,21 +39,21 @@ async function runKind(kind, folder, ports) {
     },
   );
   const count = readJson(report) ?? { passed: 0, failed: [], skipped: [] };
-  // A run that died, or failed without a failed test, is a failure too.
+  // A run that crashed, or failed without a failed test, is a failure too.
   if (code !== 0 && count.failed.length === 0)
     count.failed.push({ file: 'vitest', name: kind, note: `ended with code ${code}` });
   return count;
 }
 
-/** One kind after the other, with a hundred ports for its servers; what they counted is added to `counts`. */
-async function runLane(kinds, folder, ports, counts) {
+/** Runs one kind after the other, with a hundred ports for its servers; adds their counts to `counts`. */
+async function runGroup(kinds, folder, ports, counts) {
   for (const kind of kinds) {
     stopping.signal.throwIfAborted();
     counts.push(await runKind(kind, folder, ports));
   }
 }
 
-/** Once more at the end: in the output of a whole run a failure is far from the last line. */
+/** Repeats the failures at the end: in the output of a whole run they are far from the last line. */
 function reportFailed(failed) {
   for (const { file, name, note } of failed) log(`failed: ${name} (${file}): ${note}`);
 }
@@ -63,7 +63,7 @@ function reportSkipped(skipped) {
   for (const { file, name, note } of skipped) log(`skipped: ${name} (${file}): ${note ?? usualReason(name)}`);
 }
 
-/** Tests that are skipped as a group carry no note of their own. */
+/** Tests that are skipped as a group have no note. */
 function usualReason(name) {
   if (/redis/i.test(name) && findRedis() === undefined) return `${whyNoRedis()}; install one, or set REDIS_URL`;
   const wanted = Object.keys(PACKAGES).filter((stack) => name.includes(stack));
@@ -79,13 +79,13 @@ async function runKinds(asked) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-test-'));
   const counts = [];
   try {
-    // Two that look for a free port at the same time must not find the same one.
+    // Two concurrent searches for a free port must not find the same port.
     const firstPort = Number(process.env.STACK_PORT ?? PRIVATE_PORTS.from);
     const isAsked = (kind) => asked.length === 0 || asked.includes(kind);
-    for (const lanes of STAGES) {
+    for (const groups of STAGES) {
       await Promise.all(
-        lanes.map((lane, index) =>
-          runLane(lane.filter(isAsked), folder, firstPort + index * PRIVATE_PORTS.count, counts),
+        groups.map((group, index) =>
+          runGroup(group.filter(isAsked), folder, firstPort + index * PRIVATE_PORTS.count, counts),
         ),
       );
     }
@@ -98,7 +98,7 @@ async function runKinds(asked) {
   return { passed: counts.reduce((total, { passed }) => total + passed, 0), failed: failed.length };
 }
 
-/** Runs those kinds (none named: all), prints the count as its last line and sets the exit code. */
+/** Runs those kinds (all if none is named), prints the count as its last line and sets the exit code. */
 export async function runTests(asked) {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stopping.abort(new StartError(name)));
   const { passed, failed } = await runKinds(asked).catch((error) => {

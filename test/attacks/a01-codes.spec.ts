@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 beforeEach(() => home.forget());
 
-/** Six digits, all different, none of them one of these. */
+/** Different codes of six digits, none of which is in the list. */
 const guesses = (count: number, codes: readonly string[]): string[] =>
   Array.from({ length: count + codes.length }, (_, at) => String(at).padStart(6, '0'))
     .filter((guess) => !codes.includes(guess))
@@ -46,7 +46,7 @@ describe('A1 guessing the code of a session', () => {
       ({ json }) => (json['error'] as { attemptsRemaining?: number }).attemptsRemaining ?? [],
     );
     expect(left.sort()).toEqual([0, 1, 2, 3, 4]);
-    // The right code comes too late, and a new one brings no new attempts.
+    // The right code is refused after the last attempt, and a new code brings no new attempts.
     expect((await home.check(id, code)).code).toBe('TOO_MANY_ATTEMPTS');
     await home.letResend(id);
     await home.send(id);
@@ -78,7 +78,7 @@ async function valuesOf(id: string): Promise<Buffer[]> {
   return Object.values(row ?? {}).flatMap(texts);
 }
 
-/** The digests that somebody without a key can make of a code. */
+/** The digests of a code that can be computed without a key. */
 function digestsOf(code: string, ids: readonly string[]): string[] {
   const plain = ids.flatMap((id) => [code + id, id + code, `${id}:${code}`, `${id}.${code}`]);
   return [code, ...plain].map((text) => createHash('sha256').update(text).digest('hex'));
@@ -118,7 +118,7 @@ describe('A3 a stolen table of codes', () => {
   });
 });
 
-/** Sources of the product, specs left out. */
+/** The product's source files, without specs. */
 function sources(folder: string): string[] {
   return readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
@@ -147,13 +147,14 @@ describe('A4 telling a code by the time or text of the answer', () => {
     const found = [...sources('apps'), ...sources('libs')].flatMap((file) =>
       readFileSync(path.join(ROOT, file), 'utf8')
         .split('\n')
-        // Versions and lengths are no secrets.
+        // Versions and lengths are not secret.
         .filter(
           (line) => compared.test(line.replaceAll(/\w*(?:Version|\.length)\b/g, '')) && !/^\s*(?:\*|\/\/)/.test(line),
         )
         .map((line) => `${file}: ${line.trim()}`),
     );
-    // Two stored digests, neither of which a caller sent: whether a key or password is still the one of a connection.
+    // Two stored digests, neither sent by a caller: they compare the key or password of a connection with the current
+    // one.
     const harmless =
       /^apps\/(?:control-plane\/src\/realtime\/key-revocation\.poller|gateway\/src\/listener\/system-(?:guesses|cache))\.ts: /;
     expect(found.filter((line) => !harmless.test(line))).toEqual([]);
@@ -174,7 +175,7 @@ describe('A2 guessing over many phones', () => {
         expect(answers.map((answer) => answer.code)).toEqual(Array(4).fill('INVALID_CODE'));
       }),
     );
-    // The failures are added up by the control plane in batches.
+    // The control plane counts the failures in batches.
     await until('the failures are counted', 10_000, async () => {
       const [row] = await harness.database.query<{ failed: number }>(
         'SELECT sum(failed)::int AS failed FROM otp_checks',

@@ -13,7 +13,7 @@ const ALPHABET = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 const STRANGER = '+14155559999';
 
 let harness: ControlPlaneHarness;
-/** Takes any number of messages from one sender, so that guesses are judged by the token alone. */
+/** Accepts any number of messages from one sender, so that only the token decides about guesses. */
 let gateway: GatewayBeside;
 let admin: AdminCalls;
 let carrier: Esme;
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 interface Opened {
   readonly id: string;
-  /** What the phone is to send. */
+  /** The text of the SMS. */
   readonly text: string;
   readonly token: string;
 }
@@ -85,7 +85,7 @@ describe('A5 guessing the token of a message', () => {
 });
 
 describe('A6 another sender with the right token', () => {
-  /** Ways in which a peer may write a sender that is not the phone of the session. */
+  /** Sender addresses of a peer that are not the phone of the session. */
   const SPOOFS: readonly (readonly [what: string, fields: PduValues])[] = [
     ['another phone', { source_addr: STRANGER.slice(1) }],
     ['letters that look like the phone', { source_addr_ton: 5, source_addr_npi: 0, source_addr: PHONE }],
@@ -104,7 +104,7 @@ describe('A6 another sender with the right token', () => {
 
   it.each(SPOOFS)('A6 %s approves nothing', async (_what, fields) => {
     const { id, text } = await opened();
-    // Refused or stored: an approval is what must not come of it.
+    // Refused or stored; it must not approve.
     await submit(text, fields);
     expect(await statusOf(id)).toBe('pending');
   });
@@ -119,7 +119,7 @@ describe('A6 another sender with the right token', () => {
     }
   });
 
-  it('A6 a system that is not trusted approves nothing, whatever sender it names; that is the default', async () => {
+  it('A6 an untrusted system approves nothing, whatever sender it names; systems are untrusted by default', async () => {
     await gateway.system({ systemId: 'shop', trustedForMo: false });
     const esme = await gateway.esme('shop');
     const { id, text } = await opened();
@@ -140,7 +140,7 @@ describe('A6 another sender with the right token', () => {
 });
 
 describe('A24 a flood of messages', () => {
-  it('A24 of one sender is told to come again beyond its rate; what was answered OK is stored, and others get through', async () => {
+  it('A24 of one sender beyond its rate gets a temporary error; messages that were answered OK are stored, and other senders are not affected', async () => {
     const strict = await GatewayBeside.start(harness);
     try {
       await gateway.system({ systemId: 'flooded' });

@@ -15,14 +15,14 @@ let harness: ControlPlaneHarness;
 let platform: RbmHarness;
 let gateway: GatewayBeside;
 let clientToken: string;
-/** Of a brand that sends cards. */
+/** A brand that sends cards. */
 let brandId: string;
 
 beforeAll(async () => {
   platform = await RbmHarness.open();
   const environment = await platform.environment('gateway');
   clientToken = environment['RBM_CLIENT_TOKEN'] ?? '';
-  // A card that takes its time on a busy machine is a card all the same.
+  // A long wait for cards, because the machine may be busy.
   harness = await ControlPlaneHarness.open({ RCS_DELIVERY_WAIT_MS: '8000' });
   gateway = await GatewayBeside.start(harness, environment);
   platform.listensAt('gateway', gateway.ports.http);
@@ -40,7 +40,7 @@ const textOf = ({ json }: Answer): string => decodeURIComponent(String(json['fal
 const idOf = ({ json }: Answer): string => String(json['id']);
 const statusOf = async (id: string): Promise<unknown> => (await harness.call(`/v1/verify/${id}`)).json['status'];
 
-describe('A7 a session that somebody else opened for the phone', () => {
+describe('A7 a session that another person opened for the phone', () => {
   it('A7 the message of one session approves that one alone, and the answer names the browser that began it', async () => {
     await gateway.system({ systemId: 'carrier' });
     const carrier = await gateway.esme('carrier');
@@ -48,7 +48,7 @@ describe('A7 a session that somebody else opened for the phone', () => {
     const attack = await harness.create({ channel: 'sms_fallback', clientChallenge: OTHER_CHALLENGE });
     expect((await carrier.send('submit_sm', sms(textOf(own)))).command_status).toBe(0);
     expect([await statusOf(idOf(own)), await statusOf(idOf(attack))]).toEqual(['approved', 'pending']);
-    // A caller that compares the challenge of its browser with this one notices an approval that is not its user's.
+    // A caller that compares the browser's challenge with this one detects an approval of another user.
     expect((await harness.call(`/v1/verify/${idOf(own)}`)).json['clientChallenge']).toBe('ab'.repeat(32));
     expect((await harness.call(`/v1/verify/${idOf(attack)}`)).json['clientChallenge']).toBe(OTHER_CHALLENGE);
   });
@@ -93,7 +93,7 @@ describe('A7 a session that somebody else opened for the phone', () => {
   });
 });
 
-/** What the platform posts, with a signature of that token. */
+/** Posts a platform event, signed with that token. */
 async function post(event: object, token: string | null): Promise<number> {
   const data = Buffer.from(JSON.stringify(event));
   const signature = token === null ? undefined : createHmac('sha512', token).update(data).digest('base64');
@@ -147,7 +147,7 @@ describe('A8 sending cards until one is approved, or answering in place of a per
     const forged = `v1.a.${id}.${'0'.repeat(32)}`;
     expect([400, 401]).toContain(await post(tap(phone, forged), null));
     expect(await post(tap(phone, forged), 'another-token')).toBe(401);
-    // Signed, as by a platform that was broken into or a token that leaked: the proof in the card is a second one.
+    // Signed, as by a compromised platform or a leaked token: the secret in the card is a second proof.
     expect(await post(tap(phone, forged), clientToken)).toBe(200);
     await handled();
     expect(await statusOf(id)).toBe('pending');

@@ -3,12 +3,12 @@ import { AdminCalls } from '../support/admin-calls.js';
 import type { Answer, Call } from '../support/control-plane-harness.js';
 import { OtpHarness } from '../support/otp-harness.js';
 
-/** What a new account has (contract, Guard). */
+/** The default of a new account (contract, Guard). */
 const DEFAULT_FLOOR = 50;
 const MAX_LEAK = 60;
-/** Of the North American plan. */
+/** Area codes of the North American plan. */
 const AREAS = [201, 202, 203, 205, 206, 207, 208, 209, 210, 213, 214, 215, 216, 217];
-/** Attempts at the same time. */
+/** Concurrent attempts. */
 const WIDTH = 40;
 
 let home: OtpHarness;
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 beforeEach(() => home.forget());
 
-/** Opens a session for each phone and asks for a code, at two control planes in turn; the answers, in order. */
+/** Opens a session for each phone and requests a code, at two control planes in turn; returns the answers in order. */
 async function sendTo(phones: readonly string[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let from = 0; from < phones.length; from += WIDTH) {
@@ -66,7 +66,7 @@ describe('A9 sending codes for the fee of the network', () => {
     '+80012345678',
     '+8816123456789',
     '+979123456789',
-  ])('A9 to %s, a number that costs or pays somebody, no code is sent', async (phone) => {
+  ])('A9 to %s, a number with a special tariff, no code is sent', async (phone) => {
     expect(codesOf(await sendTo([phone]))).toEqual(new Set(['DESTINATION_BLOCKED']));
     expect(await queued()).toBe(0);
   });
@@ -129,7 +129,7 @@ describe('A9 sending codes for the fee of the network', () => {
   });
 });
 
-describe('A10 pumping below what is noticed', () => {
+describe('A10 pumping below the limits of detection', () => {
   it(`A10 14 blocks of 49 numbers, none of which converts: at most ${MAX_LEAK} codes leave`, async () => {
     await account({ otpUnconvertedFloor: DEFAULT_FLOOR });
     const blocks = AREAS.slice(0, 14).map((area) => `+1${area}555`);
@@ -150,7 +150,7 @@ describe('A10 pumping below what is noticed', () => {
       const [code = ''] = await home.codesOf(id);
       expect((await home.check(id, code)).status).toBe(200);
     }
-    // Approvals are counted by the dispatcher of events, after the commit.
+    // The dispatcher of events counts approvals, after the commit.
     await expect
       .poll(async () => (await home.credits()).reduce((sum, { approvals }) => sum + approvals, 0), { timeout: 10_000 })
       .toBeGreaterThanOrEqual(own.length);

@@ -20,7 +20,7 @@ const UNKNOWN_SESSION = 'sess_00000000000000000000000000';
 let harness: ControlPlaneHarness;
 let accounts: AccountStore;
 let admin: AdminCalls;
-/** Of another account of the same installation. */
+/** A caller with another account of the same installation. */
 let stranger: { readonly key: string; readonly accountId: string };
 let operations: readonly Operation[];
 
@@ -43,7 +43,7 @@ afterAll(() => harness.close());
 
 const created = async (call: Call = {}): Promise<string> => String((await harness.create({}, call)).json['id']);
 
-/** What a caller can tell one answer from another by. */
+/** The parts of an answer that a caller can compare. */
 function seen({ status, text, headers }: Answer): object {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   const steady = Object.entries(rest).filter(([name]) => !/ratelimit|retry-after/i.test(name));
@@ -90,9 +90,10 @@ describe('A11 keys that are stolen or guessed', () => {
       );
       const statuses = answers.map(({ status }) => status);
       expect(new Set(statuses)).toEqual(new Set([401, 429]));
-      // 60 a minute; as many again for requests that the shared counter was too slow for, which the process counts itself.
+      // The limit is 60 a minute; the process counts requests itself, with the same limit, when the shared counter is
+      // slow.
       expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(120);
-      // A caller with a key, from the same address, is not hurt.
+      // A caller with a key is not affected, from the same address.
       expect((await harness.call(`/v1/verify/${UNKNOWN_SESSION}`)).status).toBe(404);
     } finally {
       await guessing.stop();
@@ -100,7 +101,7 @@ describe('A11 keys that are stolen or guessed', () => {
   });
 });
 
-/** An approved session of the demo account; those of earlier days are read by another statement. */
+/** An approved session of the demo account, three days old; another statement reads those of earlier days. */
 async function ofThreeDaysAgo(): Promise<string> {
   const createdMs = harness.clock.nowMs() - 3 * DAY_MS;
   await pastPartitions(harness.home, createdMs);
@@ -112,7 +113,7 @@ async function ofThreeDaysAgo(): Promise<string> {
   return id;
 }
 
-describe('A13 reading what belongs to another account', () => {
+describe('A13 reading data of another account', () => {
   it('A13 every call about a session, delivery or account answers a foreign id as one that never was', async () => {
     const approved = await created();
     await harness.approve(approved);
@@ -168,7 +169,7 @@ describe('A13 reading what belongs to another account', () => {
 
 describe('A14 calling without a key', () => {
   it('A14 every call under /v1 but its two descriptions is 401, and changes nothing', async () => {
-    // Failed authentication has a quota for each address, so it is asked for from many.
+    // Failed authentication has a quota for each address, so the requests come from many.
     const id = await created();
     const isOpen = ({ path }: Operation): boolean => /\/v1\/(?:openapi|asyncapi)\.json$/.test(path);
     const closed = operations.filter((each) => !isOpen(each) && each.path.startsWith('/v1/'));
@@ -194,7 +195,7 @@ describe('A14 calling without a key', () => {
   });
 });
 
-describe('A15 fields that nobody asked for', () => {
+describe('A15 additional fields in requests', () => {
   it.each([
     'id',
     'status',
@@ -224,7 +225,7 @@ describe('A15 fields that nobody asked for', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('A15 an engineer cannot change what is not theirs to change by adding it', async () => {
+  it('A15 an engineer cannot change read-only fields by adding them', async () => {
     const { json } = await admin.post('keys', { accountId: harness.demo.accountId, kind: 'test', name: 'n' });
     for (const changes of [{ kind: 'live' }, { accountId: stranger.accountId }, { revokedAt: null }, { digest: 'x' }]) {
       expect((await admin.patch(`keys/${String(json['id'])}`, changes)).status).toBeGreaterThanOrEqual(400);
@@ -295,7 +296,7 @@ describe('A16 answers made to be large', () => {
   });
 });
 
-describe('A26 finding out what exists', () => {
+describe('A26 finding out which resources exist', () => {
   it('A26 ids are not counted up: 80 bits of two that follow each other have nothing in common', async () => {
     const ids = await Promise.all(Array.from({ length: 200 }, () => created()));
     const tails = ids.map((id) => id.slice(-16));
@@ -304,7 +305,7 @@ describe('A26 finding out what exists', () => {
       const [one = '', other = ''] = [tails[at], tails[at + 1]];
       return Array.from(one).filter((digit, place) => digit === other[place]).length;
     };
-    // Of 16 characters of 32 kinds, 8 alike come by chance once in 100 million.
+    // Of 16 characters out of 32, 8 agree by chance once in 100 million.
     for (let at = 0; at + 1 < tails.length; at += 1) expect(shared(at)).toBeLessThan(8);
   });
 
@@ -371,7 +372,7 @@ describe('A35 abuse of Idempotency-Key', () => {
     }
   });
 
-  /** How many keys and sessions there are. */
+  /** The numbers of keys and sessions. */
   async function stored(): Promise<readonly number[]> {
     const [row] = await harness.database.query<{ keys: number }>('SELECT count(*)::int AS keys FROM idempotency_keys');
     return [row?.keys ?? 0, await harness.countSessions()];

@@ -9,7 +9,8 @@ import { sms } from '../support/gateway-harness.js';
 import { RbmHarness } from '../support/rbm-harness.js';
 import { until } from '../support/until.js';
 
-// Somebody who took over a gateway has its database connection. What that is good for, and that a gateway works with it.
+// An attacker who controls a gateway has its database connection: its rights, and that they are sufficient for a
+// gateway.
 
 const AGENT = 'acme_agent';
 const WITHIN_MS = 20_000;
@@ -19,7 +20,7 @@ let harness: ControlPlaneHarness;
 let platform: RbmHarness;
 let gateway: GatewayBeside;
 let carrier: Carrier;
-/** As somebody with the gateway's DATABASE_URL. */
+/** A connection with the gateway's DATABASE_URL. */
 let stolen: Database;
 
 beforeAll(async () => {
@@ -112,8 +113,8 @@ const AUDIT_ENTRY = `
   INSERT INTO audit_entries (id, at, actor, action, resource, resource_id)
   VALUES ($1, now(), 'root', 'update', 'brands', $2)`;
 
-describe('somebody with the database connection of a gateway', () => {
-  /** Refused for the role, and not for the statement: the role of control planes may. */
+describe('an attacker with the database connection of a gateway', () => {
+  /** The role lacks the right, and the statement is valid: the role of control planes may run it. */
   async function isRefused(statement: string, values: readonly unknown[] = []): Promise<void> {
     expect(await refused(statement, values)).toBe(INSUFFICIENT_PRIVILEGE);
     await harness.database.query(`EXPLAIN ${statement}`, [...values]);

@@ -11,20 +11,20 @@ import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
-/** Headers have 10 s, looked for every 2 s; the machine may be slow. */
+/** The limit for headers is 10 s, checked every 2 s; the rest is for a slow machine. */
 const CUT_WITHIN_MS = 25_000;
 const SLOW = 300;
 
 let harness: ControlPlaneHarness;
 let gateway: GatewayBeside;
 let folder: string;
-/** A control plane behind a TLS proxy, which this process plays. */
+/** A control plane behind a TLS proxy, whose part this process plays. */
 let proxied: { readonly baseUrl: string; readonly stop: () => Promise<void> };
 
 beforeAll(async () => {
   harness = await ControlPlaneHarness.open();
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-attacks-'));
-  // Where RCS is not set up, the webhook reads nothing at all.
+  // Without a configuration of RCS the webhook reads no body.
   const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
   gateway = await GatewayBeside.start(harness, { RBM_SERVICE_ACCOUNT_FILE: keyFile, RBM_CLIENT_TOKEN: 'client-token' });
   proxied = await harness.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/30' });
@@ -38,8 +38,11 @@ afterAll(async () => {
 
 const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 
-/** All that comes back until the server closes, or until so many milliseconds have gone by. */
-function heard(socket: Duplex, withinMs = CUT_WITHIN_MS): Promise<{ readonly text: string; readonly closed: boolean }> {
+/** Everything received until the server closes or the given number of milliseconds has passed. */
+function readUntilClose(
+  socket: Duplex,
+  withinMs = CUT_WITHIN_MS,
+): Promise<{ readonly text: string; readonly closed: boolean }> {
   return new Promise((resolve) => {
     let text = '';
     const late = setTimeout(() => {
@@ -54,17 +57,17 @@ function heard(socket: Duplex, withinMs = CUT_WITHIN_MS): Promise<{ readonly tex
   });
 }
 
-/** Octets over TLS as they are, and the whole answer. */
+/** Sends raw octets over TLS and returns the whole answer. */
 async function raw(octets: string): Promise<string> {
   const socket = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false }, () => socket.write(octets));
-  return (await heard(socket)).text;
+  return (await readUntilClose(socket)).text;
 }
 
 describe('A12 a key over plain HTTP', () => {
   it('A12 the port of the API answers plain HTTP with nothing, and TLS 1.2 with an alert', async () => {
     const plain = connectTcp(port(), '127.0.0.1');
     plain.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.demo.apiKey}\r\n\r\n`);
-    const answer = await heard(plain);
+    const answer = await readUntilClose(plain);
     expect(answer.text).not.toContain('HTTP/');
     expect(answer.closed).toBe(true);
     const old = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
@@ -88,10 +91,10 @@ describe('A17 holding connections open', () => {
     const sockets: Duplex[] = [];
     const ends: Promise<{ readonly text: string; readonly closed: boolean }>[] = [];
     const timers: NodeJS.Timeout[] = [];
-    /** Sends the beginning, then one octet after the other. */
+    /** Sends the beginning, then single octets. */
     const slow = (socket: Duplex, beginning: string): void => {
       sockets.push(socket);
-      ends.push(heard(socket));
+      ends.push(readUntilClose(socket));
       socket.write(beginning);
       const timer = setInterval(() => socket.writable && socket.write('x'), 500);
       timers.push(timer);
@@ -101,7 +104,7 @@ describe('A17 holding connections open', () => {
     const signature = `x-goog-signature: ${'A'.repeat(86)}==`;
     const body = `POST /rcs/webhook HTTP/1.1\r\nHost: x\r\n${signature}\r\nContent-Length: 60000\r\n\r\n{`;
     for (let at = 0; at < SLOW; at += 1) {
-      // One after the other: attackers and services share this process.
+      // Sequential: attackers and services share this process.
       const secure = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false });
       slow(secure, head);
       const plain = connectTcp(gateway.ports.http, '127.0.0.1');
@@ -112,7 +115,7 @@ describe('A17 holding connections open', () => {
     expect(honest.map(({ status }) => status)).toEqual(honest.map(() => 404));
     const posted = connectTcp(gateway.ports.http, '127.0.0.1');
     posted.write('POST /rcs/webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}');
-    expect((await heard(posted)).text).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect((await readUntilClose(posted)).text).toMatch(/^HTTP\/1\.1 4\d\d /);
     const results = await Promise.all(ends);
     for (const timer of timers) clearInterval(timer);
     expect(results.filter(({ closed }) => !closed)).toEqual([]);
@@ -175,7 +178,7 @@ describe('A31 requests that a proxy and the service read differently', () => {
         return (await fetch(`${admin.baseUrl.replace('https', 'http')}/v1/admin/accounts`, { headers })).status;
       };
       expect(await call('10.8.0.1')).toBe(200);
-      // What the client wrote stands on the left; what the proxy added, on the right.
+      // The client's own entry is on the left, that of the proxy on the right.
       expect(await call('10.8.0.1, 203.0.113.9')).toBe(401);
       expect(await call('10.8.0.1, 203.0.113.9, 127.0.0.1')).toBe(401);
       for (const name of ['x-real-ip', 'forwarded', 'x-client-ip', 'true-client-ip']) {
@@ -191,11 +194,11 @@ describe('A31 requests that a proxy and the service read differently', () => {
     } finally {
       await admin.stop();
     }
-    // A peer that is no proxy is not believed at all.
+    // The headers of a peer that is not a trusted proxy are ignored.
     const outside = await new Promise<string>((resolve) => {
       const socket = connectTcp({ port: Number(new URL(base).port), host: '127.0.0.1', localAddress: '127.0.0.77' });
       socket.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n`);
-      void heard(socket).then(({ text }) => resolve(text));
+      void readUntilClose(socket).then(({ text }) => resolve(text));
     });
     expect(outside).toMatch(/^HTTP\/1\.1 403 /);
     expect(outside).toContain('HTTPS_REQUIRED');

@@ -16,7 +16,7 @@ import { WebhookCalls } from '../support/webhook-calls.js';
 
 const WITHIN_MS = 20_000;
 
-/** As in production: no private target. */
+/** As in production: no private targets. */
 let strict: ControlPlaneHarness;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => strict.close());
 
-/** One address of this computer, of a private network or of a cloud's metadata, in many spellings. */
+/** Addresses of this computer, of private networks and of cloud metadata, in many spellings. */
 const INSIDE = [
   'https://127.0.0.1/',
   'https://127.1/',
@@ -56,7 +56,7 @@ const INSIDE = [
   'https://198.18.0.1/',
   'https://224.0.0.1/',
   'https://255.255.255.255/',
-  // Services of a cloud for its own machines; the first lies in public space.
+  // Cloud services for their own machines; the first has a public address.
   'https://168.63.129.16/metadata/',
   'https://0xa83f8110/',
   'https://168.4161808/',
@@ -84,7 +84,7 @@ const CLOUDS = [
   '[fd00:c1::a9fe:a9fe]',
   '[fd00:42::42]',
 ];
-/** Ports at which another service than a web server listens, with names and addresses that are public. */
+/** Ports of services that are not web servers, with public names and addresses. */
 const SERVICES = [22, 25, 53, 445, 465, 1433, 2375, 2379, 2775, 3306, 5060, 5432, 6379, 6667, 9200, 10250, 11211, 27017]
   .map((port) => `https://example.com:${port}/`)
   .concat('https://8.8.8.8:6379/', 'https://[2001:4860:4860::8888]:5432/', 'https://example.com:0/');
@@ -160,7 +160,7 @@ describe('A18 a webhook to where the attacker may not go', () => {
 describe('A19 a name whose address changes', () => {
   const rules = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
 
-  it('A19 what was judged is what is called: a private answer, first, later or among others, is never called', async () => {
+  it('A19 the checked address is the one that is called: a private address in a DNS answer, first, later or among others, is never called', async () => {
     const target = await startReceiver();
     const names = await startNameServer({
       'later.test': [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']],
@@ -186,7 +186,7 @@ describe('A19 a name whose address changes', () => {
     }
     expect(kinds).toEqual(['answered', 'blocked', 'blocked', 'blocked', 'blocked']);
     expect(target.received).toHaveLength(1);
-    // One question for each connection: nothing is looked up again between the judgement and the call.
+    // One DNS query for each connection: the address that was checked is the one that is connected to.
     expect(names.asked).toEqual(['later.test', 'later.test', 'later.test', 'mixed.test', 'first.test']);
     await names.close();
     await target.close();
@@ -194,7 +194,7 @@ describe('A19 a name whose address changes', () => {
 });
 
 describe('A20 webhooks that are forged or sent again', () => {
-  /** Loopback is allowed, so that a test sees what was sent. */
+  /** Loopback is allowed, so that the test can receive the requests. */
   let open: ControlPlaneHarness;
   let receiver: Receiver;
 

@@ -148,7 +148,7 @@ describe('A17 holding subscriptions open', () => {
     const { baseUrl } = small;
     const ids = await Promise.all(Array.from({ length: 20 }, () => created()));
     try {
-      // 20 messages is what a connection may send at once.
+      // The message limit of a connection has a burst of 20.
       const ten = await Promise.all(ids.slice(0, 10).map(() => connect({ baseUrl })));
       const answers = await Promise.all(ten.flatMap((client) => subscribeMany(client, 20, (nth) => ids[nth] ?? '')));
       expect(answers.map(({ type }) => type)).toEqual(answers.map(() => 'subscribed'));
@@ -166,7 +166,7 @@ describe('A17 holding subscriptions open', () => {
     }
   });
 
-  /** Subscribes so many times at once, each with an id of its own. */
+  /** Sends that many subscribes at once, each with an id of its own. */
   const subscribeMany = (client: RealtimeClient, count: number, sessionOf: (nth: number) => string): Promise<Said>[] =>
     Array.from({ length: count }, (_, nth) => client.subscribe(`session:${sessionOf(nth)}`, `n${nth}`));
 });

@@ -10,12 +10,12 @@ import { until } from '../support/until.js';
 const OK = 0;
 const BIND_FAILED = 0x0d;
 const WRONG_PASSWORD = 0x0e;
-/** Wrong passwords of a system that are compared before its unknown peers have to wait. */
+/** Wrong passwords of a system after which its unknown peers are throttled. */
 const MAX_GUESSES = 20;
 const BIND_TRANSCEIVER = 0x09;
 const SUBMIT_SM = 0x04;
 const WITHIN_MS = 20_000;
-/** What the gateway gives an unbound connection, and some for a slow machine. */
+/** The gateway's time limit for an unbound connection, and more for a slow machine. */
 const CUT_WITHIN_MS = 25_000;
 
 let harness: ControlPlaneHarness;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** The answer to a bind from that address of this computer; null when the connection was closed without one. */
+/** The answer to a bind from that loopback address; null when the connection was closed without one. */
 async function bindFrom(localAddress: string, password: string, systemId = 'victim'): Promise<number | null> {
   try {
     const esme = await gateway.connectUnbound({ connection: { localAddress } });
@@ -52,16 +52,16 @@ describe('A22 guessing the password of a system', () => {
     expect(answered).toBeLessThanOrEqual(5);
     expect(answers.filter((answer) => answer === OK)).toEqual([]);
     expect(await bindFrom('127.0.0.66', PASSWORD)).toBeNull();
-    // The system itself, from its own address, is not locked out by somebody else's guesses.
+    // Guesses of others do not lock out the system's own address.
     expect(await bindFrom('127.0.0.67', PASSWORD)).toBe(OK);
   });
 
-  /** Binds from that many addresses of a network, all at once. */
+  /** Binds from that many addresses of a network at once. */
   const bindAll = (network: string, count: number, password: string, systemId: string): Promise<number | null>[] =>
     Array.from({ length: count }, (_, at) => bindFrom(`${network}.${at + 1}`, password, systemId));
   const count = (answers: readonly unknown[], status: number): number =>
     answers.filter((answer) => answer === status).length;
-  /** How many of them have come that were this. */
+  /** Counts the answers that have this status. */
   const counter = (answers: readonly Promise<unknown>[], status: number): (() => number) => {
     let counted = 0;
     for (const answer of answers) void answer.then((come) => (counted += come === status ? 1 : 0));
@@ -70,13 +70,14 @@ describe('A22 guessing the password of a system', () => {
 
   it('A22 guesses from inside and outside its networks do not lock out the system that has networks', async () => {
     await gateway.system({ systemId: 'fenced', allowedCidrs: ['127.2.60.0/24'] });
-    // No other system may come from here, so the new row is read before this bind: later it would void failures.
+    // The system accepts no other address from here on: the new row is read before this bind, because later it would
+    // reset the failures.
     expect(await bindFrom('127.2.60.200', PASSWORD, 'fenced')).toBe(OK);
     const outside = await Promise.all(bindAll('127.0.61', 40, PASSWORD, 'fenced'));
     expect(count(outside, BIND_FAILED)).toBe(40);
     const inside = bindAll('127.2.60', 40, 'guess', 'fenced');
     const wrong = counter(inside, WRONG_PASSWORD);
-    // The answers to the twentieth and all after it are held back for 9 s.
+    // The answers from the twentieth on are delayed by 9 s.
     await until('19 are answered', WITHIN_MS, () => wrong() >= MAX_GUESSES - 1);
     for (const address of ['127.2.60.201', '127.2.60.202', '127.2.60.203']) {
       expect(await bindFrom(address, PASSWORD, 'fenced')).toBe(OK);
@@ -99,7 +100,7 @@ describe('A22 guessing the password of a system', () => {
     expect(await bindFrom('127.3.50.1', PASSWORD, 'roaming')).toBe(OK);
     inOrder.push('known');
     expect(count(await Promise.all(guesses), OK)).toBe(0);
-    // One password in 10 s is compared, so that a carrier with a new address gets in.
+    // One password in 10 s is still compared, so that a carrier with a new address can bind.
     expect(wrong()).toBeLessThanOrEqual(MAX_GUESSES + 2);
     expect(count(await Promise.all(right), OK)).toBeLessThanOrEqual(2);
     expect([inOrder[0], inOrder.includes('refused')]).toEqual(['known', true]);
@@ -135,7 +136,7 @@ describe('A22 guessing the password of a system', () => {
   });
 });
 
-/** A PDU with these four words in front. */
+/** A PDU with these four header fields. */
 function pdu(
   command: number,
   body: Buffer,
@@ -152,7 +153,7 @@ function pdu(
 const bindPdu = (): Buffer =>
   pdu(BIND_TRANSCEIVER, Buffer.concat([Buffer.from(`victim\0${PASSWORD}\0\0`), Buffer.from([0x34, 0, 0, 0])]));
 
-/** A bound connection of octets. */
+/** A bound connection for raw octets. */
 async function boundSocket(): Promise<Socket> {
   const socket = connect(gateway.ports.smpp, '127.0.0.1').on('error', () => undefined);
   socket.write(bindPdu());
@@ -189,7 +190,7 @@ const BROKEN: readonly (readonly [what: string, octets: Buffer])[] = [
   ['that answers what was never asked', pdu(0x8000_0004, Buffer.from('id\0'))],
 ];
 
-/** enquire_link, and whether the connection answers it; false when it was closed instead. */
+/** Sends enquire_link; whether the connection answers it, false when it was closed. */
 async function livesOrCloses(socket: Socket): Promise<'answers' | 'closed' | 'silent'> {
   const enquire = Buffer.from('00000010000000150000000070707070', 'hex');
   socket.write(enquire);
@@ -205,7 +206,7 @@ async function livesOrCloses(socket: Socket): Promise<'answers' | 'closed' | 'si
   });
 }
 
-describe('A23 PDUs that are not what they say', () => {
+describe('A23 malformed PDUs', () => {
   it.each(BROKEN)(
     'A23 one %s: the connection answers on or is closed, and others are served',
     async (_what, octets) => {

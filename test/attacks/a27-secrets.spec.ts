@@ -25,9 +25,9 @@ let redis: { readonly url: string; readonly stop: () => Promise<void> } | null =
 let harness: ControlPlaneHarness;
 let gateway: GatewayBeside;
 let receiver: Receiver;
-/** By what they are. */
+/** The secrets by name. */
 let secrets: Readonly<Record<string, string>>;
-/** Of the sessions below. */
+/** Identifiers of the sessions below. */
 let approvedId: string;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One session by message and one by code, with all that a caller, a browser, a carrier and an engineer do around them. */
+/** One session by SMS and one by code, with all calls of a caller, a browser, a carrier and an engineer around them. */
 async function live(): Promise<Record<string, string>> {
   const admin = new AdminCalls(harness);
   await gateway.system({ systemId: 'carrier', password: SYSTEM_PASSWORD });
@@ -72,7 +72,7 @@ async function live(): Promise<Record<string, string>> {
   page.close();
   await until('the webhook arrives', WITHIN_MS, () => receiver.received.length > 0);
   const approved = await harness.call(`/v1/verify/${approvedId}`);
-  // A wrong key, a wrong password and a wrong body, which are what logs are tempted to show.
+  // A wrong key, a wrong password and a wrong body, which logs might contain.
   await harness.call('/v1/verify', { key: `${harness.demo.apiKey.slice(0, -6)}000000` });
   await harness.create({}, { body: `{"phone":"${PHONE}","secret":"${METADATA}` });
   await gateway
@@ -98,7 +98,9 @@ async function live(): Promise<Record<string, string>> {
   };
 }
 
-/** Ways in which a secret may lie about: as it is, as octets in hex and base64, and the octets that hex stands for. */
+/**
+ * The forms in which a secret may appear: plain, as octets in hex and base64, and the octets that its hex stands for.
+ */
 function spellings(secret: string): string[] {
   const octets = Buffer.from(secret, 'utf8');
   const ofHex = /^(?:[0-9a-f]{2}){8,}$/.test(secret) ? Buffer.from(secret, 'hex') : null;
@@ -113,7 +115,7 @@ const found = (haystack: string, wanted: Readonly<Record<string, string>>): stri
     .map(([what]) => what);
 };
 
-/** Every row of every table, as a stolen backup shows it: the daemons' role may not read all of them. */
+/** Every row of every table, as in a stolen backup: the daemons' role may not read all of them. */
 async function dump(): Promise<string> {
   const owner = new pg.Client({ connectionString: harness.home.ownerUrl });
   await owner.connect();
@@ -133,7 +135,7 @@ async function dump(): Promise<string> {
   }
 }
 
-/** All that Redis has written down, every command since its start. */
+/** Redis's append-only files: every command since its start. */
 function redisFiles(): string {
   const files = readdirSync(path.join(folder, 'redis'), { recursive: true, withFileTypes: true });
   return files
@@ -157,7 +159,7 @@ describe('A27 the key behind authEntropy', () => {
         return [length, Buffer.from(part)];
       }),
     );
-    // The construction is the published one, so only the key stands between the number and the value.
+    // The construction is the published one, so only the key protects the value.
     expect(createHmac('sha256', ENTROPY_KEY).update(framed).digest('hex')).toBe(entropy);
     expect(createHash('sha256').update(framed).digest('hex')).not.toBe(entropy);
     for (const key of [Buffer.alloc(0), Buffer.alloc(32), MASTER_KEY]) {
@@ -184,7 +186,7 @@ describe('A27 the key behind authEntropy', () => {
   });
 
   it('A27 a gateway approves without the entropy keys and the admin key, and reads neither where it is given them', () => {
-    // By its link the session was approved that the others are about.
+    // The other secrets belong to the session that this link approved.
     expect(secrets['authEntropy']).toMatch(/^[0-9a-f]{64}$/);
     const keys = { entropy: ENTROPY_KEY.toString('hex'), admin: harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
     expect(found(Object.values(gateway.environment).join('\n'), keys)).toEqual([]);
@@ -207,7 +209,7 @@ describe('A27 the key behind authEntropy', () => {
 describe('A28 secrets in stores, queues and logs', () => {
   it('A28 a dump of every table holds none of them, in no spelling', async () => {
     const rows = await dump();
-    // The dump is of the sessions that matter.
+    // The dump contains the sessions of this test.
     expect(rows).toContain('verification.completed');
     expect(rows).toContain('matched');
     expect(found(rows, secrets)).toEqual([]);
@@ -227,7 +229,7 @@ describe('A28 secrets in stores, queues and logs', () => {
     expect(found(files, { ...secrets, phone: PHONE.slice(1), 'the coded phone': '12125550123', METADATA })).toEqual([]);
   });
 
-  it('A28 no answer of /v1 may be kept by a cache, and no error shows what was sent', async () => {
+  it('A28 no answer of /v1 may be cached, and no error repeats the request', async () => {
     const answer = await harness.call(`/v1/verify/${approvedId}`);
     expect(answer.headers['cache-control']).toBe('no-store');
     const wrong = await harness.create({ phone: '+1415555267x', ttl: 7 });
@@ -263,7 +265,7 @@ describe('A29 people in a stolen database', () => {
 });
 
 describe('A30 log lines that an attacker writes', () => {
-  it('A30 what comes in over HTTP, SMPP and the webhook stays one JSON object a line', async () => {
+  it('A30 input over HTTP, SMPP and the webhook is logged as one JSON object a line', async () => {
     const forged = '{"level":30,"msg":"forged by the attacker"}';
     const inject = `x\r\n${forged}\n\u2028\u001b[31m`;
     await harness.create({ phone: inject, metadata: { [inject]: inject }, [inject]: inject });

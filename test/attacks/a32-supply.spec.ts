@@ -24,12 +24,12 @@ interface Manifest {
 
 const lock = readJson('package-lock.json') as { readonly packages: Readonly<Record<string, Locked>> };
 const manifest = readJson('package.json') as Manifest;
-/** All but the project itself. */
+/** All packages but the project itself. */
 const packages = Object.entries(lock.packages).filter(([name]) => name !== '');
 
 const REGISTRY = 'https://registry.npmjs.org/';
 
-/** Files that build or start something, by what they run. */
+/** Files that install, build or start something, each with its commands. */
 const COMMANDS = ['.ci/run', 'config/docker/Dockerfile', 'config/stack/prepare.mjs'];
 
 describe('A32 a dependency that turned against its users', () => {
@@ -65,7 +65,7 @@ describe('A32 a dependency that turned against its users', () => {
     expect(read('config/stack/prepare.mjs')).toContain("'ci'");
   });
 
-  it('A32 what is installed is what the lock file says, version for version and digest for digest', () => {
+  it('A32 the installed packages are those of the lock file, version for version and digest for digest', () => {
     const installed = readJson('node_modules/.package-lock.json') as typeof lock;
     const odd = Object.entries(installed.packages).filter(([name, { version, integrity }]) => {
       const locked = lock.packages[name];

@@ -23,7 +23,7 @@ const STRANGER = 40_002;
 const BORROWED = ['postgres', 'nobody'];
 /** A run may install and build first. */
 const LONG_MS = 300_000;
-/** Ends a run once it has got as far as its stores. */
+/** Makes a run fail when it reaches its stores. */
 const NO_DATABASE = { DATABASE_URL: 'postgres://127.0.0.1:1/none', REDIS_URL: '' };
 const isRoot = process.getuid?.() === 0;
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 beforeEach(() => {
   dataDir = path.join(home.folder, 'data');
   mkdirSync(path.join(dataDir, 'redis'), { recursive: true });
-  // The launcher of a run that becomes another account passes through it.
+  // The account of the run must be able to pass through the folder.
   chmodSync(home.folder, 0o755);
 });
 afterEach(() => {
@@ -54,14 +54,14 @@ const plant = (name: string, text: string): string => {
   return file;
 };
 
-/** What a run says that ends by itself with a fault. */
+/** The error output of a run that fails. */
 async function refusal(environment: Record<string, string> = NO_DATABASE): Promise<string> {
   const launcher = Launcher.start({ dataDir, ports, environment });
   expect(await launcher.ended, launcher.output).toBe(1);
   return launcher.output;
 }
 
-/** A process of root with these words in its command line, as a file may name it. */
+/** A process of root with these words in its command line, for a file to name. */
 async function victim(words: string): Promise<{ pid: number; mark: string }> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', words], { stdio: 'ignore' });
   children.push(child);
@@ -90,7 +90,7 @@ describe('A33 npm start in a directory that others control', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['redis', 'secrets.json']);
   });
 
-  it('A33 a link in the place of the directory is refused, and what it leads to stays as it is', async () => {
+  it('A33 a link in the place of the directory is refused, and its target stays unchanged', async () => {
     const real = path.join(home.folder, 'real');
     mkdirSync(real);
     rmSync(dataDir, { recursive: true });
@@ -116,7 +116,7 @@ describe.skipIf(!isRoot)('A33 npm start as root, in a directory that another acc
     expect(readdirSync(dataDir)).toEqual(['redis']);
   });
 
-  it('A33 what a link or a second name leads to is not given away', async () => {
+  it('A33 the target of a link or of a second name does not change its owner', async () => {
     const target = path.join(home.folder, 'target');
     mkdirSync(target, { recursive: true });
     const file = path.join(target, 'shadow');

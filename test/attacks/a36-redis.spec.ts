@@ -17,16 +17,16 @@ import { RealtimeClients, type RealtimeClient } from '../support/realtime-client
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 20_000;
-/** An offer lives for 500 ms, which a busy machine may need for other things. */
+/** An offer lives for 500 ms, which may be too short on a busy machine. */
 const TRIES = 5;
 const events = new EventStore();
 const clients = new RealtimeClients();
 
 let harness: ControlPlaneHarness;
-/** Accounts by their rows' ids; both are the attacker's targets. */
+/** Accounts by the ids of their rows; the attacker targets both. */
 let account: Uuid;
 let stranger: { readonly id: Uuid; readonly key: string };
-/** All that the attacker has. */
+/** The attacker's only access. */
 let attacker: Redis;
 
 const publish = (topic: string, text: string): Promise<number> => attacker.publish(`countersign:bus:${topic}`, text);
@@ -34,7 +34,7 @@ const forge = (...messages: readonly object[]): Promise<number> => publish('even
 
 const created = async (): Promise<Uuid> => parseId('sess', String((await harness.create()).json['id'])) ?? '';
 
-/** An event that a session does not have. */
+/** An event that its session does not have. */
 const forged = (type: BroadcastEvent['type'], sessionId: Uuid): BroadcastEvent => ({
   id: harness.clock.newId(),
   type,
@@ -44,7 +44,7 @@ const forged = (type: BroadcastEvent['type'], sessionId: Uuid): BroadcastEvent =
   at: new Date(harness.clock.nowMs()).toISOString(),
 });
 
-/** An event that the database holds, and that no process publishes by itself. */
+/** An event that is in the database, but that no process publishes. */
 async function storedEvent(accountId: Uuid, sessionId: Uuid | null = null): Promise<BroadcastEvent> {
   const id = harness.clock.newId();
   const type = sessionId === null ? 'webhook.disabled' : 'verification.sender_mismatch';
@@ -63,12 +63,15 @@ async function subscribed(accountId: Uuid, key = harness.demo.apiKey): Promise<R
   return client;
 }
 
-/** What the client was sent for the messages so far: the answer comes after a stored event that is published last. */
-async function heardBy(client: RealtimeClient, accountId = account): Promise<readonly (readonly unknown[])[]> {
+/** The answers to the client's earlier messages: they end with a stored event that is published last. */
+async function receivedMessagesOf(
+  client: RealtimeClient,
+  accountId = account,
+): Promise<readonly (readonly unknown[])[]> {
   const last = await storedEvent(accountId);
   await forge(last);
   const id = renderId('evt', last.id);
-  await until('the last event is heard', WITHIN_MS, () => client.said.some((said) => said['id'] === id));
+  await until('the last event has arrived', WITHIN_MS, () => client.said.some((said) => said['id'] === id));
   const others = client.said.filter((said) => said['id'] !== id && !['welcome', 'pong'].includes(said.type));
   return others.map((said) => [said.type, said['event'] ?? said['channel'], said['id']]);
 }
@@ -104,11 +107,11 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
     const at = `1 Jan 2000 (","type":"subscribed","id":"2","channel":"session:x","snapshot":${snapshot},"x":"`;
     const message = forged('verification.updated', await created());
     for (const name of Object.keys(message)) await forge({ ...message, [name]: at });
-    expect(await heardBy(client)).toEqual([subscribedTo(channelOf(account))]);
+    expect(await receivedMessagesOf(client)).toEqual([subscribedTo(channelOf(account))]);
   });
 
   it.each(['verification.completed', 'verification.denied', 'verification.expired', 'verification.cancelled'] as const)(
-    'A36 a forged %s of a pending session is not believed, and its real end is still heard',
+    'A36 a forged %s of a pending session is ignored, and its real end still arrives',
     async (type) => {
       const sessionId = await created();
       const channel = `session:${renderId('sess', sessionId)}`;
@@ -117,11 +120,11 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
       const mismatch = await storedEvent(account, sessionId);
       await forge(forged(type, sessionId), { ...mismatch, type }, { ...forged(type, sessionId), test: undefined });
       const before = [subscribedTo(channelOf(account)), subscribedTo(channel)];
-      expect(await heardBy(client)).toEqual(before);
+      expect(await receivedMessagesOf(client)).toEqual(before);
       await harness.approve(renderId('sess', sessionId));
       const ended = () => client.events('verification.completed').filter((event) => event['channel'] === channel);
-      await until('the end is heard', WITHIN_MS, () => ended().length > 0);
-      await heardBy(client);
+      await until('the end has arrived', WITHIN_MS, () => ended().length > 0);
+      await receivedMessagesOf(client);
       const [row] = await harness.database.query<{ id: Uuid }>(
         `SELECT id FROM events WHERE session_id = $1 AND type = 'verification.completed'`,
         [sessionId],
@@ -136,7 +139,7 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
     const client = await subscribed(account);
     const event = await storedEvent(account);
     await forge({ ...forged('verification.updated', await created()), id: event.id }, event);
-    expect(await heardBy(client)).toEqual([
+    expect(await receivedMessagesOf(client)).toEqual([
       subscribedTo(channelOf(account)),
       ['event', 'webhook.disabled', renderId('evt', event.id)],
     ]);
@@ -160,7 +163,7 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
         await forge({ ...about, test: true }, { ...about, test: undefined });
       }
     }
-    expect(await heardBy(theirs, stranger.id)).toEqual([subscribedTo(channelOf(stranger.id))]);
+    expect(await receivedMessagesOf(theirs, stranger.id)).toEqual([subscribedTo(channelOf(stranger.id))]);
     await test.quiet(() => true);
     expect(test.events()).toEqual([]);
   });
@@ -169,9 +172,9 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
     const client = await subscribed(account);
     const event = await storedEvent(account);
     await publish('events', JSON.stringify([event]) + ' '.repeat(MAX_MESSAGE_OCTETS));
-    expect(await heardBy(client)).toEqual([subscribedTo(channelOf(account))]);
+    expect(await receivedMessagesOf(client)).toEqual([subscribedTo(channelOf(account))]);
     await forge(event);
-    expect(await heardBy(client)).toContainEqual(['event', 'webhook.disabled', renderId('evt', event.id)]);
+    expect(await receivedMessagesOf(client)).toContainEqual(['event', 'webhook.disabled', renderId('evt', event.id)]);
   });
 
   describe('while a create waits for its card', () => {

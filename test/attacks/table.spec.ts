@@ -25,7 +25,7 @@ const rows: readonly Row[] = readFileSync(path.join(ROOT, 'SECURITY.md'), 'utf8'
     return { attack, verdict, risk, files };
   });
 
-/** By attack: the files with a test whose title begins with its number; groups do not count. */
+/** By attack: the files with a test whose title begins with its number; groups are not counted. */
 const titles = new Map<string, Set<string>>();
 for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.spec.ts') && file !== 'table.spec.ts')) {
   const tests = readFileSync(path.join(FOLDER, name), 'utf8').replaceAll(/\bdescribe\(\s*['"`]A/g, '');
@@ -39,7 +39,7 @@ describe('the table of attacks in SECURITY.md', () => {
     expect(rows.map(({ attack }) => attack)).toEqual(ATTACKS);
   });
 
-  it.each(rows)('$attack says how it stands, and what remains', ({ verdict, risk }) => {
+  it.each(rows)('$attack has a verdict, and its remaining risk', ({ verdict, risk }) => {
     expect(VERDICTS).toContain(verdict);
     expect(risk).toMatch(/\w{3}/);
   });

@@ -13,13 +13,13 @@ import { liveTenant } from '../support/tenants.js';
 import { warmUp } from './warm-up.js';
 
 const CONNECTIONS = 64;
-/** Checks a run: each accepts the code of a session of its own. */
+/** Checks per run: each accepts the code of a session of its own. */
 const CHECKS = 6_000;
 const UNBATCHED_CHECKS = 1_500;
 const BASELINE_CHECKS = 20_000;
 const CODES_IN_FLIGHT = 64;
 const CODE = '481516';
-/** An accepted code is answered with about this many octets. */
+/** The approximate size of the answer to an accepted code. */
 const ANSWER_OCTETS = 230;
 
 /** Gives each session a code, as send-sms does, without the SMS. */

@@ -8,7 +8,7 @@ export function required(name: string): string {
   return value;
 }
 
-/** The variable where it is set, even to nothing. */
+/** The variable's value if it is set, even to an empty text. */
 export function optional(name: string): Environment {
   const value = process.env[name];
   return value === undefined ? {} : { [name]: value };

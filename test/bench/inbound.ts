@@ -11,9 +11,9 @@ import { warmUp } from './warm-up.js';
 
 const LINKS = 4;
 const WINDOW = 50;
-/** Of each run; not measured. */
+/** The first messages of each run, which are not measured. */
 const RAMP_MESSAGES = 1_000;
-/** Messages a run: each matches a pending session of its own. */
+/** Messages per run: each matches a pending session of its own. */
 const MATCHED_MESSAGES = 15_000;
 const UNBATCHED_MESSAGES = 4_000;
 const BASELINE_MESSAGES = 60_000;

@@ -12,13 +12,13 @@ import { warmUp } from './warm-up.js';
 
 const SECTION = 'lifecycle';
 const PHONES = 4_000;
-/** Verifications that are somewhere between their create and the last that is told of them. */
+/** Concurrent verifications, from the create to the last webhook or event. */
 const UNDER_WAY = 200;
 const PLAIN_CLIENTS = 16;
 
 type Figures = { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] };
 
-/** What queues and bus run on; `''` is how an environment says none. */
+/** The stores of queues and bus; `''` in the environment means none. */
 interface Queues {
   readonly words: string;
   readonly redisUrl: string;
@@ -27,7 +27,7 @@ interface Queues {
 
 const ON_POSTGRES: Queues = { words: 'PostgreSQL alone', redisUrl: '', reachFor: '>= 0.2' };
 
-/** The same rows by plain SQL: by pgbench where the machine has one, else by a loop of our own. */
+/** The same rows by plain SQL: by pgbench if the machine has it, else by a loop of the bench. */
 function plainSql(environment: Environment, transactions: PlainStatement[][], seconds: number): Contender {
   const task: PlainSqlTask = {
     databaseUrl: environment['DATABASE_URL'] ?? '',

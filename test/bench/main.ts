@@ -44,7 +44,7 @@ try {
   if (runs('webhooks')) sections.push(await benchWebhooks(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('lifecycle')) sections.push(await benchLifecycle(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('realtime')) sections.push(await benchRealtime(processes, demo, ROUNDS, CREATE_SECONDS));
-  // Only when it is asked for: it takes its time, whatever the machine.
+  // Only when it is named: it takes a fixed time on any machine.
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   const rows = sections.flatMap((section) => section.rows);

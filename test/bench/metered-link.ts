@@ -13,7 +13,7 @@ const TIMERS = {
 
 const metrics = new LinkMetrics(new Metrics({ app: 'bench' }));
 
-/** A link as the gateway has it: every check, every timer, and the metrics of every PDU. */
+/** A link as in the gateway: every check, every timer, and the metrics of every PDU. */
 export function meteredLink(
   socket: Socket,
   side: Side,

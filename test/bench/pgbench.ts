@@ -13,11 +13,11 @@ const TPS = /^tps = ([0-9.]+)/m;
 
 export interface Pgbench {
   readonly program: string;
-  /** Such as `pgbench 15.18`. */
+  /** For example `pgbench 15.18`. */
   readonly words: string;
 }
 
-/** The one of this machine, if it has one: the PostgreSQL that npm brings comes without. */
+/** The pgbench of this machine, or null: the PostgreSQL from npm has none. */
 export function findPgbench(): Pgbench | null {
   const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER) : [];
   const programs = [...versions.map((version) => path.join(DEBIAN_FOLDER, version, 'bin/pgbench')), 'pgbench'];
@@ -38,7 +38,7 @@ const scriptOf = (transactions: readonly (readonly PlainStatement[])[]): string 
     )
     .join('\n');
 
-/** Not on the command line, where everybody could read the password. */
+/** Passed by the environment: every user could read the password on the command line. */
 function connection(databaseUrl: string): Record<string, string> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   return {
@@ -58,7 +58,7 @@ export interface PgbenchTask {
   readonly processes: readonly MeteredProcess[];
 }
 
-/** It tells how many a second, and no quantiles. */
+/** It reports transactions per second, no quantiles. */
 export async function runPgbench({ program }: Pgbench, task: PgbenchTask): Promise<Measure> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-pgbench-'));
   const script = path.join(folder, 'verification.sql');

@@ -1,6 +1,6 @@
 import { checkPhone } from '@countersign/phone';
 
-/** National parts that are mobile numbers where they stand; the library is asked again below. */
+/** Prefixes of mobile numbers in their countries; each number is validated below. */
 const PREFIXES = ['+1415', '+447400', '+4915', '+336', '+55119', '+9198', '+8190'];
 const LENGTHS: Readonly<Record<string, number>> = {
   '+1415': 12,
@@ -12,10 +12,10 @@ const LENGTHS: Readonly<Record<string, number>> = {
   '+8190': 13,
 };
 
-/** So many numbers of several countries, each another. */
+/** The given number of different phones in several countries. */
 export function phones(count: number): string[] {
   const found: string[] = [];
-  // A fixed stride walks the number space without repeating: the same phones in every run.
+  // A fixed stride covers the number space without repeating: the same phones in every run.
   for (let at = 0; found.length < count; at += 1) {
     const prefix = PREFIXES[at % PREFIXES.length] ?? '+1415';
     const digits = (LENGTHS[prefix] ?? 12) - prefix.length;

@@ -1,16 +1,16 @@
 import type { Database } from '@countersign/postgres';
 
-/** Tables like the product's, with the same columns, checks and indexes, but for the partitions. */
+/** Tables like the product's, with the same columns, checks and indexes, without partitions. */
 const TABLES = ['sessions', 'messages', 'events', 'deliveries'] as const;
 type Table = (typeof TABLES)[number];
 type Columns = Readonly<Record<string, unknown>>;
 
-/** The latest verification that went all the way: its rows are what is written again. */
+/** The latest completed verification: its rows are the template. */
 const LATEST = `
   SELECT session_id AS "sessionId", id AS "eventId" FROM deliveries
   WHERE status = 'succeeded' AND type = 'verification.completed' ORDER BY id DESC LIMIT 1`;
 
-/** A statement; `:id` and `:digest` are what the first one answers. */
+/** A statement; the first statement returns `:id` and `:digest`. */
 export interface PlainStatement {
   readonly sql: string;
   readonly answersIds: boolean;
@@ -22,7 +22,7 @@ const literal = (value: unknown): string => {
   return `'${text.replaceAll("'", "''").replaceAll(/:(?=[A-Za-z_])/g, ': ')}'`;
 };
 
-/** The columns of a row with their values as SQL; `changes` are SQL already, null leaves the column out. */
+/** The columns of a row with their values as SQL; `changes` are SQL already, null omits a column. */
 function valuesOf(row: Columns, changes: Readonly<Record<string, string | null>>): [names: string, values: string] {
   const written = Object.entries(row).flatMap(([name, value]): [string, string][] => {
     const changed = changes[name];
@@ -37,7 +37,7 @@ function insert(table: Table, row: Columns, changes: Readonly<Record<string, str
   return `INSERT INTO plain_${table} (${names}) VALUES (${values})`;
 }
 
-/** Ids in the order of their making, as the product's are. */
+/** Ids in the order of insertion, as the product's are. */
 function insertSession(row: Columns): string {
   const [names, values] = valuesOf(row, {
     id: `lpad(to_hex(n), 32, '0')::uuid`,
@@ -51,8 +51,8 @@ function insertSession(row: Columns): string {
 }
 
 /**
- * What a verification writes, as three transactions of plain statements: the session; the message, the session's end and
- * its event; the event's delivery. The product must have verified something before.
+ * Prepares the writes of a verification as three transactions of plain statements: the session; the message, the
+ * session's end and its event; the event's delivery. The product must have completed a verification before.
  */
 export async function preparePlainRows(database: Database): Promise<PlainStatement[][]> {
   for (const table of TABLES) {

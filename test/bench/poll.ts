@@ -10,9 +10,9 @@ import { type Environment, startBaseline, startControlPlane, storeProcesses } fr
 import { warmUp } from './warm-up.js';
 
 const CONNECTIONS = 64;
-/** Many sessions, as many callers poll; each well below its own quota. */
+/** Many sessions, as if of many callers; each well below its own quota. */
 const SESSIONS = 4_000;
-/** A pending session with a fallback URI and no metadata is answered with about this many octets. */
+/** The approximate size of the answer for a pending session with a fallback URI and no metadata. */
 const ANSWER_OCTETS = 620;
 
 /** HTTPS `GET /v1/verify/{id}` on 64 keep-alive connections, against bare Fastify; then at half of that throughput. */

@@ -19,18 +19,21 @@ export interface Subject {
   readonly processes: readonly MeteredProcess[];
   /** Resident set of the process, in MiB. */
   rssMiB(): number;
-  /** SIGTERM, then SIGKILL after 15 s; settles when the process is gone. */
+  /** SIGTERM, then SIGKILL after 15 s; resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
-/** One that can be held still. */
+/** A subject whose process can be stopped. */
 export interface RunningSubject extends Subject {
-  /** Takes its time away, as a machine that stands still would, until the other is called. */
+  /** Stops the process (SIGSTOP) until `thaw`. */
   freeze(): void;
   thaw(): void;
 }
 
-/** Ids of started processes, for the launcher to end if the bench is killed: a stopped process does not see its IPC channel close. */
+/**
+ * Ids of started processes, so that the launcher can end them if the bench is killed: a stopped process does not detect
+ * that its IPC channel closed.
+ */
 const PROCESS_FILE = process.env['BENCH_PROCESS_FILE'];
 
 function forkNoted(script: URL, options: ForkOptions): ChildProcess {
@@ -93,11 +96,11 @@ export interface SubjectOptions {
   readonly script: string;
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Where readiness is asked; without it an open port is enough. */
+  /** The URL of the readiness check; without it an open port is enough. */
   readonly readyUrl?: string;
 }
 
-/** Starts a process and waits until it serves. It ends with this one, however this one ends. */
+/** Starts a process and waits until it serves. It ends with this process in every case. */
 export async function startSubject(options: SubjectOptions): Promise<RunningSubject> {
   const dist = options.dist === undefined ? DIST : pathToFileURL(`${options.dist}/`);
   const child = forkNoted(new URL(options.script, dist), {
@@ -123,7 +126,7 @@ export async function startSubject(options: SubjectOptions): Promise<RunningSubj
   };
 }
 
-/** Runs a load generator in a process of its own: `task` goes in by IPC, its one answer comes back. */
+/** Runs a load generator in a process of its own: receives `task` by IPC, sends one result. */
 export function runLoad<Result>(script: string, task: object): Promise<Result> {
   const child = forkNoted(new URL(`test/bench/load/${script}`, DIST), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -136,7 +139,7 @@ export function runLoad<Result>(script: string, task: object): Promise<Result> {
   });
 }
 
-/** A load generator that stays: it is told what to do next, and answers each order once. */
+/** A load generator that stays: it answers each order once. */
 export interface LiveLoad {
   ask<Result>(order: object): Promise<Result>;
   stop(): Promise<void>;

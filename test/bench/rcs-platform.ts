@@ -10,17 +10,17 @@ const CLIENT_TOKEN = 'client-token-of-the-bench';
 const KEY_BITS = 2_048;
 const CALLS_AT_ONCE = 64;
 
-/** How a number takes cards. */
+/** How a number responds to cards. */
 export interface Manner {
   readonly reachable: boolean;
   readonly online: boolean;
   readonly deliverAfterMs: number;
 }
 
-/** A gateway that sends cards, and the emulated platform behind it. */
+/** A gateway that sends cards, and the simulated platform. */
 export interface RcsPlatform {
   readonly gateway: Subject;
-  /** Tells so many numbers how they take cards. */
+  /** Sets how these numbers respond to cards. */
   setPhones(phones: readonly string[], manner: Manner): Promise<void>;
   stop(): Promise<void>;
 }

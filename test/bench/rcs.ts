@@ -14,14 +14,14 @@ import { type Environment, startControlPlane } from './subjects.js';
 const SECTION = 'rcs';
 const PER_SECOND = 200;
 const WARM_UP_CREATES = 100;
-/** So many wait at once, … */
+/** Creates that wait at once, … */
 const CLIENTS = 1_000;
-/** … gathered in this time, so that every card is taken, … */
+/** … all sent within this time, so that every card is claimed, … */
 const GATHER_SECONDS = 3;
-/** … for as long as a wait may be set to. */
+/** … for the longest wait that can be configured. */
 const WAIT_SECONDS = 8;
 const ALONE_SECONDS = 5;
-/** A crowd that has gone in part is not what was asked for. */
+/** Smallest share of them that must still wait, or the measurement fails. */
 const LEAST_CLIENTS = 0.95;
 
 const DELIVERED_AT_ONCE = { reachable: true, online: true, deliverAfterMs: 0 };
@@ -55,7 +55,7 @@ async function brandWithAgent({ database, keys, accountId }: Demo): Promise<stri
   return renderId('brd', brand.id);
 }
 
-/** Without a channel the card is tried. */
+/** Without a channel the create tries a card. */
 const bodyFor = ({ demo, brandId }: Caller, phone: string, channel: Channel): string =>
   JSON.stringify({
     phone,
@@ -69,7 +69,7 @@ const bodyFor = ({ demo, brandId }: Caller, phone: string, channel: Channel): st
     metadata: { order: '12345', cart: 'a-17' },
   });
 
-/** One run at the steady rate, each create for a phone of its own. */
+/** One run at the constant rate, each create for a different phone. */
 function creates(caller: Caller, numbers: readonly string[], channel: Channel): Promise<Measure> {
   return runLoad<Measure>('https-at-rate.js', {
     port: caller.port,
@@ -81,7 +81,7 @@ function creates(caller: Caller, numbers: readonly string[], channel: Channel): 
   } satisfies HttpsAtRateTask);
 }
 
-/** What the card adds: the same creates with and without it, at a rate that leaves the machine room. */
+/** The cost of a card: the same creates with and without one, at a rate below saturation. */
 async function added(
   caller: Caller,
   platform: RcsPlatform,
@@ -129,7 +129,7 @@ async function clientsRun(caller: Caller, platform: RcsPlatform, numbers: readon
   return figure;
 }
 
-/** Whether creates that wait for phones which are off are in the way of others. */
+/** Whether creates that wait for unreachable phones slow down others. */
 async function besideClients(
   caller: Caller,
   platform: RcsPlatform,
@@ -166,8 +166,8 @@ async function besideClients(
 }
 
 /**
- * HTTPS `POST /v1/verify` with a card, against the emulated platform: what the card adds where it is delivered at once,
- * and what those who wait for a card that is not delivered cost the others.
+ * HTTPS `POST /v1/verify` with a card, against the simulated platform: the cost of a card that is delivered at once,
+ * and the cost of waiting creates for others.
  */
 export async function benchRcs(
   environment: Environment,

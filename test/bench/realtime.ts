@@ -12,7 +12,7 @@ import { type Environment, startBaseline, startControlPlane, startGateway } from
 const SECTION = 'realtime';
 const IDLE_SOCKETS = 10_000;
 const LISTENERS = 5_000;
-/** Events of one run, one after the other, and far enough apart. */
+/** Events of one run, sequential, with sufficient distance. */
 const EVENTS = 5;
 const EVENTS_PER_SECOND = 2;
 const APPROVALS = 6_000;
@@ -20,7 +20,7 @@ const LINKS = 4;
 const WINDOW = 50;
 const OPEN_SECONDS = 30;
 const ARRIVAL_SECONDS = 30;
-/** Files that a process needs beside its sockets, and ports that others have. */
+/** Files that a process needs beside its sockets, and ports that are in use. */
 const SPARE = 1_000;
 const KIB_PER_MIB = 1_024;
 const MS_PER_SECOND = 1_000;
@@ -35,7 +35,7 @@ interface Stage {
   readonly gateway: Subject;
 }
 
-/** Sockets that are open, and how many; `words` says it, and why there are no more. */
+/** The open sockets; `words` has their number, and why there are no more. */
 interface Clients {
   readonly load: LiveLoad;
   readonly open: number;
@@ -47,7 +47,10 @@ const ratio = (name: string, value: number, reachFor: string): Ratio => ({ secti
 const numbersIn = (file: string, pattern: RegExp): number[] =>
   (pattern.exec(readFileSync(file, 'utf8')) ?? []).slice(1).map(Number);
 
-/** What this machine lets one process open to one port; each end needs a file of its own, in processes of their own. */
+/**
+ * The limit of this machine for sockets of one process to one port; each end is in a process of its own and needs one
+ * file.
+ */
 function mostSockets(): number {
   const [files = 1_024] = numbersIn('/proc/self/limits', /Max open files\s+(\d+)/);
   const [low = 0, high = 0] = numbersIn('/proc/sys/net/ipv4/ip_local_port_range', /(\d+)\s+(\d+)/);
@@ -71,7 +74,7 @@ async function clients(demo: Demo, port: number, wanted: number, channels: reado
   return { load, open, words: because === null ? String(open) : `only ${open} of ${wanted} (${because})` };
 }
 
-/** What `cause` brings to the sockets; all of it has to arrive. */
+/** Receives the frames that `cause` leads to; all must arrive. */
 async function arrived(load: LiveLoad, frames: number, cause: () => Promise<unknown>): Promise<Frames> {
   await load.ask({ kind: 'watch' } satisfies WatchOrder);
   await cause();
@@ -93,7 +96,7 @@ function approve({ demo, gateway }: Stage, messages: readonly Message[], perSeco
   } satisfies SmppTask);
 }
 
-/** Memory of sockets that wait, each for a session of its own. */
+/** Memory of idle sockets, each subscribed to a session of its own. */
 async function idle({ demo, product }: Stage): Promise<Figures> {
   const sessions = await pendingSessions(demo, IDLE_SOCKETS);
   const before = product.rssMiB();
@@ -125,7 +128,9 @@ async function postEvents(port: number): Promise<void> {
   await dispatcher.close();
 }
 
-/** One event to many sockets that listen to the account, against `ws` that sends a frame as long to as many. */
+/**
+ * One event to many sockets on the account's channel, against `ws` with frames of the same length to as many sockets.
+ */
 async function fanOuts(stage: Stage, rounds: number): Promise<Figures> {
   const { demo, product, environment } = stage;
   const listeners = await clients(demo, product.port, LISTENERS, [`account:${demo.accountId}`]);
@@ -161,7 +166,7 @@ async function fanOuts(stage: Stage, rounds: number): Promise<Figures> {
   }
 }
 
-/** From the approval by SMS to the frame, on one socket that listens to the account. */
+/** From the approval by SMS to the frame, on one socket on the account's channel. */
 async function latencies(stage: Stage, rounds: number, seconds: number): Promise<Figures> {
   const { demo, product } = stage;
   const { load } = await clients(demo, product.port, 1, [`account:${demo.accountId}`]);
@@ -192,7 +197,7 @@ async function latencies(stage: Stage, rounds: number, seconds: number): Promise
   }
 }
 
-/** Sockets over TLS that wait, that hear one event together, and the way of an approval to its frame. */
+/** Sockets over TLS: idle, receiving one event together, and the latency from an approval to its frame. */
 export async function benchRealtime(
   environment: Environment,
   demo: Demo,

@@ -3,20 +3,20 @@ import { request } from 'undici';
 import type { Subject } from './processes.js';
 import { type Environment, startBaseline } from './subjects.js';
 
-/** What the process of the receivers is told. */
+/** Orders for the process of the receivers. */
 export interface Orders {
-  /** Take requests and never answer, until the next orders; by their places. */
+  /** Receivers, by index, that accept requests and do not answer until the next orders. */
   readonly hanging: readonly number[];
 }
 
-/** What it saw since the last orders; an event counts once. Times are of the machine's clock. */
+/** The arrivals since the last orders; an event counts once. Times are of the machine's clock. */
 export interface Arrivals {
   readonly urls: readonly string[];
   readonly hosts: readonly { readonly received: number; readonly firstMs: number; readonly lastMs: number }[];
-  /** From the moment that the event tells to the first octet of its webhook. */
+  /** From the time in the event to the first octet of its webhook. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The first that came. */
+  /** The first webhook that arrived. */
   readonly sample: { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 }
 
@@ -24,7 +24,7 @@ export interface Receivers {
   readonly subject: Subject;
   readonly urls: readonly string[];
   expect(orders: Orders): Promise<void>;
-  /** Resolves once so many have arrived; rejects when that takes too long. */
+  /** Resolves when as many have arrived; rejects after the deadline. */
   received(count: number, withinMs?: number): Promise<Arrivals>;
 }
 
@@ -61,7 +61,7 @@ export async function startReceivers(environment: Environment, count: number): P
   };
 }
 
-/** How many arrived at the receivers before that place, and how many a second. */
+/** Arrivals at the receivers before that index, in total and per second. */
 export function flowOf({ hosts }: Arrivals, before = hosts.length): { received: number; perSecond: number } {
   const own = hosts.slice(0, before).filter(({ received }) => received > 0);
   const received = own.reduce((sum, host) => sum + host.received, 0);

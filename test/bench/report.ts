@@ -1,7 +1,7 @@
 import { CPU_FIGURES, type CpuPerOperation, type CpuUse, perOperation } from './cpu/use.js';
 import { median } from './statistics.js';
 
-/** What one run of a load generator saw. */
+/** The figures of one run of a load generator. */
 export interface Measure {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -9,13 +9,13 @@ export interface Measure {
   readonly errors: number;
   /** Of the same time as the figures above; absent where CPU time is not measured. */
   readonly cpu?: CpuUse;
-  /** Absent where the next request waits for an answer. */
+  /** Absent in a closed loop. */
   readonly pace?: MeasuredPace;
 }
 
 /** A load that is sent at a constant rate; `perSecond` of its measure is the rate of the answers. */
 export interface MeasuredPace {
-  /** Intended. */
+  /** The intended rate. */
   readonly perSecond: number;
   /** How late the generator sent its requests, in milliseconds; the latencies include it. */
   readonly sendDelayP99Ms: number;
@@ -30,7 +30,7 @@ export interface Row extends Omit<Measure, 'cpu' | 'pace'> {
   readonly cpuMicros?: CpuPerOperation;
 }
 
-/** A figure that means something on any machine, and what it reaches for. */
+/** A figure that can be compared across machines, and its target. */
 export interface Ratio {
   readonly section: string;
   readonly name: string;

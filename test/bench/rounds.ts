@@ -3,13 +3,13 @@ import { type Measure, type Row, summarise, summary } from './report.js';
 
 export interface Contender {
   readonly subject: Subject;
-  /** One measured run; `seconds` or a message count is the contender's own business. */
+  /** One measured run; the contender chooses `seconds` or a message count. */
   run(): Promise<Measure>;
 }
 
 /**
- * Baselines and product take turns, round after round, so that a slow minute of the machine hits them all. Answers a row
- * for each of them, in their order.
+ * Baselines and product alternate, round after round, so that a slow minute of the machine affects all of them. Returns
+ * a row for each, in their order.
  */
 export async function alternate<const Contenders extends readonly Contender[]>(
   section: string,

@@ -19,7 +19,7 @@ export interface Message {
   readonly sessionId: string;
 }
 
-/** The stores that the run itself writes to and asks, beside the processes under measurement. */
+/** The stores that the run itself writes to and reads, beside the processes under measurement. */
 export interface Demo extends SeededDemo {
   readonly database: Database;
   readonly sessions: SessionStore;
@@ -59,7 +59,9 @@ export async function prepare(environment: Environment, masterKey: Buffer): Prom
 
 let phonesMade = 0;
 
-/** Opens `count` sessions in the store itself and gives the message that approves each; `webhookUrl` is asked for each. */
+/**
+ * Opens `count` sessions in the store itself and returns the approving message of each; calls `webhookUrl` for each.
+ */
 export async function pendingSessions(
   demo: Demo,
   count: number,
@@ -115,7 +117,7 @@ export async function approvedCount(demo: Demo): Promise<number> {
   return Number(rows[0]?.n);
 }
 
-/** As many as wanted, the same ones again and again: for subjects that look at nothing in them. */
+/** As many messages as requested, the same ones repeated: for subjects that do not inspect them. */
 export const inRotation = (messages: readonly Message[], count: number): Message[] =>
   Array.from({ length: Math.ceil(count / messages.length) }, () => messages)
     .flat()

@@ -9,18 +9,18 @@ import { type Environment, startBaseline, withoutProcess } from './subjects.js';
 
 const SECTION = 'smpp';
 const WINDOWS = [1, 10, 50, 200];
-/** The window by which the product is judged. */
+/** The window of the ratio that the bench reports. */
 const JUDGED = 50;
 const LATENCY_MS = 20;
 const TEXT = '042137 is your Acme code. Do not share it.';
-/** Messages a run to a server, by window: a second or two for the slower one. */
+/** Messages per run to a server, by window: a second or two for the slower server. */
 const MESSAGES: Readonly<Record<number, number>> = { 1: 15_000, 10: 40_000, 50: 60_000, 200: 60_000 };
 
 type Figures = { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] };
 
 const ratio = (name: string, value: number, reachFor: string): Ratio => ({ section: SECTION, name, value, reachFor });
 
-/** A pair at each window, taking turns. */
+/** A pair at each window, alternating. */
 async function sideBySide(
   what: string,
   rounds: number,
@@ -80,8 +80,8 @@ const deliveries = (rounds: number, seconds: number): Promise<Figures> =>
   );
 
 /**
- * With a carrier that takes 20 ms to answer, a window of w gives w ÷ 20 ms and no more. Timers of a busy machine run late,
- * for the carrier too: plain sockets beside ours show how much of the rest is its own.
+ * With a carrier that answers after 20 ms, a window of w allows at most w ÷ 20 ms. Timers of a busy machine fire late,
+ * for the carrier too: plain sockets show the carrier's own share of the difference.
  */
 async function farAway(environment: Environment, rounds: number, seconds: number): Promise<Figures> {
   const slow = { ...environment, LATENCY_MS: String(LATENCY_MS) };
@@ -121,8 +121,9 @@ async function codec(seconds: number): Promise<Figures> {
 }
 
 /**
- * The SMPP engine beside npm `smpp`, without a database: as server and as client, at four windows, on one connection;
- * ours with every check, timer and metric of the gateway. Then a carrier that is 20 ms away, and the codecs alone.
+ * The SMPP engine against npm `smpp`, without a database: as server and as client, at four windows, on one connection;
+ * the engine with every check, timer and metric of the gateway. Then a carrier with a latency of 20 ms, and the codecs
+ * alone.
  */
 export async function benchSmpp(
   environment: Environment,

@@ -6,7 +6,7 @@ import { type Environment, startBaseline } from './subjects.js';
 const SECTION = 'soak';
 const MANNERS = ['mute', 'slow', 'throttling', 'dropping'] as const;
 
-/** Memory of our client with carriers that try its patience, all four at a time, each pair in processes of their own. */
+/** Memory of the SMPP client with four kinds of faulty carriers at once, each pair in processes of its own. */
 export async function benchSoak(environment: Environment, seconds: number): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const soaked = await Promise.all(MANNERS.map((manner) => soak(environment, manner, seconds)));
   return { rows: soaked.map(({ row }) => row), ratios: soaked.map(({ ratio }) => ratio) };
@@ -21,8 +21,8 @@ async function soak(
   try {
     const figure = await runLoad<SoakFigure>('soak.js', { port: carrier.port, seconds } satisfies SoakTask);
     const { answered, throttled, unanswered, connections, earlyMiB, lateMiB } = figure;
-    const told = `${answered} answered, ${throttled} throttled, ${unanswered} unanswered, ${connections} connections`;
-    process.stderr.write(`soak, ${manner} carrier: ${told}, ${earlyMiB} to ${lateMiB} MiB\n`);
+    const counts = `${answered} answered, ${throttled} throttled, ${unanswered} unanswered, ${connections} connections`;
+    process.stderr.write(`soak, ${manner} carrier: ${counts}, ${earlyMiB} to ${lateMiB} MiB\n`);
     const perSecond = Math.round((answered + throttled + unanswered) / seconds);
     const row = { section: SECTION, subject: `client, ${manner} carrier`, perSecond, p50Ms: 0, p99Ms: 0 };
     const value = Math.round((lateMiB / earlyMiB) * 100) / 100;

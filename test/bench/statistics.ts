@@ -1,4 +1,4 @@
-/** The value at that share of sorted values, between 0 and 1; rounded to hundredths, 0 without values. */
+/** The quantile of sorted values at that share, between 0 and 1; rounded to hundredths, 0 without values. */
 export const quantile = (sorted: readonly number[], share: number): number =>
   Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 100) / 100;
 

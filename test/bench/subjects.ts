@@ -1,7 +1,7 @@
 import type { MeteredProcess } from './cpu/use.js';
 import { type RunningSubject, type Subject, freePort, startSubject } from './processes.js';
 
-/** What every process of the run is told: where the stores are, the keys, the certificate. */
+/** The environment of every process of the run: the stores, the keys, the certificate. */
 export type Environment = Readonly<Record<string, string>>;
 
 async function opsUrl(): Promise<{ port: string; readyUrl: string }> {
@@ -11,7 +11,7 @@ async function opsUrl(): Promise<{ port: string; readyUrl: string }> {
 
 /** How an application is started. */
 export interface AppOptions {
-  /** Limits every batcher of it, for the comparison with one statement a request. */
+  /** Limits all of its batchers, for the comparison with one statement per request. */
   readonly batch?: number;
   /** The folder of its build; without it, that of the bench itself. */
   readonly dist?: string;
@@ -22,7 +22,7 @@ const batchOf = ({ batch }: AppOptions): Environment =>
 
 const distOf = ({ dist }: AppOptions): AppOptions => (dist === undefined ? {} : { dist });
 
-/** The servers of the run that are its own; those of the user may be on another machine and are not measured. */
+/** The run's own servers; those of the user may be on another machine and are not measured. */
 export function storeProcesses(environment: Environment): MeteredProcess[] {
   const { BENCH_POSTGRES_PID: postgres, BENCH_REDIS_PID: redis, REDIS_URL: redisUrl } = environment;
   return [
@@ -85,7 +85,7 @@ export async function startGateway(
   });
 }
 
-/** The simulator, of which the RBM service is wanted and the SMSC stands idle. */
+/** The simulator, as the RBM service; its SMSC is idle. */
 export async function startSimulator(name: string, port: number, environment: Environment): Promise<Subject> {
   return startSubject({
     name,

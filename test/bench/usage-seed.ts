@@ -4,23 +4,23 @@ import { ensurePartitions } from '@countersign/postgres/partitions';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Days of partitions that one call makes. */
+/** Days of partitions that one call creates. */
 const PARTITION_DAYS = 8;
-/** An hour is counted for good when it and its longest session are over, and ten minutes more. */
+/** An hour is aggregated once it and its longest session are over, after ten more minutes. */
 const SETTLED_AFTER_MS = 15 * 60_000;
-/** What one statement of the seeding may take. */
+/** Time limit of one statement of the seeding. */
 const SEED_TIMEOUT_MS = 120_000;
 
 export interface UsageSeed {
   readonly accountId: Uuid;
   readonly brandId: Uuid;
-  /** The hour that `nowMs` lies in is the last; all of them together have `sessions` sessions. */
+  /** The hour of `nowMs` is the last; all hours together have `sessions` sessions. */
   readonly nowMs: number;
   readonly days: number;
   readonly sessions: number;
 }
 
-/** Of two channels, four statuses and five countries. $1 account, $2 brand, $3 from, $4 to, $5 how many. */
+/** Sessions of two channels, four statuses and five countries. $1 account, $2 brand, $3 from, $4 to, $5 count. */
 const INSERT_SESSIONS = `
   INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
     brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
@@ -34,14 +34,14 @@ const INSERT_SESSIONS = `
   FROM (SELECT n, $3::timestamptz + ($4::timestamptz - $3::timestamptz) * (n::float8 / $5::int) AS at
     FROM generate_series(0, $5::int - 1) AS n) AS spread`;
 
-/** A code for every eighth of them. $1 account, $2 lowest id, $3 end of the ids. */
+/** A code for every eighth session. $1 account, $2 lowest id, $3 end of the ids. */
 const INSERT_CODES = `
   INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender, state,
     created_at, expires_at, submitted_at, cost_usd)
   SELECT id, id, account_id, false, phone, '+1415555', country, 'BENCH', 'submitted', created_at, expires_at, created_at, 0.041
   FROM sessions WHERE account_id = $1 AND id >= $2 AND id < $3 AND right(id::text, 1) IN ('0', '8')`;
 
-/** The hours that are counted for good. $1 account, $2 brand, $3 first hour, $4 their end, $5 sessions in an hour. */
+/** Aggregated hours. $1 account, $2 brand, $3 first hour, $4 their end, $5 sessions in an hour. */
 const INSERT_HOURS = `
   WITH hours AS (
     INSERT INTO usage_folds (hour)
@@ -61,9 +61,8 @@ const INSERT_PRICES = `
   FROM unnest(ARRAY['rcs', 'sms_fallback', 'sms_otp']) AS channel, unnest(ARRAY['*', 'US', 'GB']) AS country`;
 
 /**
- * Puts the sessions of some days into the tables as a month of service would have left them: the hours that are over as
- * they are counted for good, the first hour and the open ones as rows. Answers how many sessions a report from half past
- * the first hour until now counts.
+ * Inserts the sessions of some days as a month of service would have left them: past hours aggregated, the first hour
+ * and the open ones as rows. Returns the count of sessions in a report from half past the first hour until now.
  */
 export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ fromMs: number; counted: number }> {
   const { accountId, brandId, nowMs, days, sessions } = seed;

@@ -10,7 +10,7 @@ import { type Environment, startControlPlane, storeProcesses } from './subjects.
 import { seedUsage } from './usage-seed.js';
 
 const SESSIONS = 10_000_000;
-/** A day less than retention: the first edge is still exact, and counted now. */
+/** A day less than retention: the first edge is still exact, and counted live. */
 const DAYS = 29;
 const PER_MINUTE = 1_000_000;
 
@@ -21,7 +21,7 @@ interface Caller {
   readonly path: string;
 }
 
-/** An account of its own with a month of use, and the call that reports it. */
+/** An account with a month of use, and the call that reports it. */
 async function monthOfUse(demo: Demo): Promise<Omit<Caller, 'certificate'> & { readonly counted: number }> {
   const { database, keys } = demo;
   const nowMs = Date.now();
@@ -38,7 +38,7 @@ async function monthOfUse(demo: Demo): Promise<Omit<Caller, 'certificate'> & { r
   return { apiKey: key, counted, path: `/v1/usage?from=${new Date(fromMs).toISOString()}` };
 }
 
-/** How many sessions the report counts. */
+/** The count of sessions in the report. */
 async function reported(origin: string, { certificate, apiKey, path }: Caller): Promise<number> {
   const dispatcher = new Agent({ connect: { ca: certificate } });
   const answer = await request(origin + path, { dispatcher, headers: { authorization: `Bearer ${apiKey}` } });

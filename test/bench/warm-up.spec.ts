@@ -8,7 +8,7 @@ const measure = (perSecond: number): Measure => ({ perSecond, p50Ms: 0, p99Ms: 0
 beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true));
 afterAll(() => vi.restoreAllMocks());
 
-/** Answers the rates one after the other, the last of them again and again. */
+/** Returns the rates one after the other, then repeats the last one. */
 const loadAt = (rates: readonly number[]): (() => Promise<Measure>) => {
   let runs = 0;
   return () => {

@@ -13,18 +13,18 @@ import { warmUp } from './warm-up.js';
 
 const SECTION = 'webhooks';
 const RECEIVERS = 20;
-/** What the product allows itself to each (contract, Fairness); the bare loop gets the same. */
+/** The product's limit for each (contract, Fairness); the bare loop gets the same. */
 const IN_FLIGHT_PER_RECEIVER = 5;
-/** The last of them is the one that hangs where one does. */
+/** The last receiver is the one that hangs, if any. */
 const OTHERS = RECEIVERS - 1;
 const APPROVALS = 6_000;
 const BARE_POSTS = 20_000;
 const LINKS = 4;
 const WINDOW = 50;
-/** On a slow machine the one that hung is given up before it answers, and tried again only much later. */
+/** On a slow machine requests to the hanging receiver time out before it answers, and are retried much later. */
 const LEFT_OVER_DEADLINE_MS = 10_000;
 
-/** The processes of this section, and what its runs need. */
+/** The processes of this section, and the inputs of its runs. */
 interface Stage {
   readonly demo: Demo;
   readonly product: RunningSubject;
@@ -42,7 +42,7 @@ interface Approvals {
   /** Null: as fast as they are answered. */
   readonly perSecond: number | null;
   readonly hangs: boolean;
-  /** The control plane stands still until all is approved: what arrives then is the work of the webhooks alone. */
+  /** The control plane is stopped until all sessions are approved, so that only the work of webhooks is measured. */
   readonly backlog?: boolean;
 }
 
@@ -58,7 +58,7 @@ const measureOf = (delivered: Delivered, before = RECEIVERS): Measure => {
 const asLoad = ({ processes }: Subject): MeteredProcess[] =>
   processes.map(({ pid }) => ({ role: 'load generator', pid }));
 
-/** Approves sessions by SMS, each with one of the receivers as its own, until all that can arrive has arrived. */
+/** Approves sessions by SMS, each with one of the receivers, until all expected webhooks have arrived. */
 async function approve(stage: Stage, approvals: Approvals): Promise<Delivered> {
   const { demo, product, gateway, receivers, stores } = stage;
   const { count, perSecond, hangs, backlog = false } = approvals;
@@ -84,16 +84,19 @@ async function approve(stage: Stage, approvals: Approvals): Promise<Delivered> {
   const lost = hangs ? messages.filter((_, at) => at % RECEIVERS === OTHERS).length : 0;
   const arrivals = await receivers.received(count - lost);
   const micros = meter.stop();
-  if (hangs) await emptyLane(receivers, lost);
+  if (hangs) await drainHangingReceiver(receivers, lost);
   const ofSender = backlog ? {} : { 'load generator': sent.cpu?.micros['load generator'] ?? 0 };
   return { ...arrivals, errors: sent.errors, micros: addMicros(micros, ofSender) };
 }
 
-/** It answers from now on, so that the next run begins with nothing left over; what it held back is not sent again. */
-async function emptyLane(receivers: Receivers, lost: number): Promise<void> {
+/**
+ * The receiver answers from now on, so that the next run begins without a backlog; requests that it held are not sent
+ * again.
+ */
+async function drainHangingReceiver(receivers: Receivers, lost: number): Promise<void> {
   await receivers.expect({ hanging: [] });
   const late = (error: unknown): void => {
-    process.stderr.write(`${SECTION} what hung comes late: ${String(error)}\n`);
+    process.stderr.write(`${SECTION} requests of the hanging receiver did not complete: ${String(error)}\n`);
   };
   await receivers.received(lost - IN_FLIGHT_PER_RECEIVER, LEFT_OVER_DEADLINE_MS).then(() => undefined, late);
 }
@@ -109,7 +112,7 @@ async function bareLoop({ receivers }: Stage, { sample }: Arrivals): Promise<Mea
   } satisfies PostsTask);
   const arrivals = await receivers.received(BARE_POSTS);
   const measure = measureOf({ ...arrivals, errors, micros: addMicros(micros, meter.stop()) });
-  // All bodies are one old event: the time since that event says nothing.
+  // All bodies are one old event: the time since that event has no meaning.
   return { ...measure, p50Ms: 0, p99Ms: 0 };
 }
 
@@ -119,7 +122,7 @@ async function measured(stage: Stage, rounds: number, seconds: number): Promise<
   const first = await approve(stage, approvals);
   await warmUp(`${SECTION} approved by SMS`, async () => measureOf(await approve(stage, approvals)));
   await warmUp(`${SECTION} bare undici`, () => bareLoop(stage, first));
-  /** Of the runs in which all answer: what arrives at those that answer in the others, too. */
+  /** The rate at the answering receivers in runs without a hanging one, for comparison with the other runs. */
   const healthy: number[] = [];
   const run = async (hangs: boolean): Promise<Measure> => {
     const delivered = await approve(stage, { ...approvals, hangs });
@@ -159,9 +162,9 @@ async function measured(stage: Stage, rounds: number, seconds: number): Promise<
 }
 
 /**
- * Webhooks from the approval, by SMS and through the gateway, to a local receiver that answers at once; p50 and p99 from
- * the moment of the event to the first octet at the receiver. The gateway, the sender of SMS and what approvals cost
- * PostgreSQL share the machine with the webhooks: what these alone can do shows where a backlog is worked off.
+ * Webhooks from the approval, by SMS and through the gateway, to a local receiver that answers at once; p50 and p99
+ * from the time of the event to the first octet at the receiver. The gateway, the sender of SMS and the approvals'
+ * share of PostgreSQL run on the same machine: the backlog's rate shows the capacity of webhooks alone.
  */
 export async function benchWebhooks(
   environment: Environment,

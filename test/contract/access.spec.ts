@@ -20,7 +20,7 @@ afterAll(() => harness.close());
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 
-/** Sends octets over TLS as they are and gives everything that comes back until the server closes. */
+/** Sends raw octets over TLS and returns everything received until the server closes. */
 function raw(octets: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = tlsConnect({ host: '127.0.0.1', port: port(), rejectUnauthorized: false }, () =>
@@ -124,7 +124,7 @@ describe('a key', () => {
     expect((await harness.call('/v1/nothing', { key })).code).toBe('NOT_FOUND');
   });
 
-  it('that was just made works at once, and ends within 5 s of its revocation', async () => {
+  it('that was just created works at once, and ends within 5 s of its revocation', async () => {
     const { id, key } = await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'short' });
     expect((await harness.call(SESSION, { key })).status).toBe(404);
     await accounts.revokeApiKey(harness.database, id);

@@ -37,7 +37,7 @@ describe('an account', () => {
     expect((await admin.get(`accounts/${String(id)}`)).json).toEqual({ id, ...rest });
   });
 
-  it('takes all that can be told of it, and answers it', async () => {
+  it('takes all of its fields, and returns them', async () => {
     const body = {
       name: 'Gamma',
       defaultWebhookUrl: 'https://gamma.example/hook',
@@ -53,7 +53,7 @@ describe('an account', () => {
     expect(answer.json).toMatchObject({ ...body, otpDailySpendCapUsd: '250.50' });
   });
 
-  it('changes only in what a PATCH names; null takes away what may be none', async () => {
+  it('changes only the fields of a PATCH; null removes an optional field', async () => {
     const id = await created({ defaultWebhookUrl: 'https://beta.example/', otpDailySpendCapUsd: 10 });
     const changed = await admin.patch(`accounts/${id}`, { otpDailySpendCapUsd: null, otpCountries: [] });
     expect(changed.status).toBe(200);
@@ -86,7 +86,7 @@ describe('an account', () => {
     expect((await admin.patch(`prices/${priceId}`, { usd: '0.2' })).status).toBe(200);
     await harness.database.query('UPDATE accounts SET otp_daily_spend_cap_usd = NULL');
     expect((await admin.delete(`prices/${priceId}`)).status).toBe(204);
-    // Neither the price of a country, nor one that is still to come.
+    // Neither the price of a country nor a future price.
     await admin.post('prices', { channel: 'sms_otp', country: 'US', usd: '0.10' });
     await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.10', from: '2999-01-01T00:00:00Z' });
     for (const answer of [
@@ -160,7 +160,7 @@ describe('an account', () => {
     expect((await admin.get('accounts?limit=100')).text).toBe(before);
   });
 
-  it('that is switched off has no more keys that work, within 5 s, and has them again when it is on', async () => {
+  it('that is disabled has no valid keys within 5 s, and has them again when it is enabled', async () => {
     const id = await created();
     const key = String((await admin.post('keys', { accountId: id, name: 'k' })).json['key']);
     const status = async (): Promise<number> => (await harness.call('/v1/verify', { key })).status;
@@ -180,7 +180,7 @@ describe('an account', () => {
     ]);
   });
 
-  it('leaves a trace of every change: who, what, before and after, and never its secret', async () => {
+  it('has an audit entry of every change: who, what, before and after, and never its secret', async () => {
     const made = await admin.post('accounts', { name: 'Traced' });
     const { id, webhookSecret, testWebhookSecret, ...shown } = made.json;
     const renamed = await admin.patch(`accounts/${String(id)}`, { name: 'Renamed' });
@@ -209,12 +209,12 @@ describe('an account', () => {
 });
 
 describe('in production', () => {
-  it('a new account sends codes to no country until it is told', async () => {
+  it('a new account sends codes to no country until countries are set', async () => {
     await harness.stop();
     await harness.start({ ...harness.environment, NODE_ENV: 'production' });
     expect((await admin.post('accounts', { name: 'Careful' })).json['otpCountries']).toEqual([]);
-    const told = await admin.post('accounts', { name: 'Careful', otpCountries: ['US'] });
-    expect(told.json['otpCountries']).toEqual(['US']);
+    const restricted = await admin.post('accounts', { name: 'Careful', otpCountries: ['US'] });
+    expect(restricted.json['otpCountries']).toEqual(['US']);
     expect(dataOf(await admin.get('accounts'))[0]).toMatchObject({ name: 'Careful', otpCountries: ['US'] });
   });
 });

@@ -37,14 +37,14 @@ describe('an admin key', () => {
     expect(rows.some(({ row }) => row.includes(String(key).slice('csk_admin_'.length + 4)))).toBe(false);
   });
 
-  it('works at once, and its use is noted', async () => {
+  it('works at once, and its use is recorded', async () => {
     const answer = await made();
     expect(await statusOf(keyOf(answer))).toBe(200);
     const used = async (): Promise<unknown> => (await root.get(`admin-keys/${idOf(answer)}`)).json['lastUsedAt'];
     await expect.poll(used, { timeout: 15_000, interval: 250 }).not.toBeNull();
   });
 
-  it('of the environment is none of them', async () => {
+  it('of the environment is not among them', async () => {
     expect(dataOf(await root.get('admin-keys?limit=100')).map(({ name }) => name)).not.toContain('root');
   });
 
@@ -84,7 +84,7 @@ describe('an admin key', () => {
     expect((await made({ name: 'only one' })).status).toBe(201);
   });
 
-  it('gets another role, which acts within 5 s, and another name, which the audit log shows', async () => {
+  it('gets another role, which applies within 5 s, and another name, which the audit log shows', async () => {
     const answer = await made({ name: 'before', role: 'viewer' });
     const own = new AdminCalls(harness, keyOf(answer));
     expect((await own.post('accounts', { name: 'X' })).status).toBe(403);
@@ -117,7 +117,7 @@ describe('an admin key', () => {
     expect(actions).toEqual(['root create', 'root revoke']);
   });
 
-  it('of an owner makes and ends others, its own too, and never the key of the environment', async () => {
+  it('of an owner creates and revokes others, its own too, and never the key of the environment', async () => {
     const answer = await made({ name: 'chief', role: 'owner' });
     const chief = new AdminCalls(harness, keyOf(answer));
     const other = await chief.post('admin-keys', { name: 'made by chief', role: 'owner' });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe('the audit log', () => {
-  it('tells who changed what and when, before and after, newest first', async () => {
+  it('has the author, the time, and the values before and after of every change, newest first', async () => {
     const made = await admin.post('keys', { accountId: harness.demo.accountId, name: 'traced' });
     const { key, ...shown } = made.json;
     const rotated = await admin.post(`keys/${String(shown['id'])}/rotate`);

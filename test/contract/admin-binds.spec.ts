@@ -22,12 +22,12 @@ const HOSTS = [{ host: 'smsc.north.example', port: 2775 }];
 const NEEDED = { hosts: HOSTS, systemId: 'acme', password: 's3cret' };
 
 let made = 0;
-/** A name that no other test has. */
+/** A unique name for each test. */
 const newName = (): string => `carrier ${(made += 1)}`;
 const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('binds', { ...NEEDED, name: newName(), ...changes });
 
-/** What a row says, the password among it. */
+/** A bind's row, with its encrypted password. */
 async function storedOf(id: string): Promise<{ readonly password: string; readonly generation: number }> {
   const row = await BINDS.find(harness.database, parseId('bind', id) ?? '');
   if (row === null) throw new Error(`there is no ${id}`);
@@ -89,7 +89,7 @@ describe('a bind', () => {
     expect(names).toEqual(['twin@smsc.north.example', 'twin@smsc.north.example 2']);
   });
 
-  it('takes all that can be told of it, at its making and later', async () => {
+  it('takes all of its fields, at its creation and later', async () => {
     const body = {
       name: newName(),
       carrier: 'north',
@@ -149,7 +149,7 @@ describe('a bind', () => {
     expect((await storedOf(idOf(answer))).password).toBe('12345678');
   });
 
-  it('that is changed keeps what was not named', async () => {
+  it('that is changed keeps the fields that were not named', async () => {
     const answer = await create({ window: 7 });
     const changed = await admin.patch(`binds/${idOf(answer)}`, { submitPerSecond: 5 });
     expect(changed.json).toEqual({ ...answer.json, submitPerSecond: 5 });
@@ -171,7 +171,7 @@ describe('a bind', () => {
     [{ host: 'a.example' }, 'host'],
     [{ port: 2775 }, 'port'],
     [{ host: 'a.example', port: 2775 }, 'host'],
-  ])('whose hosts are told as %j is refused', async (changes, field) => {
+  ])('whose hosts are %j is refused', async (changes, field) => {
     const answer = await create(changes);
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
   });
@@ -342,7 +342,7 @@ describe('a bind', () => {
   });
 });
 
-describe('what an engineer does with a bind', () => {
+describe('the actions of an engineer on a bind', () => {
   it.each([
     ['disable', true, false],
     ['drain', true, false],

@@ -53,7 +53,7 @@ describe('a brand', () => {
     expect((await admin.get(`brands/${String(id)}`)).json).toEqual(answer.json);
   });
 
-  it('takes all that can be told of it, at its making and later', async () => {
+  it('takes all of its fields, at its creation and later', async () => {
     expect((await made(WHOLE)).json).toMatchObject(WHOLE);
     const later = await made();
     expect((await admin.patch(`brands/${idOf(later)}`, { ...WHOLE, slug: 'LATER' })).json).toEqual({
@@ -70,7 +70,7 @@ describe('a brand', () => {
     });
   });
 
-  it('works for a session at once; switched off it ends within 5 s', async () => {
+  it('works for a session at once; disabled it ends within 5 s', async () => {
     const brandId = idOf(await made({ slug: 'ATONCE' }));
     const create = (): Promise<Answer> => harness.create({ brandId });
     expect((await create()).json['fallbackUri']).toMatch(/body=AUTH-ATONCE-/);
@@ -78,7 +78,7 @@ describe('a brand', () => {
     await expect.poll(async () => (await create()).code, { timeout: 5_000 }).toBe('INVALID_BRAND');
   });
 
-  it('leaves the sessions that it was used for as they are, whatever becomes of it', async () => {
+  it('leaves its sessions unchanged when it is changed or deleted', async () => {
     const brandId = idOf(await made({ slug: 'BEFORE' }));
     const session = (await harness.create({ brandId })).json;
     await admin.patch(`brands/${brandId}`, { slug: 'AFTER', instruction: 'Something else.' });
@@ -166,7 +166,7 @@ describe('a brand', () => {
     expect((await made({ senderId })).json['senderId']).toBe(senderId);
   });
 
-  it('is measured as a whole: a change that makes another part too long names the part that does not fit', async () => {
+  it('is measured as a whole: a change that makes another part too long names the part that is too long', async () => {
     const domain = `${'a'.repeat(50)}.${'b'.repeat(40)}.example`;
     const id = idOf(await made({ domain }));
     expect((await admin.patch(`brands/${id}`, { name: 'x'.repeat(30) })).field).toBe('domain');
@@ -203,7 +203,7 @@ describe('a brand', () => {
     expect((await admin.get('brands?accountId=acct_00000000000000000000000000')).json['data']).toEqual([]);
   });
 
-  it('leaves a trace of its changes, and none of what was refused', async () => {
+  it('has audit entries of its changes, and none of refused ones', async () => {
     const id = idOf(await made({ slug: 'TRACED' }));
     await admin.patch(`brands/${id}`, { slug: 'TAKEN' });
     await admin.patch(`brands/${id}`, { domain: 'beta.example' });
@@ -217,7 +217,7 @@ describe('a brand', () => {
 });
 
 describe('a new entropy key', () => {
-  it('is that of brands made from then on; those before keep theirs', async () => {
+  it('applies to brands created from then on; earlier ones keep theirs', async () => {
     const old = await made();
     await harness.stop();
     const keys = `1:${ENTROPY_KEY.toString('base64')},2:${MASTER_KEY.toString('base64')}`;

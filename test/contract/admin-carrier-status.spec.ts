@@ -30,14 +30,14 @@ const gateways = new GatewayStore();
 const leases = new BindLeaseStore();
 let made = 0;
 
-/** A gateway that has just been seen. */
+/** A gateway with a fresh heartbeat. */
 async function newGateway(stopping = false): Promise<Uuid> {
   const id = harness.clock.newId();
   await gateways.recordHeartbeat(harness.database, { id, host: 'gateway-1', version: '1.2.3' }, stopping);
   return id;
 }
 
-/** The rows of a process that was last heard of so many seconds ago: it sleeps, or was killed. */
+/** Ages a process's heartbeat to this many seconds: it is paused, or was killed. */
 async function silence(gateway: Uuid, seconds: number): Promise<void> {
   const sets = { gateways: 'seen_at = seen_at', bind_connections: 'expires_at = expires_at' };
   for (const [table, set] of Object.entries(sets)) {
@@ -67,7 +67,7 @@ const BOUND: ConnectionStatus = {
   lastError: 'closed by the carrier',
 };
 
-/** A gateway holds connections of a bind, and says so of each. */
+/** Makes a gateway hold connections of a bind and report each. */
 async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionStatus[]): Promise<void> {
   const bindId = parseId('bind', bind) ?? '';
   await leases.survey(harness.database);
@@ -78,7 +78,7 @@ async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionSt
 }
 
 describe('the status of a bind', () => {
-  it('is what the gateways that hold its connections last saw', async () => {
+  it('is the last report of the gateways that hold its connections', async () => {
     const id = idOf(await newBind({ connections: 2 }));
     const gateway = await newGateway();
     await hold(gateway, id, [BOUND, { ...BOUND, state: 'connecting', host: null, enquireLinkMs: null }]);
@@ -108,7 +108,7 @@ describe('the status of a bind', () => {
     }
   });
 
-  it('is unbound where the lease has run out, whatever was last seen', async () => {
+  it('is unbound where the lease has expired, whatever the last report', async () => {
     const id = idOf(await newBind());
     const gateway = await newGateway();
     await hold(gateway, id, [BOUND]);
@@ -122,7 +122,7 @@ describe('the status of a bind', () => {
     });
   });
 
-  it('is not bound by a gateway that has ceased to act, though nobody else may take its lease yet', async () => {
+  it('is not bound by a gateway without a heartbeat, although its lease has not expired yet', async () => {
     const id = idOf(await newBind());
     const gateway = await newGateway();
     await hold(gateway, id, [BOUND]);
@@ -135,7 +135,7 @@ describe('the status of a bind', () => {
     expect(shown).toMatchObject([{ bindId: id, state: 'unbound' }]);
   });
 
-  it('shows a connection that is no longer wanted as long as it is held', async () => {
+  it('shows a removed connection as long as it is held', async () => {
     const id = idOf(await newBind({ connections: 2 }));
     await hold(await newGateway(), id, [BOUND, { ...BOUND, state: 'draining' }]);
     const fewer = await admin.patch(`binds/${id}`, { connections: 1 });
@@ -144,7 +144,7 @@ describe('the status of a bind', () => {
 });
 
 describe('the connections of a system', () => {
-  it('are those that it has to gateways that live', async () => {
+  it('are its links to running gateways', async () => {
     const system = await admin.post('smpp-systems', { systemId: 'connected' });
     const systemId = parseId('sys', idOf(system)) ?? '';
     const [living, dead] = [await newGateway(), await newGateway()];
@@ -178,7 +178,7 @@ describe('the connections of a system', () => {
 });
 
 describe('the gateways', () => {
-  it('are those that live, with their versions and what they hold', async () => {
+  it('are the running ones, with their versions and connections', async () => {
     const bind = idOf(await newBind());
     const gateway = await newGateway();
     await hold(gateway, bind, [BOUND]);
@@ -201,7 +201,7 @@ describe('the gateways', () => {
     expect(dataOf(await admin.get(`gateways?limit=1&startingAfter=${stopping}`))).toEqual([shown.json]);
   });
 
-  it('that have died are not among them', async () => {
+  it('that were killed are not among them', async () => {
     const gateway = await newGateway();
     const id = renderId('gw', gateway);
     await kill(gateway);
@@ -209,7 +209,7 @@ describe('the gateways', () => {
     expect((await admin.get('gateways?limit=100')).text).not.toContain(id);
   });
 
-  it('are read and no more, by engineers alone', async () => {
+  it('are read-only, for engineers alone', async () => {
     expect((await harness.call('/v1/admin/gateways')).code).toBe('FORBIDDEN');
     expect((await admin.post('gateways', {})).status).toBe(405);
     expect((await admin.delete(`gateways/${renderId('gw', await newGateway())}`)).status).toBe(405);
@@ -220,7 +220,7 @@ describe('the gateways', () => {
 });
 
 describe('a change', () => {
-  it('is told to the gateways once it is committed', async () => {
+  it('is published to the gateways once it is committed', async () => {
     const heard: string[] = [];
     for (const topic of ['binds', 'systems']) await bus.subscribe(topic, () => heard.push(topic)).ready;
     const id = idOf(await newBind());

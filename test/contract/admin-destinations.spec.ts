@@ -25,7 +25,7 @@ const block = (prefix: string) =>
   guard.blockPrefix(harness.database, { accountId, prefix, reason: 'converts too little', blockSeconds: 3_600 });
 
 describe('a destination rule', () => {
-  it('needs a prefix and an action; it concerns all accounts and holds on unless told', async () => {
+  it('needs a prefix and an action; it applies to all accounts and does not expire by default', async () => {
     const answer = await admin.post('destinations', { prefix: '+881', action: 'block' });
     expect(answer.status).toBe(201);
     const { id, ...rest } = answer.json;
@@ -42,7 +42,7 @@ describe('a destination rule', () => {
     expect((await admin.get(`destinations/${String(id)}`)).json).toEqual(answer.json);
   });
 
-  it('takes all that can be told of it, at its making and later', async () => {
+  it('takes all of its fields, at its creation and later', async () => {
     const body = {
       accountId: harness.demo.accountId,
       prefix: '+4479',
@@ -102,7 +102,7 @@ describe('a destination rule', () => {
     expect((await admin.patch(`destinations/${other}`, { prefix: '+33' })).code).toBe('CONFLICT');
   });
 
-  it('acts on the next code, and no more once it is deleted; the caller is not told which it was', async () => {
+  it('acts on the next code, and no more once it is deleted; the caller does not learn which rule it was', async () => {
     const rule = { prefix: PHONE.slice(0, 5), action: 'block', reason: 'secret reason' };
     const id = idOf(await admin.post('destinations', rule));
     const blocked = await send(PHONE);
@@ -116,7 +116,7 @@ describe('a destination rule', () => {
   });
 });
 
-describe('what the guard blocks by itself', () => {
+describe('the automatic blocks of the guard', () => {
   it('is listed with its account, reason and end, and can be lifted', async () => {
     const rule = await block('+4475');
     const [listed] = dataOf(await admin.get(`destinations?accountId=${harness.demo.accountId}&limit=1`));
@@ -153,7 +153,7 @@ it('a block of the guard is read by viewers with a prefix of three digits', asyn
   await admin.delete(`destinations/${id}`);
 });
 
-describe('what the guard refused', () => {
+describe('the refusals of the guard', () => {
   it('is tallied by account, rule and prefix, newest first', async () => {
     const list = async (query = '') => dataOf(await admin.get(`destinations/refusals?${query}`));
     const before = (await list()).length;

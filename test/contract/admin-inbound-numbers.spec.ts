@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 let made = 0;
-/** A number that no other test has. */
+/** A unique number for each test. */
 const newNumber = (): string => `+1415555${String((made += 1)).padStart(4, '0')}`;
 
 describe('an inbound number', () => {
@@ -86,16 +86,16 @@ describe('an inbound number', () => {
     }
   });
 
-  it('is what phones of its countries are told within seconds, until it is deleted; sessions keep theirs', async () => {
+  it('is used for new sessions of its countries within seconds, until it is deleted; sessions keep theirs', async () => {
     const create = (): Promise<Answer> => harness.create({ phone: '+6421234567' });
     const number = newNumber();
     const names = (answer: Answer): boolean => String(answer.json['fallbackUri']).startsWith(`sms:${number}?`);
     const id = idOf(await admin.post('inbound-numbers', { number, countries: ['NZ'] }));
-    await until('the number is told', 10_000, async () => names(await create()));
-    const told = await create();
+    await until('the number is used', 10_000, async () => names(await create()));
+    const created = await create();
     expect((await admin.delete(`inbound-numbers/${id}`)).status).toBe(204);
     expect((await admin.get(`inbound-numbers/${id}`)).code).toBe('NOT_FOUND');
-    await until('another one is told', 10_000, async () => !names(await create()));
-    expect(names(await harness.call(`/v1/verify/${String(told.json['id'])}`))).toBe(true);
+    await until('another number is used', 10_000, async () => !names(await create()));
+    expect(names(await harness.call(`/v1/verify/${String(created.json['id'])}`))).toBe(true);
   });
 });

@@ -16,11 +16,11 @@ const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const made = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('keys', { accountId: harness.demo.accountId, name: 'backend', ...changes });
 const keyOf = (answer: Answer): string => String(answer.json['key']);
-/** 404 for a key that works: there is no such session. */
+/** 404 for a valid key: the session does not exist. */
 const status = async (key: string): Promise<number> => (await harness.call(SESSION, { key })).status;
 
 describe('a key', () => {
-  it('needs account and name: live, all scopes and the usual limits unless told; the key itself is shown once', async () => {
+  it('needs account and name: live, all scopes and the usual limits by default; the key itself is shown once', async () => {
     const answer = await made();
     expect(answer.status).toBe(201);
     const { id, key, prefix, ...rest } = answer.json;

@@ -90,7 +90,7 @@ describe('a list', () => {
     expect(sizes).toEqual([2, 2, 2]);
   });
 
-  it('holds 20 unless told', async () => {
+  it('holds 20 by default', async () => {
     for (let count = 0; count < 21; count += 1) await admin.post('accounts', { name: 'P' });
     const page = await admin.get('accounts');
     expect([dataOf(page).length, page.json['hasMore']]).toEqual([20, true]);

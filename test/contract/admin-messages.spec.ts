@@ -34,13 +34,13 @@ interface Sms {
 }
 
 let lastMs = 0;
-/** Later than all before it: messages of one millisecond are in no order. */
+/** Later than all ids before it: messages of one millisecond have no order. */
 function nextId(): Uuid {
   lastMs = Math.max(lastMs + 1, Math.floor(harness.clock.nowMs()));
   return newId(lastMs);
 }
 
-/** An MO is stored, as a gateway does it. */
+/** Stores an MO, as a gateway does. */
 async function received({ source = PHONE.slice(1), fate = 'matched', session = sessionId, ...rest }: Sms = {}) {
   const id = nextId();
   await new MessageStore().insertInbound(harness.database, [
@@ -63,7 +63,7 @@ async function received({ source = PHONE.slice(1), fate = 'matched', session = s
   return renderId('msg', id);
 }
 
-/** A code is queued, as `send-sms` does it. */
+/** Queues a code, as `send-sms` does. */
 async function sent(session = sessionId, destination = PHONE): Promise<string> {
   const id = nextId();
   await new OutboundStore().insert(harness.database, {
@@ -86,7 +86,7 @@ const idsOf = async (query: string): Promise<unknown[]> =>
 const newSession = async (phone: string): Promise<string> => String((await harness.create({ phone })).json['id']);
 
 describe('messages', () => {
-  it('that came in are shown with their fate, and without their text', async () => {
+  it('from phones are shown with their fate, and without their text', async () => {
     const id = await received();
     const answer = await admin.get(`messages/${id}`);
     const { at, ...rest } = answer.json;
@@ -113,7 +113,7 @@ describe('messages', () => {
     expect(answer.text).not.toContain('secret');
   });
 
-  it('that go out are shown with how far they have come', async () => {
+  it('to phones are shown with their state', async () => {
     const id = await sent();
     expect((await admin.get(`messages/${id}`)).json).toMatchObject({
       id,
@@ -148,7 +148,7 @@ describe('messages', () => {
     });
   });
 
-  it('may be parts, and may have come by a link that is gone', async () => {
+  it('may be parts, and may have arrived over a link that is closed', async () => {
     const id = await received({ part: { number: 1, total: 2 }, linkId: harness.clock.newId() });
     expect((await admin.get(`messages/${id}`)).json).toMatchObject({ part: { number: 1, total: 2 }, linkId: null });
   });
@@ -183,7 +183,7 @@ describe('messages', () => {
     expect(await of('direction=out&fate=matched')).toEqual([]);
   });
 
-  it('are found by the phone they came from or go to, however the carrier wrote it', async () => {
+  it('are found by the phone of either end, in every notation of the carrier', async () => {
     const phone = '+14155550123';
     const session = await newSession(phone);
     const plus = await received({ session: null, source: phone, fate: 'no_token' });
@@ -226,7 +226,7 @@ describe('messages', () => {
 });
 
 describe('the text of a message', () => {
-  it('is read in an action that is written down, and that does not write down the text', async () => {
+  it('is read by an audited action, whose entry does not have the text', async () => {
     const id = await received();
     const shown = (await admin.get(`messages/${id}`)).json;
     const answer = await admin.post(`messages/${id}/reveal`);
@@ -239,7 +239,7 @@ describe('the text of a message', () => {
     expect(harness.log.join('')).not.toContain(TEXT);
   });
 
-  it('of a code is there until the code has gone', async () => {
+  it('of a code is stored until the code is submitted', async () => {
     const id = await sent();
     expect((await admin.post(`messages/${id}/reveal`)).json['text']).toBe('123456 is your code.');
     await harness.database.query(

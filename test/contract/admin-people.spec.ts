@@ -132,7 +132,7 @@ describe('a viewer', () => {
     expect((await as('support').get(path)).json).toMatchObject(urls);
   });
 
-  it('leaves no entry of what it reads', async () => {
+  it('leaves no entry for reads', async () => {
     const before = await root.log();
     for (const path of paths()) await as('viewer').get(path);
     expect(await root.log()).toBe(before);

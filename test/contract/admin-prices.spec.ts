@@ -14,7 +14,7 @@ afterAll(() => harness.close());
 const DRAFT = { channel: 'sms_fallback', country: 'US', usd: '0.0079' };
 
 describe('a price', () => {
-  it('holds from now on unless told', async () => {
+  it('holds from now on unless a time is given', async () => {
     const before = harness.clock.nowMs() - 1_000;
     const answer = await admin.post('prices', DRAFT);
     expect(answer.status).toBe(201);
@@ -76,7 +76,7 @@ describe('a price', () => {
     expect((await admin.post('prices', { ...DRAFT, country: 'CA', from })).status).toBe(201);
   });
 
-  it('that was mistyped is mended; what it is the price of never changes', async () => {
+  it('can be corrected; its subject never changes', async () => {
     const answer = await admin.post('prices', { ...DRAFT, from: '2028-01-01T00:00:00Z' });
     const mended = await admin.patch(`prices/${idOf(answer)}`, { usd: '0.0078' });
     expect(mended.json).toEqual({ ...answer.json, usd: '0.0078' });
@@ -98,7 +98,7 @@ describe('a price', () => {
     ]);
   });
 
-  it('that is gone is still a place to go on from in a list', async () => {
+  it('that is deleted can still be the cursor of a list', async () => {
     const gone = idOf(await admin.post('prices', { ...DRAFT, from: '2031-01-01T00:00:00Z' }));
     const [, next] = dataOf(await admin.get('prices?limit=2'));
     await admin.delete(`prices/${gone}`);

@@ -7,7 +7,7 @@ import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
 const GONE = 410;
-/** A relay looks every 2 s, and a busy machine is slow. */
+/** A relay polls every 2 s; the rest is for a busy machine. */
 const SOON_MS = 20_000;
 
 let harness: ControlPlaneHarness;
@@ -32,7 +32,7 @@ const approved = async (): Promise<string> => {
 const counts = async (name: string): Promise<unknown> => (await admin.get(`queues/${name}`)).json['counts'];
 const came = (id: string): boolean => receiver.eventIdsOf(id).length > 0;
 
-/** A code that waits, as one does that no bind can take. */
+/** A waiting code, for which there is no bind. */
 async function waiting(changes: string): Promise<string> {
   const { id: sessionId } = (await harness.create()).json;
   const id = harness.clock.newId();
@@ -54,7 +54,7 @@ async function waiting(changes: string): Promise<string> {
 }
 
 describe('the queues', () => {
-  it('are three, with what waits in them', async () => {
+  it('are three, with their waiting entries', async () => {
     const empty = {
       paused: false,
       pausedAt: null,
@@ -108,7 +108,7 @@ describe('webhooks that are paused', () => {
       SOON_MS,
       async () => (await admin.get('queues/webhooks')).json['oldestAgeSeconds'] !== null,
     );
-    // Longer than any relay sleeps.
+    // Longer than the interval of any relay.
     await until(
       'it is late',
       SOON_MS,
@@ -123,14 +123,14 @@ describe('webhooks that are paused', () => {
     expect(receiver.eventIdsOf(id)).toHaveLength(1);
   });
 
-  it('stay paused since the first time it was asked for; all of it is written down once', async () => {
+  it('stay paused since the first request; the audit log has one entry', async () => {
     const before = (await admin.notes('webhooks')).length;
     const first = await admin.post('queues/webhooks/pause');
     expect((await admin.post('queues/webhooks/pause')).json).toEqual(first.json);
     await admin.post('queues/webhooks/resume');
     await admin.post('queues/webhooks/resume');
-    const told = (await admin.notes('webhooks')).slice(before);
-    expect(told).toMatchObject([
+    const entries = (await admin.notes('webhooks')).slice(before);
+    expect(entries).toMatchObject([
       { action: 'pause', resource: 'queues', before: { paused: false }, after: { name: 'webhooks', paused: true } },
       { action: 'resume', before: { paused: true }, after: { name: 'webhooks', paused: false } },
     ]);
@@ -147,7 +147,7 @@ describe('what failed', () => {
       const { failed } = (await counts('webhooks')) as { failed: number };
       return failed === 1;
     });
-    // As after the last attempt of a schedule: one more would be one too many.
+    // After the last attempt of a schedule, so that one more would exceed it.
     await harness.database.query(
       `UPDATE deliveries SET attempts = (SELECT jsonb_agg(first) FROM
          (SELECT attempts -> 0 AS first FROM generate_series(1, 10)) AS ten) WHERE status = 'failed'`,
@@ -165,7 +165,7 @@ describe('what failed', () => {
     expect((await retry('webhooks')).json['retried']).toBe(0);
   });
 
-  it('of the codes goes to every route again; what was given up is not brought back', async () => {
+  it('of the codes goes to every route again; abandoned codes are not retried', async () => {
     const tried = await waiting(
       `attempts = 2, next_attempt_at = now() + interval '1 minute', refused_routes = ARRAY[id], busy_routes = ARRAY[id]`,
     );

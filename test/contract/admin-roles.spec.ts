@@ -102,7 +102,7 @@ describe('a role without permission for a call', () => {
   });
 });
 
-/** The field that the refusal names, and a change of a link whose peer it decides. */
+/** The field that the refusal names, and a change of a connection that changes its peer. */
 type PeerChange = readonly [string, object];
 
 describe('an operator', () => {

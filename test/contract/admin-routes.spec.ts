@@ -40,7 +40,7 @@ describe('a route', () => {
     expect((await admin.get(`routes/${String(id)}`)).json).toEqual(answer.json);
   });
 
-  it('takes all that can be told of it, at its making and later', async () => {
+  it('takes all of its fields, at its creation and later', async () => {
     const body = { bindId, priority: 3, weight: 7, costUsd: '0.0079', sourceAddress: 'ACME', enabled: false };
     const answer = await admin.post('routes', { prefix: '+4479', ...body });
     expect(answer.json).toMatchObject({ prefix: '+4479', ...body });
@@ -59,7 +59,7 @@ describe('a route', () => {
     expect([created?.after, updated?.before, updated?.after]).toEqual([answer.json, answer.json, changed.json]);
   });
 
-  it('may stand beside others of its prefix: priority and weight tell which is taken', async () => {
+  it('may exist beside others of its prefix: priority and weight decide which is used', async () => {
     const twin = { prefix: '+4420', bindId, weight: 5 };
     expect((await admin.post('routes', twin)).status).toBe(201);
     expect((await admin.post('routes', twin)).status).toBe(201);

@@ -15,7 +15,7 @@ const idsOf = async (query: string): Promise<unknown[]> =>
   dataOf(await admin.get(`sessions?${query}`)).map(({ id }) => id);
 
 describe('sessions', () => {
-  it('are shown as callers see them, with what an engineer asks for, and neither token nor entropy', async () => {
+  it('are shown as callers see them, with the fields for engineers, and neither token nor entropy', async () => {
     const made = await harness.create({ metadata: { order: '7', ['__proto__']: 'x' } });
     const id = String(made.json['id']);
     const { fallbackUri, ...session } = made.json;
@@ -77,7 +77,7 @@ describe('sessions', () => {
     expect([answer.status, answer.field]).toEqual([422, field]);
   });
 
-  it('are read with the admin key alone, and no more', async () => {
+  it('are readable with the admin key alone, and cannot be changed', async () => {
     const id = String((await harness.create()).json['id']);
     expect((await harness.call('/v1/admin/sessions')).code).toBe('FORBIDDEN');
     expect((await harness.call(`/v1/admin/sessions/${id}`, { key: null })).code).toBe('UNAUTHORIZED');

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 let made = 0;
-/** A system_id that no other test has. */
+/** A unique system_id for each test. */
 const newSystemId = (): string => `system ${(made += 1)}`;
 const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('smpp-systems', { systemId: newSystemId(), password: 's3cret', ...changes });
@@ -81,7 +81,7 @@ describe('a system that connects in', () => {
     expect((await admin.post('smpp-systems/sys_01HF7YAT000000000000000001/rotate')).code).toBe('NOT_FOUND');
   });
 
-  it('takes all that can be told of it, at its making and later', async () => {
+  it('takes all of its fields, at its creation and later', async () => {
     const body = {
       systemId: newSystemId(),
       carrier: 'north',

@@ -9,7 +9,7 @@ import { ControlPlaneHarness, type Answer } from '../support/control-plane-harne
 import { Esme } from '../support/esme.js';
 import { until } from '../support/until.js';
 
-// An engineer, a control plane, a gateway, and a carrier on a stack that is not ours.
+// An engineer, a control plane, a gateway, and a carrier on another SMPP implementation.
 
 const SOON_MS = 15_000;
 const CARRIER = 'north';
@@ -61,7 +61,7 @@ const newBind = async (changes: Readonly<Record<string, unknown>> = {}): Promise
   return idOf(await admin.post('binds', { ...draft, ...changes }));
 };
 
-/** Away with it, and its links with it. */
+/** Removes the bind and its links. */
 async function remove(id: string): Promise<void> {
   expect((await admin.delete(`binds/${id}`)).status).toBe(204);
   await links(0);

@@ -63,14 +63,16 @@ interface Gateway {
   readonly id: Uuid;
   readonly recorder: FlightRecorder;
   /** Records a PDU of a connection. */
-  said(slot: number, direction: 'in' | 'out', pdu: Pdu): void;
-  /** Answers no more, and keeps its connections. */
-  deafen(): void;
-  /** Dies: its rows stay for a while. */
+  recordPdu(slot: number, direction: 'in' | 'out', pdu: Pdu): void;
+  /** Stops answering, and keeps its connections. */
+  stopAnswering(): void;
+  /** Ends without removing its rows. */
   stop(): Promise<void>;
 }
 
-/** A gateway that lives and holds these connections of the bind, if they are free; it may be deaf to questions. */
+/**
+ * A running gateway that holds these connections of the bind, if they are free; `deaf` gateways do not answer requests.
+ */
 async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false): Promise<Gateway> {
   const id = harness.clock.newId();
   const recorder = new FlightRecorder(() => harness.clock.nowMs());
@@ -86,7 +88,7 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
   return {
     id,
     recorder,
-    said: (slot, direction, pdu) => {
+    recordPdu: (slot, direction, pdu) => {
       const tap =
         taps.get(slot) ??
         recorder.tap({
@@ -98,7 +100,7 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
       taps.set(slot, tap);
       tap(direction, encodePdu(pdu));
     },
-    deafen: () => service?.close(),
+    stopAnswering: () => service?.close(),
     stop: async () => {
       service?.close();
       await harness.database.query(`UPDATE bind_connections SET owner = NULL, expires_at = NULL WHERE owner = $1`, [
@@ -131,42 +133,42 @@ const trace = (id: string, format?: string): Promise<Answer> =>
   admin.get(`binds/${id}/trace${format === undefined ? '' : `?format=${format}`}`);
 
 describe('GET /v1/admin/binds/{id}/trace', () => {
-  it('crosses the bus sealed; whoever does not know the master key is not answered', async () => {
+  it('crosses the bus encrypted; a request without the master key is not answered', async () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'in', deliver(1));
+    gateway.recordPdu(0, 'in', deliver(1));
     const topic = traceTopic(gateway.id);
     expect(await bus.ask(topic, { bindId: bind.uuid, format: 'json' }, 500)).toBeNull();
-    const heard: Buffer[] = [];
-    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => heard.push(octets)).ready;
+    const received: Buffer[] = [];
+    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => received.push(octets)).ready;
     await listen(topic);
     expect((await trace(bind.id)).status).toBe(200);
-    // The head of a question names the topic of its answers.
-    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(heard[0])) ?? [];
+    // The head of a request names the topic of its answers.
+    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(received[0])) ?? [];
     await listen(replyTo);
     expect((await trace(bind.id)).text).toContain('deliver_sm');
-    expect(heard.length).toBeGreaterThanOrEqual(3);
-    for (const octets of heard) expect(octets.toString('latin1')).not.toMatch(/deliver_sm|bindId|json/);
+    expect(received.length).toBeGreaterThanOrEqual(3);
+    for (const octets of received) expect(octets.toString('latin1')).not.toMatch(/deliver_sm|bindId|json/);
     await gateway.stop();
   });
 
   it('is 503 when the answer to an earlier question is replayed', async () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'in', deliver(1));
+    gateway.recordPdu(0, 'in', deliver(1));
     const topic = traceTopic(gateway.id);
-    const heard: Buffer[] = [];
-    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => heard.push(octets)).ready;
+    const received: Buffer[] = [];
+    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => received.push(octets)).ready;
     await listen(topic);
     expect((await trace(bind.id)).status).toBe(200);
-    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(heard[0])) ?? [];
+    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(received[0])) ?? [];
     await listen(replyTo);
     expect((await trace(bind.id)).status).toBe(200);
     const isAnswer = (octets: Buffer): boolean => String(octets).includes('"replyTo":""');
-    await until('the answer is heard', 10_000, () => heard.some(isAnswer));
-    const answer = heard.find(isAnswer) ?? Buffer.alloc(0);
+    await until('the answer has arrived', 10_000, () => received.some(isAnswer));
+    const answer = received.find(isAnswer) ?? Buffer.alloc(0);
     const payload = answer.subarray(answer.indexOf('\n') + 1);
-    gateway.deafen();
+    gateway.stopAnswering();
     let replayed = 0;
     const replay = bus.answer(topic, () => ((replayed += 1), payload));
     await replay.ready;
@@ -175,12 +177,12 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     await gateway.stop();
   });
 
-  it('shows what every connection of the bind has said last, whichever gateway holds it, and no other bind', async () => {
+  it('shows the last PDUs of every connection of the bind, whichever gateway holds it, and of no other bind', async () => {
     const [bind, other] = [await newBind(), await newBind()];
     const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];
-    one.said(0, 'out', bindPdu(1));
-    one.said(0, 'out', submit(2));
-    two.said(1, 'in', deliver(3));
+    one.recordPdu(0, 'out', bindPdu(1));
+    one.recordPdu(0, 'out', submit(2));
+    two.recordPdu(1, 'in', deliver(3));
     const answer = await trace(bind.id);
     expect(answer.status).toBe(200);
     const connections = answer.json['connections'] as {
@@ -214,8 +216,8 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
   it('shows neither passwords nor texts', async () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'out', bindPdu(1));
-    gateway.said(0, 'out', submit(2));
+    gateway.recordPdu(0, 'out', bindPdu(1));
+    gateway.recordPdu(0, 'out', submit(2));
     for (const format of ['json', 'pcap']) {
       const { octets, text } = await trace(bind.id, format);
       for (const secret of [PASSWORD, TEXT]) {
@@ -231,8 +233,8 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
   }) => {
     const bind = await newBind();
     const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];
-    one.said(0, 'out', bindPdu(1));
-    for (let n = 2; n < 40; n++) (n % 3 === 0 ? one : two).said(n % 3 === 0 ? 0 : 1, 'out', submit(n));
+    one.recordPdu(0, 'out', bindPdu(1));
+    for (let n = 2; n < 40; n++) (n % 3 === 0 ? one : two).recordPdu(n % 3 === 0 ? 0 : 1, 'out', submit(n));
     const answer = await trace(bind.id, 'pcap');
     expect([answer.status, answer.headers['content-type'], answer.headers['content-disposition']]).toEqual([
       200,
@@ -245,10 +247,10 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     expect(dissected(answer.octets, '_ws.malformed || tcp.analysis.flags')).toEqual([]);
   });
 
-  it('is also told by a gateway that held a connection before, and one that does not answer is not waited for', async () => {
+  it('also includes a gateway that held a connection before, and does not wait for one that does not answer', async () => {
     const bind = await newBind();
     const [before, deaf] = [await newGateway(bind.uuid, []), await newGateway(bind.uuid, [], true)];
-    before.said(0, 'in', deliver(1));
+    before.recordPdu(0, 'in', deliver(1));
     expect((await trace(bind.id)).json['connections']).toMatchObject([{ gateway: renderId('gw', before.id), slot: 0 }]);
     await Promise.all([before.stop(), deaf.stop()]);
   });
@@ -289,10 +291,10 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
 });
 
 describe('POST /v1/admin/binds/{id}/trace', () => {
-  it('has texts recorded from then on, is written down, and gateways are told', async () => {
+  it('has texts recorded from then on, is audited, and published to gateways', async () => {
     const bind = await newBind();
-    let told = 0;
-    const subscription = bus.subscribe('binds', () => told++);
+    let notifications = 0;
+    const subscription = bus.subscribe('binds', () => notifications++);
     await subscription.ready;
     const startMs = harness.clock.nowMs();
     const answer = await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
@@ -300,12 +302,12 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
     const until60 = Date.parse(String(answer.json['fullTraceUntil']));
     expect(until60 - startMs).toBeGreaterThan(55_000);
     expect(until60 - startMs).toBeLessThan(75_000);
-    await expect.poll(() => told).toBeGreaterThan(0);
+    await expect.poll(() => notifications).toBeGreaterThan(0);
     subscription.close();
 
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'out', bindPdu(1));
-    gateway.said(0, 'out', submit(2));
+    gateway.recordPdu(0, 'out', bindPdu(1));
+    gateway.recordPdu(0, 'out', submit(2));
     const shown = await trace(bind.id, 'pcap');
     expect([shown.octets.includes(TEXT), shown.octets.includes(PASSWORD)]).toEqual([true, false]);
     expect((await trace(bind.id)).json['fullTraceUntil']).toBe(answer.json['fullTraceUntil']);
@@ -337,7 +339,7 @@ describe('a trace that is recorded in full', () => {
     await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
     const gateway = await newGateway(bind.uuid, [0]);
     const destinationAddress = { ton: 1, npi: 1, value: PHONE };
-    gateway.said(0, 'out', { ...submitSm({ destinationAddress, shortMessage: Buffer.from(TEXT) }), sequence: 2 });
+    gateway.recordPdu(0, 'out', { ...submitSm({ destinationAddress, shortMessage: Buffer.from(TEXT) }), sequence: 2 });
     const path = `binds/${bind.id}/trace`;
     const hexOf = (text: string): string => Buffer.from(text).toString('hex');
     for (const role of ['viewer', 'support', 'operator', 'owner'] as const) {
@@ -402,7 +404,7 @@ describe('a bind that engineers made', () => {
   });
 });
 
-/** The numbers of the packets that the filter lets through. */
+/** The numbers of the packets that match the filter. */
 function dissected(file: Buffer, filter: string): string[] {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-trace-'));
   try {

@@ -11,12 +11,12 @@ import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
 let text: string;
-let told: DocumentedMessages;
+let documented: DocumentedMessages;
 
 beforeAll(async () => {
   harness = await ControlPlaneHarness.open();
   ({ text } = await harness.call('/v1/asyncapi.json', { key: null }));
-  told = DocumentedMessages.by(text);
+  documented = DocumentedMessages.by(text);
 });
 afterEach(() => {
   for (const client of clients.splice(0)) client.close();
@@ -57,14 +57,14 @@ describe('GET /v1/asyncapi.json', () => {
   });
 
   it('shows of every message one that is as it says', () => {
-    expect(told.examples().length).toBeGreaterThan(15);
-    for (const [name, payload] of told.examples())
-      expect([name, told.faults(name, 'payload', payload)]).toEqual([name, []]);
+    expect(documented.examples().length).toBeGreaterThan(15);
+    for (const [name, payload] of documented.examples())
+      expect([name, documented.faults(name, 'payload', payload)]).toEqual([name, []]);
   });
 });
 
 describe('the webhooks of the document', () => {
-  it('are what is really posted, field by field', async () => {
+  it('are the posted bodies, field by field', async () => {
     const types = ['denied', 'expired', 'cancelled', 'sender_mismatch', 'otp_delivery'].map(
       (name) => `verification.${name}`,
     );
@@ -89,7 +89,7 @@ describe('the webhooks of the document', () => {
       const wanted = [...sessions.map((name) => `verification.${name}`), 'webhook.test'];
       await until('every kind of event came', 20_000, () => wanted.every((type) => seen().includes(type)));
       for (const posted of receiver.received)
-        expect([posted.body, told.webhookFaults(posted)]).toEqual([posted.body, []]);
+        expect([posted.body, documented.webhookFaults(posted)]).toEqual([posted.body, []]);
     } finally {
       await receiver.close();
     }
@@ -97,14 +97,14 @@ describe('the webhooks of the document', () => {
 });
 
 describe('the frames of the document', () => {
-  /** Every kind that was heard, after each was held against the document. */
-  function heard(): Set<string> {
+  /** The kinds of all received messages, after each was checked against the document. */
+  function receivedKinds(): Set<string> {
     const said = clients.flatMap((client) => client.said);
-    for (const frame of said) expect([frame, told.frameFaults(frame)]).toEqual([frame, []]);
+    for (const frame of said) expect([frame, documented.frameFaults(frame)]).toEqual([frame, []]);
     return new Set(said.map((frame) => String(frame.type === 'event' ? frame['event'] : frame.type)));
   }
 
-  it('are what a server hears, of a session and of its whole account', async () => {
+  it('are the events of a server, of a session and of its whole account', async () => {
     const client = await connect({ key: harness.demo.testApiKey });
     const call = { key: harness.demo.testApiKey };
     const create = async (phone: string): Promise<string> =>
@@ -122,10 +122,10 @@ describe('the frames of the document', () => {
     client.send('{');
     await client.next('error');
     const kinds = [...events.map((name) => `verification.${name}`), 'welcome', 'subscribed', 'unsubscribed', 'pong'];
-    expect([...heard()]).toEqual(expect.arrayContaining([...kinds, 'error']));
+    expect([...receivedKinds()]).toEqual(expect.arrayContaining([...kinds, 'error']));
   });
 
-  it('are what a page hears, which is less', async () => {
+  it('are the events of a page, which have fewer fields', async () => {
     const client = await connect({ key: null });
     const id = String((await harness.create()).json['id']);
     const { json } = await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
@@ -134,10 +134,10 @@ describe('the frames of the document', () => {
     await harness.approve(id);
     const { data } = await client.event('verification.completed');
     expect(Object.keys(data ?? {})).toHaveLength(8);
-    expect([...heard()]).toEqual(['welcome', 'authenticated', 'subscribed', 'verification.completed']);
+    expect([...receivedKinds()]).toEqual(['welcome', 'authenticated', 'subscribed', 'verification.completed']);
   });
 
-  it('are what an engineer hears of binds, and everybody at the end', async () => {
+  it('are the bind events of an engineer, and the last message to every client', async () => {
     const admin = { key: harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
     const bind = {
       name: 'north',
@@ -154,6 +154,6 @@ describe('the frames of the document', () => {
     await client.event('bind.updated');
     await beside.stop();
     expect(await client.end()).toBe(1001);
-    expect([...heard()]).toEqual(['welcome', 'subscribed', 'bind.updated', 'closing']);
+    expect([...receivedKinds()]).toEqual(['welcome', 'subscribed', 'bind.updated', 'closing']);
   });
 });

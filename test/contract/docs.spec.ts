@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 
 let harness: ControlPlaneHarness;
-/** Every page that can be reached from the first, by its address. */
+/** Every page that is linked from the first, directly or not, by its address. */
 const pages = new Map<string, Answer>();
 
 const hrefs = (html: string): string[] => [...html.matchAll(/ href="([^"]+)"/g)].map(([, href = '']) => href);
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe('the pages under /docs', () => {
-  it('are public HTML that may be kept for a while', () => {
+  it('are public HTML that may be cached', () => {
     for (const [path, { status, headers }] of pages) {
       expect([path, status, headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8']);
       expect(headers['cache-control']).toBe('public, max-age=300');
@@ -54,7 +54,7 @@ describe('the pages under /docs', () => {
     expect(pages.get(path)?.text).toContain(' aria-current="page"');
   });
 
-  it('link to nothing that is not there', () => {
+  it('have no broken links', () => {
     for (const [from, { text }] of pages) {
       for (const href of within(text)) {
         const [path = '', anchor] = href.split('#');
@@ -98,7 +98,7 @@ describe('the pages under /docs', () => {
 });
 
 describe('the API reference', () => {
-  it('tells of every call that the document has', async () => {
+  it('covers every call of the document', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
     const calls = Object.values(json['paths'] ?? {}).flatMap((item: object) => Object.values(item) as object[]);
     const all = [...pages].filter(([path]) => path.startsWith('/docs/api/')).map(([, { text }]) => text);
@@ -119,7 +119,7 @@ describe('a page of the specification', () => {
 });
 
 describe('the page for engineers on call', () => {
-  it('shows no call that the API does not have', async () => {
+  it('shows only calls of the API', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
     const known = Object.entries(json['paths'] ?? {}).flatMap(([path, item]) =>
       Object.keys(Object(item) as object).map(

@@ -26,14 +26,14 @@ async function opened(changes: Readonly<Record<string, unknown>> = {}): Promise<
   return `/v1/verify/${String(json['id'])}`;
 }
 
-/** The same, with a code on its way. */
+/** The same, with a code that was sent. */
 async function withCode(): Promise<string> {
   const session = await opened();
   expect((await post(`${session}/send-sms`)).status).toBe(200);
   return session;
 }
 
-/** The address of a test session that its code has approved. */
+/** The address of a test session that was approved by its code. */
 async function approved(): Promise<string> {
   const session = await withCode();
   expect((await post(`${session}/check`, { body: { code: '424242' } })).status).toBe(200);
@@ -45,7 +45,7 @@ const wrongCode = (session: string): Promise<Answer> => post(`${session}/check`,
 const under = (key: string, changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   harness.create(changes, { headers: { 'idempotency-key': key } });
 
-/** A key of the demo account that may ask for its usage once a minute. */
+/** A key of the demo account that may request its usage once a minute. */
 async function slowKey(): Promise<string> {
   const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
   const accountId = parseId('acct', harness.demo.accountId) ?? '';
@@ -149,7 +149,7 @@ describe('every error of the catalogue', () => {
   it.each(codes)('is answered by a real request: %s', async (code) => {
     const answer = await REQUESTS[code]();
     expect([answer.status, answer.code, answer.field]).toEqual([ERRORS[code].status, code, FIELDS[code]]);
-    // Behind a TLS proxy, as plain HTTP is refused there, the second is the proxy's.
+    // Plain HTTP is refused only behind a TLS proxy, and there the proxy adds the second header.
     const hsts = code === 'HTTPS_REQUIRED' ? undefined : 'max-age=31536000';
     const { 'x-content-type-options': sniffing, 'strict-transport-security': strict } = answer.headers;
     expect([sniffing, strict]).toEqual(['nosniff', hsts]);
@@ -172,7 +172,7 @@ describe('an error body', () => {
     expect(await keysOf('TOO_MANY_ATTEMPTS')).toEqual(['code', 'message', 'docUrl']);
   });
 
-  it('says nothing of what broke', async () => {
+  it('does not show the cause of an internal error', async () => {
     const { text } = await REQUESTS.INTERNAL_ERROR();
     expect(text).not.toMatch(/sessions|relation|SELECT|postgres/i);
   });
@@ -189,7 +189,7 @@ describe('the catalogue, the description and the pages', () => {
     expect(listed.map(([, code]) => code)).toEqual(codes);
   });
 
-  it('are documented for at least one call each, but for those of addresses that are not documented', async () => {
+  it('are documented for at least one call each, except for those of undocumented addresses', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
     const calls = JSON.stringify(json['paths']);
     const missing = codes.filter((code) => !calls.includes(`"${code}"`));

@@ -8,7 +8,7 @@ const UNKNOWN_ID = 'sess_00000000000000000000000000';
 let harness: ControlPlaneHarness;
 let stranger: { key: string; accountId: string; brandId: string };
 let ownTestKey: string;
-/** `METHOD path` of every call about one session, as the API describes itself. */
+/** `METHOD path` of every call about one session, from the API description. */
 let calls: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string }[];
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ function ask({ method, path }: (typeof calls)[number], id: string, call: Call = 
   return harness.call(path.replace('{sessionId}', id), { method, ...(body === undefined ? {} : { body }), ...call });
 }
 
-/** What of an answer a caller can tell another answer by. */
+/** The parts of an answer that a caller can compare. */
 function seen({ status, text, headers }: Answer): object {
   const { date, 'x-request-id': requestId, 'content-length': length, ...rest } = headers;
   expect(date).toBeDefined();
@@ -78,7 +78,7 @@ async function expire(id: string): Promise<void> {
     .toEqual(['expired']);
 }
 
-/** Carriers take no codes here; those of a test key need none. */
+/** No carrier accepts codes here; those of a test key need none. */
 async function sendCode(id: string): Promise<void> {
   const answer = await harness.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key: ownTestKey });
   expect(answer.status).toBe(200);
@@ -127,7 +127,7 @@ describe('another account’s session', () => {
 });
 
 describe('a create', () => {
-  it('in another account’s name is FORBIDDEN, whatever else is right', async () => {
+  it('in another account’s name is FORBIDDEN, even if everything else is right', async () => {
     const before = await harness.countSessions();
     const { accountId, brandId } = harness.demo;
     for (const changes of [

@@ -22,7 +22,7 @@ const DOCUMENTED: Readonly<Record<string, number>> = {
   INVALID_WEBHOOK_URL: 422,
 };
 
-/** An answer in the documented shape, whatever was sent. */
+/** The answer has the documented shape, whatever was sent. */
 function expectDocumented(answer: Answer): void {
   if (answer.status === 200) {
     expect(answer.json).toMatchObject({ status: 'pending' });

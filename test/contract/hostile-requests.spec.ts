@@ -10,7 +10,9 @@ import { hostileBody, hostileHeaders, hostileQuery, hostileSegment } from '../su
 /** Requests per call of the API. */
 const RUNS = 60;
 
-/** What a refused request must leave as it is. Events and deliveries go on by themselves; refused codes are tallied. */
+/**
+ * Tables that a refused request must not change. Events and deliveries change by themselves; refused codes are counted.
+ */
 const TABLES = [
   'accounts',
   'admin_keys',
@@ -35,7 +37,7 @@ const TABLES = [
 ];
 const COUNTS = `SELECT ${TABLES.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`).join(', ')}`;
 
-// Opened here and not in a hook: the tests are the calls that the description names.
+// Opened here and not in a hook: the tests are generated from the calls of the description.
 const harness = await ControlPlaneHarness.open();
 afterAll(() => harness.close());
 
@@ -43,7 +45,7 @@ const admin = new AdminCalls(harness);
 const made = async (resource: string, body: Readonly<Record<string, unknown>>): Promise<string> =>
   String((await admin.post(resource, body)).json['id']);
 
-/** An account of its own, which hostile requests may change as they like. */
+/** An account of its own, which hostile requests may change freely. */
 const accountId = await made('accounts', { name: 'Sandbox' });
 const instruction = 'Send this message to sign in.';
 const bindId = await made('binds', { host: '127.0.0.1', port: 2776, systemId: 'sandbox', password: 'secret' });
@@ -60,7 +62,7 @@ const ids = [
   await made('routes', { prefix: '+64', bindId }),
 ];
 
-/** Stands for a session that is opened when the request is sent, so that none of them meets what another left behind. */
+/** Replaced by a session that is opened when the request is sent, so that requests do not affect each other. */
 const NEW_SESSION = 'sess_new';
 
 async function withNewSession(target: string): Promise<string> {
@@ -75,10 +77,10 @@ const schemas = new Schemas(document);
 
 const isAdmin = ({ path }: Operation): boolean => path.startsWith('/v1/admin/');
 
-/** What stands in place of another field, and beside it is refused. */
+/** Fields that replace another field and are refused beside it. */
 const INSTEAD = ['host', 'port'];
 
-/** A body that the call would take, and the names of all its members. */
+/** A valid body of the call, and the names of all its members. */
 function bodyOf(call: Operation): { readonly base: readonly [string, unknown][]; readonly names: readonly string[] } {
   const { requestBody } = call.operation;
   const schema =
@@ -91,11 +93,11 @@ function bodyOf(call: Operation): { readonly base: readonly [string, unknown][];
     bindId,
   };
   const base = Object.entries(schemas.example(schema) ?? {});
-  const told = base.filter(([name]) => !INSTEAD.includes(name));
-  return { base: told.map(([name, value]) => [name, known[name] ?? value]), names: base.map(([name]) => name) };
+  const members = base.filter(([name]) => !INSTEAD.includes(name));
+  return { base: members.map(([name, value]) => [name, known[name] ?? value]), names: base.map(([name]) => name) };
 }
 
-/** Any request to this call. */
+/** An arbitrary request to this call. */
 function requests(call: Operation): fc.Arbitrary<{ target: string; body: string; headers: Record<string, string> }> {
   const { base, names } = bodyOf(call);
   const segments = isAdmin(call) ? ids : [...ids, ...Array<string>(ids.length).fill(NEW_SESSION)];
@@ -109,7 +111,7 @@ function requests(call: Operation): fc.Arbitrary<{ target: string; body: string;
   });
 }
 
-/** A trace is asked of a gateway, and there is none here: who names a bind that exists is told so (contract, Admin). */
+/** A gateway answers traces, and there is none here: a trace of an existing bind gets an error (contract, Admin). */
 const isLeftUnanswered = ({ method, path }: Operation, status: number): boolean =>
   method === 'GET' && path === '/v1/admin/binds/{id}/trace' && status === 503;
 
@@ -125,7 +127,7 @@ describe('a hostile request', () => {
           const target = await withNewSession(written);
           const before = await rows();
           const sent = call.method === 'GET' || body === '' ? {} : { body };
-          // The client of the room refuses every answer that is not as documented.
+          // The harness's client refuses every answer that is not documented.
           const answer = await harness.call(target, { method: call.method, key, headers, ...sent });
           if (!isLeftUnanswered(call, answer.status)) expect(answer.status, answer.text).toBeLessThan(500);
           if (answer.status >= 400) expect(await rows()).toEqual(before);

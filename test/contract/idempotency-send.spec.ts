@@ -20,7 +20,7 @@ const send = (id: string, key: string, call: { readonly body?: unknown } = {}): 
 
 const replayed = (answer: Answer): unknown => answer.headers['idempotent-replayed'];
 
-/** Sends again, as a caller does, while a busy machine cannot count the call in time. */
+/** Repeats the call, as callers do, while a busy machine cannot count it in time. */
 async function sendUntilCounted(id: string, key: string): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await send(id, key);
@@ -57,7 +57,7 @@ describe('send-sms with an Idempotency-Key', () => {
     for (const answer of answers) if (answer.status !== 200) expect(answer.code).toBe('IDEMPOTENCY_IN_PROGRESS');
   });
 
-  it('is another one for another session', async () => {
+  it('is separate for each session', async () => {
     const [one, other] = [await home.created(), await home.created({ phone: '+447911123456' })];
     const key = randomUUID();
     expect(replayed(await send(one, key))).toBeUndefined();
@@ -65,7 +65,7 @@ describe('send-sms with an Idempotency-Key', () => {
     expect(await home.messagesOf(other)).toHaveLength(1);
   });
 
-  it('that was refused leaves the key free', async () => {
+  it('that was refused does not use up the key', async () => {
     const id = await home.created();
     const key = randomUUID();
     await home.harness.database.query(`UPDATE accounts SET otp_countries = '{}'`);

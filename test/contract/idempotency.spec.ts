@@ -12,20 +12,20 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A create under a key, a new one unless given. */
+/** A create with a key, a new one unless given. */
 const create = (key: string, changes: Readonly<Record<string, unknown>> = {}, call = {}): Promise<Answer> =>
   harness.create(changes, { headers: { 'idempotency-key': key }, ...call });
 
 const replayed = (answer: Answer): string | string[] | undefined => answer.headers['idempotent-replayed'];
 
-/** How many sessions the work made. */
+/** The number of sessions that `work` created. */
 async function made(work: () => Promise<unknown>): Promise<number> {
   const before = await harness.countSessions();
   await work();
   return (await harness.countSessions()) - before;
 }
 
-/** Puts the only key that the room knows of into a state that it has reached by itself a moment or a day later. */
+/** Puts the only key into a state that it would reach by itself a moment or a day later. */
 const change = (assignments: string): Promise<unknown> =>
   harness.database.query(`UPDATE idempotency_keys SET ${assignments}`);
 
@@ -99,7 +99,7 @@ describe('a create with an Idempotency-Key', () => {
     expect(await made(work)).toBe(1);
   });
 
-  it('that was refused leaves the key free', async () => {
+  it('that was refused does not use up the key', async () => {
     const key = randomUUID();
     expect((await create(key, { brandId: 'brd_00000000000000000000000000' })).code).toBe('INVALID_BRAND');
     expect((await create(key, { ttl: 1 })).code).toBe('VALIDATION_ERROR');
@@ -169,7 +169,7 @@ describe('an attempt that was cut short', () => {
     const key = randomUUID();
     const first = await create(key);
     await change(`${CRASHED}, claimed_until = clock_timestamp()`);
-    // What was copied onto the session stays: the brand may be edited between the attempts.
+    // The session keeps its copy: the brand may be edited between the attempts.
     await harness.database.query(`UPDATE brands SET instruction = 'Another line.'`);
     try {
       await until('the edited brand is seen', 5_000, async () =>
@@ -207,7 +207,7 @@ describe('an attempt that was cut short', () => {
       } finally {
         await harness.line.mend();
       }
-      await until('the database is heard again', 10_000, async () => (await create(key)).status === 200);
+      await until('the database is reachable again', 10_000, async () => (await create(key)).status === 200);
       expect(replayed(await create(key))).toBe('true');
     };
     expect(await made(work)).toBe(1);
@@ -227,21 +227,21 @@ describe('200 creates while the database is lost and found three times', () => {
     const work = async (): Promise<void> => {
       for (let round = 0; round < 3; round += 1) {
         const storm = missing().map(tryOnce);
-        // As soon as some of them are through, wherever the others are just then.
+        // As soon as the first are answered, at any stage of the others.
         await Promise.race(storm);
         await harness.line.cut();
         await Promise.all(storm);
         await harness.line.mend();
       }
       await until('every key has its answer', 20_000, async () => {
-        // The half minute that a lease may have left.
+        // The remaining half minute of a lease.
         await change(`claimed_until = clock_timestamp() WHERE claimed_until IS NOT NULL`);
         await Promise.all(missing().map(tryOnce));
         return missing().length === 0;
       });
     };
     expect(await made(work)).toBe(200);
-    // The first time an answer may be made again, where the note of it was lost; then every one is replayed.
+    // The first answer may be computed again, where its record was lost; then every one is replayed.
     for (const expected of [[undefined, 'true'], ['true']]) {
       const again = await Promise.all(keys.map((key) => create(key)));
       expect(again.map(({ text }) => text)).toEqual(keys.map((key) => answers.get(key)));
@@ -277,7 +277,7 @@ describe('an account with as many keys as its operator allows', () => {
   });
 });
 
-describe('what is kept of a request', () => {
+describe('the stored record of a request', () => {
   it('shows neither key nor phone nor token', async () => {
     const key = `order-${randomUUID()}`;
     const { json } = await create(key);
@@ -293,7 +293,7 @@ describe('what is kept of a request', () => {
 });
 
 describe('the description of the API', () => {
-  it('names the header on the two calls that take it, and what its answers carry', async () => {
+  it('names the header on the two calls that take it, and the headers of its answers', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
     const paths = json['paths'] as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     const taking = Object.entries(paths).flatMap(([path, calls]) =>

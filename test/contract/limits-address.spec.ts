@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
-/** A Redis that outlives this run still knows the clients of the last. */
+/** A Redis that outlives this run still has the clients of the last one. */
 const run = randomInt(100, 255);
 const WRONG_KEYS_A_MINUTE = 60;
 
@@ -29,7 +29,7 @@ interface Ask {
   readonly protocol?: string;
 }
 
-/** A request as the TLS proxy passes it on, from whichever client. */
+/** A request as the TLS proxy forwards it, from any client. */
 async function ask({ from, key = null, target = SESSION, protocol = 'https' }: Ask): Promise<Seen> {
   const response = await fetch(`http://127.0.0.1:${harness.environment['CONTROL_PLANE_PORT'] ?? ''}${target}`, {
     headers: {
@@ -87,7 +87,7 @@ describe('the policy ip', () => {
       const { status, code, remaining } = await ask({ from, target });
       expect([status, code, remaining]).toEqual([404, 'NOT_FOUND', 60]);
     }
-    // What came as plain HTTP may say whatever it likes about where it came from: the peer's quota is shown.
+    // The headers of a plain HTTP request about its origin are ignored: the peer's quota is shown.
     const plain = await ask({ from, protocol: 'http' });
     expect([plain.status, plain.code, plain.headers.get('ratelimit-policy')]).toEqual([
       403,
@@ -98,7 +98,7 @@ describe('the policy ip', () => {
     expect((await ask({ from, target: '/elsewhere' })).remaining).toBe(59);
   });
 
-  it('believes the proxy alone about who asks', async () => {
+  it('trusts the proxy alone about the client address', async () => {
     const from = `203.0.${run}.6`;
     await useUp(from);
     expect((await ask({ from: `198.51.100.1, ${from}` })).status).toBe(429);

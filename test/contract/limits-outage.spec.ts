@@ -10,7 +10,7 @@ import { type Answer, ControlPlaneHarness } from '../support/control-plane-harne
 import { until } from '../support/until.js';
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
-/** What an answer may take with the limiter's store frozen: 500 ms of that, the rest is the answer's own. */
+/** Time limit of an answer while the limiter's store is frozen: 500 ms for the store, the rest for the answer. */
 const ANSWER_MS = 2_000;
 const HEAL_MS = 20_000;
 
@@ -22,7 +22,7 @@ const keyWith = async (limits: KeyLimits): Promise<string> => {
   return (await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'limited', limits })).key;
 };
 
-/** Whether the control plane counts alone, as its metrics say. */
+/** Whether the control plane counts alone, by its metrics. */
 async function away(): Promise<boolean> {
   const metrics = await (await fetch(`${harness.opsUrl}/metrics`)).text();
   const [, value] = /^\w*limiter_away(?:{[^}]*})? (\d)$/m.exec(metrics) ?? [];
@@ -51,7 +51,7 @@ describe.skipIf(findRedis() === undefined)('with the limits in Redis', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  /** What is to be seen while the store is away, however it went. */
+  /** The expected answers while the store is unavailable for any reason. */
   async function expectGoingOn(): Promise<void> {
     const key = await keyWith({ create: 2 });
     const { id, ...created } = (await timed(() => harness.create({}, { key }))).json;
@@ -88,7 +88,7 @@ describe.skipIf(findRedis() === undefined)('with the limits in Redis', () => {
     await expectCountingTogether();
   });
 
-  it('and Redis stopped, it is the same, until there is one again', async () => {
+  it('and Redis stopped, it is the same, until Redis is back', async () => {
     const port = Number(new URL(redis.url).port);
     await redis.stop();
     await expectGoingOn();

@@ -19,7 +19,7 @@ afterAll(() => harness.close());
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const OTHER_SESSION = '/v1/verify/sess_00000000000000000000000001';
 
-/** A new key of the demo account, with the usual limits unless told. */
+/** A new key of the demo account, with the default limits unless given. */
 const keyWith = async (limits: KeyLimits = {}): Promise<string> =>
   (await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'limited', limits })).key;
 
@@ -42,7 +42,7 @@ function parametersOf(header: string | string[] | undefined): Map<string, Map<st
   );
 }
 
-/** What an answer says about its limits; fails when it does not say it as the contract has it. */
+/** The limits in the headers of an answer; fails when they do not have the contract's form. */
 function limitsOf({ headers }: Pick<Answer, 'headers'>): Map<string, Policy> {
   const quotas = parametersOf(headers['ratelimit-policy']);
   const counts = parametersOf(headers['ratelimit']);
@@ -125,7 +125,7 @@ describe('every answer says how its limits stand', () => {
     expect([cancelled.status, namesOf(cancelled)]).toEqual([204, ['default']]);
   });
 
-  it('one that no request was made of', async () => {
+  it('a key without requests', async () => {
     const response = await new Promise<string>((resolve, reject) => {
       const port = Number(harness.environment['CONTROL_PLANE_PORT']);
       const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () =>
@@ -142,7 +142,7 @@ describe('every answer says how its limits stand', () => {
     expect(namesOf({ headers })).toEqual(['ip']);
   });
 
-  it('but the public pages, which have none', async () => {
+  it('except for the public pages, which have none', async () => {
     for (const target of ['/docs', '/docs/errors/RATE_LIMITED', '/v1/openapi.json']) {
       const { status, headers } = await harness.call(target, { key: null });
       expect(status).toBe(200);
@@ -191,7 +191,7 @@ describe('the policies', () => {
   });
 });
 
-describe('a quota that is used up', () => {
+describe('an exhausted quota', () => {
   it('of creates refuses creates, stores nothing and leaves the rest alone', async () => {
     const key = await keyWith({ create: 2 });
     for (const left of [1, 0]) {
@@ -206,7 +206,7 @@ describe('a quota that is used up', () => {
     expect((await harness.call(SESSION, { key })).status).toBe(404);
   });
 
-  it('of polls is that of one session', async () => {
+  it('of polls is per session', async () => {
     const key = await keyWith({ poll: 2 });
     for (const status of [404, 404]) expect((await harness.call(SESSION, { key })).status).toBe(status);
     expectLimited(await harness.call(SESSION, { key }), 'poll');
@@ -243,7 +243,7 @@ describe('a quota that is used up', () => {
     }
   });
 
-  it('lets through exactly what it allows when requests come all at once', async () => {
+  it('accepts exactly the limit of concurrent requests', async () => {
     const key = await keyWith({ create: 10 });
     const before = await harness.countSessions();
     const answers = await Promise.all(Array.from({ length: 40 }, () => harness.create({}, { key })));
@@ -252,7 +252,7 @@ describe('a quota that is used up', () => {
     expect(await harness.countSessions()).toBe(before + 10);
   });
 
-  it('of one key is not that of another', async () => {
+  it('is separate for each key', async () => {
     const [one, other] = [await keyWith({ default: 1 }), await keyWith({ default: 1 })];
     await harness.call(SESSION, { key: one });
     expectLimited(await harness.call(SESSION, { key: one }), 'default');
@@ -261,12 +261,12 @@ describe('a quota that is used up', () => {
 });
 
 describe('one phone', () => {
-  it('has only so many live sessions at an account, by a create limit that says when the first of them is over', async () => {
+  it('has a limit of live sessions at an account, whose refusal has the time of the first end', async () => {
     const { baseUrl, stop } = await harness.neighbour({ LIVE_SESSIONS_PER_PHONE: '3' });
     const create = (changes: Readonly<Record<string, unknown>> = {}, call: object = {}): Promise<Answer> =>
       harness.create(changes, { baseUrl, ...call });
     try {
-      // What is refused opens no session, and an end before its time frees no place.
+      // A refused create opens no session, and an early end does not restore the quota.
       expect((await create({ brandId: 'brd_00000000000000000000000000' })).code).toBe('INVALID_BRAND');
       const opened = [await create({ ttl: 60 }), await create({ ttl: 300 }), await create({ ttl: 300 })];
       expect(opened.map(({ status }) => status)).toEqual([200, 200, 200]);

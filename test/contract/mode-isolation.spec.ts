@@ -66,7 +66,7 @@ async function deliveredFor(mode: Mode, sessionId: string): Promise<string> {
   return String((await found())?.['id']);
 }
 
-/** The parts of an answer by which a caller can tell it from another. */
+/** The parts of an answer that a caller can compare. */
 function seen({ status, text, headers }: Answer): object {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   const steady = Object.entries(rest).filter(([name]) => !/ratelimit|retry-after/i.test(name));
@@ -88,7 +88,7 @@ interface Route {
   readonly path: string;
 }
 
-/** Every call that takes an account's key, as the API describes itself. */
+/** Every call with an account's key, from the API description. */
 async function keyedRoutes(): Promise<Route[]> {
   const { json } = await harness.call('/v1/openapi.json', { key: null });
   const paths = json['paths'] as Record<string, Record<string, { security?: readonly object[] }>>;
@@ -206,7 +206,7 @@ async function listsDeliveriesApart(owner: Mode): Promise<void> {
   expect(behind).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'startingAfter' });
 }
 
-/** Without a URL it goes to the default of the key's own mode, signed with the secret of that mode alone. */
+/** Without a URL a webhook goes to the default of the key's own mode, signed with only the secret of that mode. */
 async function testsApart(owner: Mode): Promise<void> {
   const { json } = await harness.call('/v1/webhooks/test', { method: 'POST', key: keyOf(owner) });
   const eventId = String(json['eventId']);

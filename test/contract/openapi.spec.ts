@@ -84,7 +84,7 @@ describe('the calls of the document', () => {
 });
 
 describe('the webhooks of the document', () => {
-  it('are what is really posted, field by field', async () => {
+  it('are the posted bodies, field by field', async () => {
     const types = ['denied', 'expired', 'cancelled', 'sender_mismatch', 'otp_delivery'].map(
       (name) => `verification.${name}`,
     );

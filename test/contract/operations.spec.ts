@@ -76,7 +76,7 @@ describe('a database that is away', () => {
         (_, at) => () => (at % 2 === 0 ? harness.create() : harness.call('/v1/verify/sess_00000000000000000000000000')),
       );
       for (const outcome of await Promise.all(asks.map(timed))) expect(outcome).toEqual(unavailable);
-      // By now what was cached is too old, so the key has to be read first.
+      // Cached rows have expired by now, so the key must be read first.
       for (const outcome of await Promise.all(asks.slice(0, 4).map(timed))) expect(outcome).toEqual(unavailable);
     } finally {
       harness.line.thaw();

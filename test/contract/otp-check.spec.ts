@@ -72,7 +72,7 @@ describe('POST /v1/verify/{id}/check', () => {
     expect((await home.check(id, wrong)).json['error']).toMatchObject({ attemptsRemaining: 4 });
   });
 
-  it('VALIDATION_ERROR: a field that is not known; MALFORMED_REQUEST: no body', async () => {
+  it('VALIDATION_ERROR: an unknown field; MALFORMED_REQUEST: no body', async () => {
     const id = await home.created();
     const answer = await harness.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code: '000000', more: 1 } });
     expect(errorOf(answer)).toEqual([422, 'VALIDATION_ERROR', 'more']);
@@ -142,7 +142,7 @@ describe('POST /v1/verify/{id}/check', () => {
     expect(messageOf(await home.check(late.id, late.code))).toMatch(/^This session expired at /);
   });
 
-  it('200 wrong codes at once: five are evaluated', async () => {
+  it('200 concurrent wrong codes: five are evaluated', async () => {
     const { id, wrong } = await home.withCode();
     const answers = await Promise.all(Array.from({ length: 200 }, () => home.check(id, wrong)));
     const codes = answers.map(({ code }) => code);
@@ -183,7 +183,7 @@ describe('guessing over many phones', () => {
     expect(await counted()).toEqual({ wrong: before.wrong + 2, approved: before.approved + 1 });
   });
 
-  /** Wrong codes at most of a session that is created now. */
+  /** The limit of wrong codes of a session that is created now. */
   async function attemptsOf(changes: Readonly<Record<string, unknown>>): Promise<number> {
     const id = await home.created(changes);
     const [row] = await harness.database.query<{ limit: number }>(

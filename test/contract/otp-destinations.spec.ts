@@ -122,7 +122,7 @@ describe('DESTINATION_BLOCKED', () => {
     expect(await home.refusals()).toMatchObject([{ rule: 'budget_country', refused: 1 }]);
     await harness.approve(await home.created());
     await expect.poll(async () => (await home.credits()).length).toBeGreaterThan(0);
-    // The credits are those of the US, the account's own budget is larger by them.
+    // The credits are those of the US; the account's own budget is larger by them.
     await home.expectRefused(() => home.send(refused), BLOCKED);
     for (let at = 0; at < 5; at++) {
       expect((await home.send(await home.created({ phone: `+1212555000${at}` }))).status).toBe(200);

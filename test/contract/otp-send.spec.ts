@@ -73,7 +73,7 @@ describe('POST /v1/verify/{id}/send-sms', () => {
     }
   });
 
-  it('refuses a body that says something', async () => {
+  it('refuses a body with fields', async () => {
     const id = await home.created();
     await home.expectRefused(() => home.send(id, { body: { phone: '+1' } }), [422, 'VALIDATION_ERROR', 'phone']);
   });
@@ -135,7 +135,7 @@ describe('POST /v1/verify/{id}/send-sms', () => {
     expect((await home.send(id)).status).toBe(200);
   });
 
-  it('SEND_LIMIT_REACHED: 3 sends in this session; Retry-After is what is left of it', async () => {
+  it('SEND_LIMIT_REACHED: 3 sends in this session; Retry-After is the rest of its lifetime', async () => {
     const { id } = await home.withCode({ ttl: 300 });
     for (let more = 0; more < 2; more++) {
       await home.letResend(id);

@@ -14,7 +14,7 @@ afterAll(() => harness.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 
-/** A request as the TLS proxy passes it on. */
+/** A request as the TLS proxy forwards it. */
 const viaProxy = (target: string, headers: Record<string, string>): Promise<Response> =>
   fetch(`http://127.0.0.1:${harness.environment['CONTROL_PLANE_PORT'] ?? ''}${target}`, {
     redirect: 'manual',
@@ -42,7 +42,7 @@ describe('behind a TLS proxy', () => {
   );
 });
 
-describe('a request that came past the proxy', () => {
+describe('a request that bypassed the proxy', () => {
   it('is refused, whatever its headers say', async () => {
     await harness.stop();
     const other = { ...harness.environment, TRUSTED_PROXIES: '10.0.0.0/8' };

@@ -15,7 +15,7 @@ const TRIES = 5;
 
 let platform: RbmHarness;
 let harness: ControlPlaneHarness;
-/** A control plane beside, which does not wait for a delivery. */
+/** Another control plane, which does not wait for deliveries. */
 let hasty: { readonly baseUrl: string; readonly stop: () => Promise<void> };
 const stops: (() => Promise<void>)[] = [];
 
@@ -48,7 +48,7 @@ async function gateway(name: string): Promise<() => Promise<void>> {
   return () => shutdown.run('the test is over');
 }
 
-/** Of a card that no gateway took: withdrawn, or written so late that its create did not wait for that. */
+/** Cards that no gateway claimed: withdrawn, or written too late for their creates to wait. */
 const UNTAKEN: ReadonlySet<string> = new Set(['offered', 'withdrawn']);
 
 type Wait = 'waits' | 'does not wait';
@@ -58,7 +58,7 @@ interface Created {
   readonly id: string;
 }
 
-/** A create whose card a gateway took in time. A machine that is busy with other things needs more than one. */
+/** Repeats a create until a gateway claims its card in time, which may fail on a busy machine. */
 async function create(phone: string, wait: Wait): Promise<Created> {
   for (let tries = 1; ; tries++) {
     const answer = await harness.create({ phone }, wait === 'waits' ? {} : { baseUrl: hasty.baseUrl });
@@ -85,11 +85,11 @@ const reaches = (id: string, status: string): Promise<void> =>
     return (await harness.call(`/v1/verify/${id}`)).json['status'] === status;
   });
 
-/** The messages of a card, the text that closes it last. */
+/** The messages of a card; the text that closes it is the last. */
 const messages = (phone: string): ReturnType<RbmHarness['messages']> => platform.messages(phone);
 
 describe('the channel of a create', () => {
-  // Sends that fail and sends that do not take turns: five failures in a row at one gateway would open its breaker.
+  // Failing and successful sends alternate: five failures in a row at one gateway would open its breaker.
   it.each([
     ['has no RCS', '0404', 'sms_fallback', 'sms_fallback'],
     ['is throttled', '0429', 'sms_fallback', 'sms_fallback'],
@@ -103,7 +103,7 @@ describe('the channel of a create', () => {
       ['waits', waiting, `+1415555${ending}`],
       ['does not wait', hurried, `+1415556${ending}`],
     ] as const) {
-      // Before the send is given up, also on a machine that is busy.
+      // Before the send times out, also on a busy machine.
       if (ending === '0599') platform.phone(phone, { deliverAfterMs: 0 });
       const { json, id } = await create(phone, wait);
       expect(json, wait).toMatchObject({ status: 'pending', channel });
@@ -117,8 +117,8 @@ describe('the channel of a create', () => {
   });
 });
 
-describe('a card of which both is told, that it arrived and that it was taken back', () => {
-  it('is one of RCS or of SMS by what is told first, and its tap counts', async () => {
+describe('a card with both a delivery event and an expiry event', () => {
+  it('falls to RCS or to SMS by the first event, and its tap counts', async () => {
     const phone = '+14155550301';
     const { json, id } = await create(phone, 'waits');
     expect(json['fallbackUri'] === null).toBe(json['channel'] === 'rcs');
@@ -130,7 +130,7 @@ describe('a card of which both is told, that it arrived and that it was taken ba
   });
 });
 
-describe('a card that was given up', () => {
+describe('a withdrawn card', () => {
   it.each(['waits', 'does not wait'] as const)('is revoked where the create %s', async (wait) => {
     const phone = wait === 'waits' ? '+14155570500' : '+14155580500';
     const { id } = await create(phone, wait);

@@ -31,7 +31,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
   });
   return key;
 }
-/** The fields of a session that a ticket shows. */
+/** The fields of a session in the view of a ticket. */
 const SHOWN = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
 const created = async (): Promise<string> => String((await harness.create()).json['id']);
 
@@ -66,7 +66,7 @@ describe('a server on the live channel', () => {
     expect(event.data).toHaveProperty('authEntropy');
   });
 
-  it('hears of everything in its account, and of nothing in another', async () => {
+  it('receives every event of its account, and none of another', async () => {
     const client = await connect();
     const other = await connect({ key: foreign.key });
     const accountId = harness.demo.accountId;
@@ -80,7 +80,7 @@ describe('a server on the live channel', () => {
     expect(other.events()).toEqual([]);
   });
 
-  it('is told that a code was sent, and of each receipt', async () => {
+  it('receives an event of a sent code, and of each receipt', async () => {
     const key = harness.demo.testApiKey;
     const client = await connect({ key });
     const id = String((await harness.create({ phone: '+15005550006' }, { key })).json['id']);
@@ -148,7 +148,7 @@ describe('a server on the live channel', () => {
     expect(client.closed).toBeNull();
   });
 
-  it('hears no more once it has unsubscribed', async () => {
+  it('receives nothing once it has unsubscribed', async () => {
     const client = await connect();
     const id = await created();
     const channel = `session:${id}`;
@@ -192,7 +192,7 @@ describe('the binds channel', () => {
     });
   });
 
-  it('is for engineers alone, who hear of nothing else', async () => {
+  it('is for engineers alone, who receive nothing else', async () => {
     const server = await connect();
     expect((await server.subscribe('binds')).error).toMatchObject({ code: 'FORBIDDEN' });
     const engineer = await connect({ key: adminKey() });
@@ -202,7 +202,7 @@ describe('the binds channel', () => {
 });
 
 describe('while the database is away', () => {
-  it('a connection stays, is told to try again, and hears what happens afterwards', async () => {
+  it('a connection stays, gets a retryable error, and receives later events', async () => {
     const client = await connect();
     const [watched, other, given] = [await created(), await created(), await created()];
     for (const id of [watched, given]) await client.subscribe(`session:${id}`);
@@ -210,7 +210,7 @@ describe('while the database is away', () => {
     try {
       const away = await client.subscribe(`session:${other}`);
       expect(away.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      // Who asks again for what it listens to already, and is refused, hears that it listens no more.
+      // A refused repeated subscribe ends the earlier subscription, and the client is informed.
       const again = await client.subscribe(`session:${given}`, 'again');
       expect(again.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(await client.next('unsubscribed')).toEqual({ type: 'unsubscribed', channel: `session:${given}` });

@@ -127,7 +127,7 @@ describe('silent connections', () => {
       await new Promise((resolve) => socket.once('open', resolve).once('close', resolve));
     };
     try {
-      // 25 addresses open 125 each: more than may wait of one address, and more than may wait in all.
+      // 25 addresses open 125 each: more than the limits of one address and of all addresses.
       const addresses = Array.from({ length: 25 }, (_, nth) => `198.51.100.${nth + 1}`);
       const ticket = await ticketFor(await created());
       for (let round = 0; round < 25; round += 1) {
@@ -220,7 +220,7 @@ describe('a browser', () => {
     expect(await client.end()).toBe(4403);
   });
 
-  it('must say who it is before anything else, and within 5 seconds', async () => {
+  it('must authenticate before anything else, and within 5 seconds', async () => {
     const client = await connect({ key: null });
     const early = await client.subscribe(`session:${await created()}`);
     expect(early.error).toMatchObject({ code: 'UNAUTHORIZED' });
@@ -270,7 +270,7 @@ describe('a browser', () => {
 });
 
 describe('a connection', () => {
-  it('is told what was wrong with a message, and is closed with the third', async () => {
+  it('gets an error for an invalid message, and is closed with the third', async () => {
     const client = await connect();
     client.send('{"type":');
     expect(await client.next('error')).toMatchObject({ error: { code: 'MALFORMED_REQUEST' } });
@@ -300,7 +300,7 @@ describe('a connection', () => {
     expect(await client.end()).toBe(1009);
   });
 
-  it('is closed when it sends what is no UTF-8', async () => {
+  it('is closed when it sends invalid UTF-8', async () => {
     const client = await connect();
     client.socket.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { binary: false });
     expect(await client.end()).toBe(1007);
@@ -334,7 +334,7 @@ describe('a connection', () => {
     expect(await spared.ask({ type: 'ping', id: 1 })).toEqual({ type: 'pong', id: 1 });
   });
 
-  it('is told to come back later when the server stops, and closed with 1001', async () => {
+  it('gets a request to reconnect later when the server stops, and is closed with 1001', async () => {
     const neighbour = await harness.neighbour();
     const client = await connect({ baseUrl: neighbour.baseUrl });
     await neighbour.stop();
@@ -355,7 +355,7 @@ describe('a connection', () => {
     );
     await Promise.all([once(half, 'secureConnect'), once(silent, 'connect')]);
     half.write('GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n');
-    // A whole request on the way behind it: then the half one has been read.
+    // A complete request after it: when it is answered, the incomplete one has been read.
     await harness.call('/v1/openapi.json', { baseUrl: neighbour.baseUrl });
     await neighbour.stop();
     expect(harness.log.filter((line) => line.includes('stop step timed out'))).toEqual([]);

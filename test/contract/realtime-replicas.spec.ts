@@ -7,7 +7,7 @@ import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { lineTo } from '../support/line.js';
 import { RealtimeClient, type Said } from '../support/realtime-client.js';
 
-/** Messages that a connection may send at once. */
+/** The burst of a connection's message limit. */
 const BURST = 20;
 const CONNECTIONS = 50;
 const SESSIONS = 100;
@@ -27,14 +27,14 @@ afterEach(() => {
   for (const client of open.splice(0)) client.close();
 });
 
-/** How often one subscriber was shown the approval: by the snapshot, or by an event. */
+/** How often one subscriber received the approval: by the snapshot, or by an event. */
 function timesShown(client: RealtimeClient, id: string, answer: Said): number {
   const channel = `session:${id}`;
   const events = client.events('verification.completed').filter((event) => event['channel'] === channel);
   return Number(answer.snapshot?.['status'] === 'approved') + events.length;
 }
 
-/** As many at a time as the room has connections for. */
+/** As many at a time as the harness has connections for. */
 async function approveAll(ids: readonly string[]): Promise<void> {
   const left = [...ids];
   const approveNext = async (): Promise<void> => {
@@ -70,18 +70,18 @@ function bothTell(redisUrl: () => string): void {
     await harness.close();
   });
 
-  it('both tell of what happens by way of either, under the same id', async () => {
+  it('both send the events of either, under the same id', async () => {
     const [here, there] = [await connect(harness.baseUrl), await connect(neighbour.baseUrl)];
     const id = await created();
     await Promise.all([here, there].map((client) => client.subscribe(`session:${id}`)));
     await harness.call(`/v1/verify/${id}`, { method: 'DELETE' });
-    const told = await here.event('verification.cancelled');
-    expect(await there.event('verification.cancelled')).toEqual(told);
+    const cancelled = await here.event('verification.cancelled');
+    expect(await there.event('verification.cancelled')).toEqual(cancelled);
   });
 
-  it('tell each of 1,000 subscribers that race their approvals, and each once', raceApprovals, 120_000);
+  it('inform each of 1,000 subscribers that race their approvals, and each once', raceApprovals, 120_000);
 
-  it('tell of an expiry', async () => {
+  it('send an expiry', async () => {
     const client = await connect(neighbour.baseUrl);
     const id = await created();
     await client.subscribe(`session:${id}`);
@@ -110,7 +110,7 @@ describe.skipIf(findRedis() === undefined)('with a Redis', () => {
 
   describe('two control planes', () => bothTell(() => redis.url));
 
-  it('a control plane that it was taken from finds the approval when it reads the session again', async () => {
+  it('a control plane that missed it finds the approval when it reads the session again', async () => {
     harness = await ControlPlaneHarness.open({ REDIS_URL: redis.url });
     const line = await lineTo(redis.url);
     const cutOff = await harness.neighbour({ REDIS_URL: line.url });

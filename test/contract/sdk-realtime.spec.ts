@@ -19,7 +19,7 @@ import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js'
 import { until } from '../support/until.js';
 
 const PATIENCE_MS = 20_000;
-/** As a page sees a session. */
+/** The fields of a session in the page's view. */
 const FIELDS = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'].sort();
 
 let harness: ControlPlaneHarness;
@@ -29,7 +29,7 @@ let client: CountersignClient;
 const sockets: WebSocket[] = [];
 const opened: { close(): void }[] = [];
 
-/** As the guide has it, with the CA of the room. */
+/** As in the guide, with the CA of the harness. */
 const connect: ConnectSocket = (url, protocols, headers) => {
   const socket = new WebSocket(url, protocols, { headers, ca });
   sockets.push(socket);
@@ -80,7 +80,7 @@ function onPage(sessionId: string): Realtime {
   return live;
 }
 
-describe('a server that listens', () => {
+describe('a subscribed server', () => {
   it('has the session as it ends, and at once when it has ended', async () => {
     const { id } = await created();
     const live = onServer();
@@ -90,7 +90,7 @@ describe('a server that listens', () => {
     expect(await live.untilEnded(id)).toEqual(await client.find(id));
   });
 
-  it('hears of its whole account', async () => {
+  it('receives events of its whole account', async () => {
     const events: LiveEvent<Session>[] = [];
     let joined = false;
     onServer().subscribe(`account:${harness.demo.accountId}`, {
@@ -101,11 +101,11 @@ describe('a server that listens', () => {
     const { id } = await created();
     await client.cancel(id);
     const ofThis = (): LiveEvent<Session>[] => events.filter(({ data }) => Reflect.get(Object(data), 'id') === id);
-    await until('it heard', PATIENCE_MS, () => ofThis().length > 0);
+    await until('the event has arrived', PATIENCE_MS, () => ofThis().length > 0);
     expect(ofThis()).toMatchObject([{ type: 'verification.cancelled', data: { id, status: 'cancelled' } }]);
   });
 
-  it('is told what it may not hear', async () => {
+  it('gets an error for a forbidden channel', async () => {
     const live = onServer();
     const ended = (name: `session:${string}` | `account:${string}`): Promise<RealtimeError> =>
       new Promise((resolve) => live.subscribe(name, { ended: resolve }));
@@ -124,7 +124,7 @@ describe('a server that listens', () => {
   });
 });
 
-describe('a page that listens', () => {
+describe('a subscribed page', () => {
   it('sees eight fields of its session, and its end', async () => {
     const { id } = await created();
     const views: (SessionView | null)[] = [];
@@ -138,7 +138,7 @@ describe('a page that listens', () => {
     expect([views[0], approved].map((view) => Object.keys(view ?? {}).sort())).toEqual([FIELDS, FIELDS]);
   });
 
-  it('hears of an approval that happened while its connection was lost', async () => {
+  it('receives an approval that happened while its connection was lost', async () => {
     const { id } = await created();
     const statuses: string[] = [];
     onPage(id).subscribe(`session:${id}`, { snapshot: (view) => void statuses.push(view?.status ?? 'none') });
@@ -150,13 +150,13 @@ describe('a page that listens', () => {
     expect(lost).toHaveLength(1);
   });
 
-  it('gets no ticket for what is not there', async () => {
+  it('gets no ticket for an unknown session', async () => {
     await expect(client.realtimeTicket('sess_01HF7YAT000000000000000003')).rejects.toThrow(NotFoundError);
   });
 });
 
 describe('a restart of the service', () => {
-  it('is survived by those who listen, and what happens after it is heard', async () => {
+  it('does not end subscriptions, and later events are received', async () => {
     const { id } = await created();
     const statuses: string[] = [];
     const live = onServer();

@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
 let agent: Agent;
-/** As a caller with a certificate authority of their own gives it to the client. */
+/** The fetch function of a caller with a certificate authority of their own. */
 let trusting: FetchFunction;
 let client: CountersignClient;
 let testClient: CountersignClient;
@@ -132,7 +132,7 @@ describe('the client', () => {
     expect(await testClient.find(id)).toMatchObject({ status: 'approved', authEntropy: checked.authEntropy });
   });
 
-  it('gives sessions of cards as what they are', async () => {
+  it('returns sessions of cards with their type', async () => {
     const { secret, challenge } = await createChallenge();
     const session = await testClient.create(requestFor(challenge, { phone: '+15005550002' }));
     expect(session).toMatchObject({ channel: 'rcs', fallbackUri: null });
@@ -147,7 +147,7 @@ describe('the client', () => {
 });
 
 describe('a refusal', () => {
-  it('says what offends, which request it was, and where to read on', async () => {
+  it('names the invalid field, the request id, and the documentation', async () => {
     const error = await thrownBy(client.create(anyRequest({ phone: '+1415' })));
     expect(error).toMatchObject({ name: 'InvalidRequestError', code: 'INVALID_PHONE', status: 422, field: 'phone' });
     expect(error).toMatchObject({ docUrl: `${harness.baseUrl}/docs/errors/INVALID_PHONE` });
@@ -164,7 +164,7 @@ describe('a refusal', () => {
     expect(await thrownBy(client.cancel(nobodys))).toMatchObject({ name: 'NotFoundError', code: 'SESSION_NOT_FOUND' });
   });
 
-  it('is known, whatever the service can answer', async () => {
+  it('is known for every error code of the service', async () => {
     const page = await harness.call('/docs/errors', { key: null });
     const codes = [...page.text.matchAll(/href="\/docs\/errors\/([A-Z_]+)/g)].map(([, code = '']) => code);
     expect(codes.length).toBeGreaterThan(20);
@@ -189,7 +189,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('is none when the certificate is nobody’s: there is no answer at all', async () => {
+  it('is a missing answer when the certificate is untrusted', async () => {
     const error = await thrownBy(clientOf(harness.demo.apiKey, (url, request) => fetch(url, request)).list());
     expect(error).toBeInstanceOf(ConnectionError);
   });
@@ -199,7 +199,7 @@ describe('verifyWebhook', () => {
   const opened: Receiver[] = [];
   afterAll(() => Promise.all(opened.map((receiver) => receiver.close())));
 
-  it('takes what the service sends, as the standard’s own library does', async () => {
+  it('accepts the webhooks of the service, as the standard’s own library does', async () => {
     const receiver = await startReceiver();
     opened.push(receiver);
     const { id } = await client.create(anyRequest({ webhookUrl: receiver.url, metadata: { orderId: '8' } }));
@@ -219,7 +219,7 @@ describe('verifyWebhook', () => {
     });
   });
 
-  it('takes a test while the secret is rolled over, and the delivery says what became of it', async () => {
+  it('accepts a test while the secret is rotated, and the delivery has its result', async () => {
     const receiver = await startReceiver();
     opened.push(receiver);
     const { secret, previousValidUntil } = await client.rotateWebhookSecret();

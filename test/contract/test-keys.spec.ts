@@ -46,8 +46,8 @@ async function ended(id: string): Promise<Answer['json']> {
   return (await get(id)).json;
 }
 
-/** Webhooks of a session, as `type` and `data`, once there are as many. */
-async function told(id: string, count: number): Promise<{ type: string; data: Record<string, unknown> }[]> {
+/** Webhooks of a session, as `type` and `data`, once the given number has arrived. */
+async function receivedWebhooks(id: string, count: number): Promise<{ type: string; data: Record<string, unknown> }[]> {
   const all = () =>
     receiver.received
       .map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
@@ -78,7 +78,7 @@ describe('+15005550001', () => {
       }),
     });
     expect(session['latencyMs']).toBeGreaterThanOrEqual(1_000);
-    expect(await told(id, 1)).toEqual([
+    expect(await receivedWebhooks(id, 1)).toEqual([
       expect.objectContaining({ type: 'verification.completed', data: expect.objectContaining(session) as object }),
     ]);
   });
@@ -91,7 +91,7 @@ describe('+15005550001', () => {
     ]);
   });
 
-  it('sends it too when the control plane that made the session has ended', async () => {
+  it('sends it too when the control plane that created the session has ended', async () => {
     const id = await made('+15005550001');
     await harness.stop();
     await harness.start();
@@ -119,7 +119,7 @@ describe('+15005550002 and …0003', () => {
     expect(answer.json).toMatchObject({ status: 'pending', channel: 'rcs', fallbackUri: null });
     const id = String(answer.json['id']);
     expect(await ended(id)).toMatchObject({ status, channel: 'rcs', fallbackUri: null });
-    expect((await told(id, 1)).map((event) => event.type)).toEqual([type]);
+    expect((await receivedWebhooks(id, 1)).map((event) => event.type)).toEqual([type]);
   });
 
   it('has none where the caller forces SMS, and then never answers', async () => {
@@ -140,15 +140,15 @@ describe('+15005550004', () => {
       ['04'.repeat(32)],
     );
     expect(await get(id)).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
-    expect((await told(id, 1)).map(({ type }) => type)).toEqual(['verification.expired']);
+    expect((await receivedWebhooks(id, 1)).map(({ type }) => type)).toEqual(['verification.expired']);
   });
 });
 
 describe('+15005550005', () => {
-  it('has its SMS sent from another phone after a second: told once, and still pending', async () => {
+  it('has its SMS sent from another phone after a second: one event, and still pending', async () => {
     const id = await made('+15005550005');
     const { accountId, brandId } = harness.demo;
-    expect(await told(id, 1)).toEqual([
+    expect(await receivedWebhooks(id, 1)).toEqual([
       expect.objectContaining({
         type: 'verification.sender_mismatch',
         data: { sessionId: id, accountId, brandId },
@@ -173,7 +173,7 @@ describe('codes of a test key', () => {
     const id = await made(phone);
     const answer = await send(id);
     expect(answer).toMatchObject({ status: 200, json: { success: true, phone } });
-    const events = await told(id, 2);
+    const events = await receivedWebhooks(id, 2);
     expect(events.map(({ type }) => type)).toEqual(['verification.otp_delivery', 'verification.otp_delivery']);
     expect(new Set(events.map(({ data }) => data['state']))).toEqual(new Set(['submitted', state]));
     const [messageId] = new Set(events.map(({ data }) => data['messageId']));
@@ -228,7 +228,7 @@ describe('codes of a test key', () => {
   it('never reach a carrier, and cost nothing', async () => {
     const id = await made('+15005550006');
     await send(id);
-    await told(id, 2);
+    await receivedWebhooks(id, 2);
     expect(
       await harness.database.query(
         `SELECT state, attempts, bind_id, text_sealed IS NULL AS erased, cost_usd::float8 AS cost
@@ -257,7 +257,7 @@ describe('any other number', () => {
     expect((await harness.call(`/v1/verify/${id}`, { method: 'DELETE', key })).status).toBe(204);
   });
 
-  it('is still to be a number that can exist', async () => {
+  it('must still be a possible number', async () => {
     expect(await create('+15555555555')).toMatchObject({ status: 422, code: 'INVALID_PHONE', field: 'phone' });
   });
 });

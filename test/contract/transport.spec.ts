@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** The longest a client may take for one request, and how late the server may notice. */
+/** Time limit of one request, and the server's delay in detecting it. */
 const CUT_WITHIN_MS = 25_000;
 const TEST_MS = 40_000;
 const MAX_HEAD_OCTETS = 16 * 1024;
@@ -19,7 +19,7 @@ const MAX_BODY_OCTETS = 128 * 1024;
 const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 const opened = (): TLSSocket => connect({ host: '127.0.0.1', port: port(), rejectUnauthorized: false });
 
-/** Everything that comes back until the server closes; fails when it does not close in time. */
+/** Everything received until the server closes; fails when it does not close in time. */
 function whole(socket: TLSSocket, withinMs = CUT_WITHIN_MS): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -36,7 +36,7 @@ function whole(socket: TLSSocket, withinMs = CUT_WITHIN_MS): Promise<string> {
   });
 }
 
-/** Sends one octet of the text after the other, slowly, for as long as the server listens. */
+/** Sends the text slowly, octet by octet, until the server closes. */
 function dribble(socket: TLSSocket, text: string): void {
   let at = 0;
   const timer = setInterval(() => socket.write(text.charAt(at++ % text.length)), 200);

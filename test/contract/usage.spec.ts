@@ -24,13 +24,13 @@ interface Tenant {
   readonly brandId: Uuid;
   readonly key: string;
   readonly testKey: string;
-  /** Bodies of creates name them so. */
+  /** The names in the bodies of creates. */
   readonly body: Readonly<Record<string, string>>;
 }
 
 let tenants = 0;
 
-/** An account that nobody has used yet: its report is its own test's. */
+/** A new account: its report contains only the test's own sessions. */
 async function tenant(scopes?: readonly Scope[]): Promise<Tenant> {
   tenants += 1;
   const slug = `U${tenants}SAGE`;
@@ -165,7 +165,7 @@ describe('estimatedCostUsd', () => {
   });
 
   it('is sessions × the price of their channel when they were made + submitted codes, test keys excluded', async () => {
-    // 2 × 0.0079 + 0.1 + 4 × 0.041; no price for cards yet.
+    // 2 × 0.0079 + 0.1 + 4 × 0.041; cards have no price yet.
     expect((await usage(someone, window)).json).toEqual({
       period: window,
       verifications: { total: 4, approved: 2, expired: 1, denied: 1 },
@@ -197,7 +197,7 @@ describe('estimatedCostUsd', () => {
     }
   });
 
-  it('stays what it was when a price is changed or taken away', async () => {
+  it('stays the same when a price is changed or removed', async () => {
     const prices = new PriceStore(() => harness.clock.newId());
     const other = await tenant();
     const priced = async (expected: string): Promise<void> => {
@@ -211,7 +211,7 @@ describe('estimatedCostUsd', () => {
     await priced('3.00');
     await prices.delete(harness.database, price.id);
     expect((await usage(other)).json).toMatchObject({ estimatedCostUsd: '3.00' });
-    // What is common to all countries holds again.
+    // The price for all countries applies again.
     await priced('8.00');
   });
 

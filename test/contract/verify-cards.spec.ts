@@ -14,7 +14,7 @@ import { PlayedGateway } from '../support/played-gateway.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
-/** A relay looks every 2 s, and a busy machine is slow. */
+/** A relay polls every 2 s; the rest is for a busy machine. */
 const SOON_MS = 20_000;
 const TRIES = 5;
 
@@ -27,7 +27,7 @@ let brandId: string;
 let numberedId: string;
 
 beforeAll(async () => {
-  // Queue and bus on the room's own PostgreSQL: no gateway of another test takes its rings.
+  // Queue and bus on the harness's own PostgreSQL: no gateway of another test consumes its notifications.
   harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
   admin = new AdminCalls(harness);
   bus = openPubSub({ redisUrl: null, databaseUrl: harness.environment['DATABASE_URL'] ?? '' }, () => undefined);
@@ -53,15 +53,15 @@ async function brandWith(slug: string, changes: Readonly<Record<string, unknown>
 }
 
 let phones = 0;
-/** A phone that no other test has: what is sent to one counts for all. */
+/** A new phone for each test: limits count cards by phone. */
 const newPhone = (): string => `+1415555${String((phones += 1)).padStart(4, '0')}`;
 
 const create = (changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> =>
   harness.create({ brandId, phone: newPhone(), ...changes }, call);
 
 /**
- * A create that waits, and its card in the hands of a gateway. On a machine that is busy with other things a card may be
- * taken back before it is looked for: then it is tried with another phone.
+ * A create that waits, and its card, claimed by a gateway. On a busy machine a card may be withdrawn before it is
+ * claimed: then another phone is tried.
  */
 async function waiting(
   changes: Readonly<Record<string, unknown>> = {},
@@ -112,8 +112,8 @@ describe('a create over RCS', () => {
       const found = await find(made);
       expect(found.json).toMatchObject({ status: 'approved', channel: 'rcs', fallbackUri: null });
       await until('the webhook has come', SOON_MS, () => receiver.received.length > 0);
-      const told = JSON.parse(receiver.received[0]?.body ?? '') as { type: string; data: object };
-      expect([told.type, told.data]).toEqual(['verification.completed', found.json]);
+      const webhook = JSON.parse(receiver.received[0]?.body ?? '') as { type: string; data: object };
+      expect([webhook.type, webhook.data]).toEqual(['verification.completed', found.json]);
     } finally {
       await receiver.close();
     }
@@ -140,7 +140,7 @@ describe('a create over RCS', () => {
     }
   });
 
-  it('offers none for a test key, whose magic numbers act one out', async () => {
+  it('offers none for a test key, whose magic numbers simulate one', async () => {
     const test = { key: harness.demo.testApiKey };
     const made = await create({ phone: '+15005550002' }, test);
     const other = await create({}, test);
@@ -192,7 +192,7 @@ describe('number matching', () => {
 });
 
 describe('a create with an Idempotency-Key', () => {
-  /** One that waits, and what it takes to send it again. */
+  /** A waiting create with an idempotency key, and the function that repeats it. */
   async function keyed(): Promise<{
     answer: Promise<Answer>;
     card: Card;
@@ -225,7 +225,7 @@ describe('a create with an Idempotency-Key', () => {
     expect(row?.count).toBe(1);
   });
 
-  it('that was cut short is taken up with the same session and the same card', async () => {
+  it('that was interrupted continues with the same session and the same card', async () => {
     const { answer, card, changes, call } = await keyed();
     await gateway.receiveEvent(card, 'delivered');
     const made = await answer;
@@ -241,7 +241,7 @@ describe('a create with an Idempotency-Key', () => {
 });
 
 describe('usage', () => {
-  it('counts a session under the channel that was decided', async () => {
+  it('counts a session under its final channel', async () => {
     const channels = async (): Promise<Record<string, number>> =>
       (await harness.call('/v1/usage')).json['channels'] as Record<string, number>;
     const { rcs: before = 0, sms_fallback: fallenBefore = 0 } = await channels();
@@ -255,8 +255,8 @@ describe('usage', () => {
   });
 });
 
-describe('a session that ends another way', () => {
-  /** A create that has fallen back, with a card that may still arrive and of which nothing is to be told any more. */
+describe('a session that does not end by its card', () => {
+  /** A create that has fallen back; its card may still arrive, but its outcome is not reported any more. */
   async function fallenBack(): Promise<{ made: Answer; card: Card }> {
     const { answer, card } = await waiting();
     await gateway.sent(card, { kind: 'unknown', because: 'no answer in time' });
@@ -268,7 +268,7 @@ describe('a session that ends another way', () => {
   const cancel = (made: Answer): Promise<Answer> =>
     harness.call(`/v1/verify/${String(made.json['id'])}`, { method: 'DELETE' });
 
-  it('has its card taken back, unless that is known to have arrived', async () => {
+  it('has its card revoked, unless the card is known to be delivered', async () => {
     const { made } = await fallenBack();
     const { answer, card } = await waiting();
     await gateway.receiveEvent(card, 'delivered');
@@ -276,7 +276,7 @@ describe('a session that ends another way', () => {
     await cancel(arrived);
     await cancel(made);
     await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.command === 'revoke');
-    await until('every event is told', SOON_MS, async () => {
+    await until('every event is dispatched', SOON_MS, async () => {
       const waits = await harness.database.query('SELECT id FROM events WHERE dispatched_at IS NULL');
       return waits.length === 0;
     });
@@ -293,7 +293,7 @@ describe('a session that ends another way', () => {
 });
 
 describe('engineers', () => {
-  it('see the card of a session, and none where there was none', async () => {
+  it('see the card of a session, and null without one', async () => {
     const { answer, card } = await waiting();
     await gateway.sent(card);
     await gateway.receiveEvent(card, 'delivered');
@@ -318,7 +318,7 @@ describe('engineers', () => {
     expect(page.json['data']).toMatchObject([{ id: plain.json['id'], card: null }, { card: { settledAs: 'rcs' } }]);
   });
 
-  it('hold cards back: sessions fall back at once and nothing is offered', async () => {
+  it('pause cards: sessions fall back at once and nothing is offered', async () => {
     await admin.post('queues/cards/pause');
     try {
       const made = await create();
@@ -343,7 +343,7 @@ describe('engineers', () => {
 });
 
 describe('while a create waits', () => {
-  it('the database may go away: 503, and never an answer that could be untrue', async () => {
+  it('the database may be lost: 503, and never a wrong answer', async () => {
     const { answer } = await waiting();
     harness.line.freeze();
     try {
@@ -354,7 +354,7 @@ describe('while a create waits', () => {
     }
   });
 
-  it('the control plane may stop: it is answered first', async () => {
+  it('the control plane may stop: it answers first', async () => {
     const other = await harness.neighbour();
     const { answer, card } = await waiting({}, { baseUrl: other.baseUrl });
     await gateway.sent(card);
@@ -369,7 +369,7 @@ describe.skipIf(findRedis() === undefined)('with queue and bus in Redis', () => 
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-cards-'));
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-  it('a create whose card arrives is rcs; with Redis gone it falls back all the same', async () => {
+  it('a create whose card arrives is rcs; without Redis it still falls back', async () => {
     const redis = await startRedis({ dataDir, log: () => undefined });
     const other = await harness.neighbour({ REDIS_URL: redis.url });
     const line = openPubSub({ redisUrl: redis.url, databaseUrl: '' }, () => undefined);

@@ -37,7 +37,7 @@ describe('POST /v1/verify/{id}/consume', () => {
     expect((await consume(await approved(), body === undefined ? {} : { body })).status).toBe(200);
   });
 
-  it('succeeds for exactly one of many calls at the same moment, of two control planes', async () => {
+  it('succeeds for exactly one of many concurrent calls, at two control planes', async () => {
     const sibling = await harness.neighbour();
     try {
       for (let round = 0; round < 10; round++) {
@@ -68,7 +68,7 @@ describe('POST /v1/verify/{id}/consume', () => {
     expect((await consume(again)).status).toBe(200);
   });
 
-  it('does not find what is unknown, malformed, or expired', async () => {
+  it('does not find unknown, malformed, or expired sessions', async () => {
     expect(await consume('sess_00000000000000000000000000')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     expect(await consume('sess_nonsense')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     const id = await created();

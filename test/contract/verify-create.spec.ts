@@ -189,14 +189,14 @@ describe('a create is refused', () => {
     ).toBe(200);
   });
 
-  it('with a brand that is switched off', async () => {
+  it('with a disabled brand', async () => {
     const other = await stranger('ASLEEP');
     await harness.database.query('UPDATE brands SET active = false WHERE id = $1', [other.brandUuid]);
     const answer = await harness.create({ accountId: other.accountId, brandId: other.brandId }, { key: other.key });
     expect([answer.status, answer.code]).toEqual([422, 'INVALID_BRAND']);
   });
 
-  it('where no inbound number serves the country, once the number is gone everywhere', async () => {
+  it('where no inbound number serves the country, once every cache has dropped the number', async () => {
     await harness.database.query(`UPDATE inbound_numbers SET countries = '{DE}'`);
     try {
       const refusal = async () => (await harness.create()).code;

@@ -41,7 +41,7 @@ async function created(changes: Readonly<Record<string, unknown>> = {}): Promise
   return String((await harness.create(changes)).json['id']);
 }
 
-/** Ids in the order of their age, oldest first: ids of one millisecond have none. */
+/** Ids in the order of their creation, oldest first: ids of one millisecond have no order. */
 async function createdInTurn(count: number, changes: Readonly<Record<string, unknown>> = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let made = 0; made < count; made++) ids.push(await created(changes));
@@ -53,7 +53,7 @@ function idsOf(answer: Answer): string[] {
   return (answer.json['data'] as { id: string }[]).map(({ id }) => id);
 }
 
-/** Moves the end of sessions into the past, as if time had gone by and no sweeper had. */
+/** Moves the end of sessions into the past, as if the time had passed without a sweep. */
 async function passTime(id: string): Promise<void> {
   await harness.database.query(
     `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'

@@ -19,7 +19,7 @@ const created = async (changes: Readonly<Record<string, unknown>> = {}): Promise
 const get = (id: string, key?: string) => harness.call(`/v1/verify/${id}`, key === undefined ? {} : { key });
 const del = (id: string, call: object = {}) => harness.call(`/v1/verify/${id}`, { method: 'DELETE', ...call });
 
-/** Moves a session's end into the past, as if time had gone by. */
+/** Moves a session's end into the past. */
 async function expire(id: string): Promise<string> {
   const rows = await harness.database.query<{ expiresAt: Date }>(
     `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
@@ -35,7 +35,7 @@ describe('GET /v1/verify/{id}', () => {
     expect(await get(String(answer.json['id']))).toMatchObject({ status: 200, text: answer.text });
   });
 
-  it('shows what an approval adds: approvedAt, latencyMs and authEntropy', async () => {
+  it('shows the fields of an approval: approvedAt, latencyMs and authEntropy', async () => {
     const id = await created();
     await harness.approve(id);
     const { json } = await get(id);
@@ -81,7 +81,7 @@ describe('GET /v1/verify/{id}', () => {
     expect((await get((await created()).toLowerCase())).code).toBe('SESSION_NOT_FOUND');
   });
 
-  it('tells another account’s session from none in nothing', async () => {
+  it('answers for another account’s session as for an unknown one', async () => {
     const id = await created();
     const foreign = await get(id, foreignKey);
     const unknown = await get('sess_00000000000000000000000000', foreignKey);
@@ -136,7 +136,7 @@ describe('DELETE /v1/verify/{id}', () => {
     }
   });
 
-  it('refuses a body that says something', async () => {
+  it('refuses a body with fields', async () => {
     const id = await created();
     const answer = await del(id, { body: { reason: 'x' } });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', 'reason']);

@@ -53,7 +53,7 @@ const waitForDelivery = (id: string, holds?: (delivery: Delivery) => boolean): P
 const attemptedDelivery = (changes: Readonly<Record<string, unknown>>): ReturnType<WebhookCalls['attemptedDelivery']> =>
   calls.attemptedDelivery(changes);
 
-/** The delivery is due for no attempt of its schedule while the test runs. */
+/** Postpones the next attempt of the delivery beyond the test. */
 const postpone = (id: string, status = 'pending'): Promise<unknown> =>
   harness.database.query(
     `UPDATE deliveries SET status = $2, next_attempt_at = CASE WHEN $2 = 'pending' THEN now() + interval '1 hour' END
@@ -71,7 +71,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
 }
 
 describe('GET /v1/webhooks/deliveries', () => {
-  it('shows what came of every webhook, newest first, with what is secret left out', async () => {
+  it('shows the result of every webhook, newest first, without secrets', async () => {
     const target = await receiver();
     const metadata = { authEntropy: 'mine', '9': '"fallbackUri":"x"', fallbackUri: 'mine too' };
     const delivery = await attemptedDelivery({ webhookUrl: target.url, metadata });
@@ -178,7 +178,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect(row?.made).toBe(1);
   });
 
-  it('tries one that has ended a single time', async () => {
+  it('attempts an ended delivery once', async () => {
     const target = await receiver(410, 500);
     const { id, status } = await attemptedDelivery({ webhookUrl: target.url });
     expect(status).toBe('failed');
@@ -197,7 +197,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await waitForDelivery(id, hasEnded)).status).toBe('succeeded');
   });
 
-  it('finds one that is older than any schedule at once, though its body was forgotten', async () => {
+  it('finds a delivery that is older than any schedule at once, although its body was removed', async () => {
     const target = await receiver();
     const { id } = await attemptedDelivery({ webhookUrl: target.url });
     await harness.database.query('UPDATE deliveries SET body_sealed = NULL WHERE id = $1', [parseId('dlv', id)]);
@@ -226,7 +226,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await waitForDelivery(id, hasEnded)).attempts).toHaveLength(31);
   });
 
-  it('asked for many times at once is one attempt at a time', async () => {
+  it('requested concurrently is one attempt at a time', async () => {
     const target = await receiver(500, 500, 500);
     const { id } = await attemptedDelivery({ webhookUrl: target.url });
     await postpone(id);
@@ -239,7 +239,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
 });
 
 describe('POST /v1/webhooks/test', () => {
-  it('goes the way of every other event, to the URL that is named', async () => {
+  it('is delivered as every other event, to the named URL', async () => {
     const target = await receiver();
     const answer = await test({ url: target.url });
     expect(answer.status).toBe(202);
@@ -258,7 +258,7 @@ describe('POST /v1/webhooks/test', () => {
     expect((await harness.documented()).eventFaults(posted)).toEqual([]);
   });
 
-  it('goes to the default URL when none is named, with no body and with an empty one', async () => {
+  it('goes to the default URL without a named one, with no body and with an empty one', async () => {
     const target = await receiver();
     await harness.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
     await until('the account is read anew', 10_000, async () => (await test()).status === 202);
@@ -282,7 +282,7 @@ describe('POST /v1/webhooks/test', () => {
     ]);
   });
 
-  it('of a name that leads to nowhere public ends as blocked, like a delivery', async () => {
+  it('to a name without a public address ends as blocked, like a delivery', async () => {
     const strict = await ControlPlaneHarness.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
     try {
       const answer = await strict.call('/v1/webhooks/test', {
@@ -310,13 +310,13 @@ describe('a receiver that does not answer', () => {
     const tries = async (): Promise<number> => (await ofGone()).flatMap(({ attempts }) => attempts).length;
     const [well, startedMs] = [await receiver(), performance.now()];
     await test({ url: well.url });
-    await until('the other one was told', 5_000, () => well.received.length === 1);
+    await until('the other receiver has the webhook', 5_000, () => well.received.length === 1);
     expect((well.received[0]?.atMs ?? 0) - startedMs).toBeLessThan(1_500);
     const metrics = async (): Promise<string> => (await fetch(`${harness.opsUrl}/metrics`)).text();
     await until('it is left alone', 10_000, async () => /webhook_hosts_broken(\{[^}]*\})? [1-9]/.test(await metrics()));
     const before = await tries();
     expect(before).toBeLessThanOrEqual(10);
-    // Asked at once, by this delivery or by another that waits for the same host.
+    // Attempted at once, by this delivery or by another one to the same host.
     await retry((await ofGone())[0]?.id ?? '');
     await until('it is asked', 10_000, async () => (await tries()) > before);
   });

@@ -26,7 +26,7 @@ async function receiver(): Promise<Receiver> {
   return started;
 }
 
-/** As if the time in which replaced secrets sign had gone by. */
+/** As if the overlap of replaced secrets had passed. */
 const secretsAreOver = (): Promise<unknown> =>
   harness.database.query(
     `UPDATE accounts SET previous_webhook_secrets_until =
@@ -34,7 +34,7 @@ const secretsAreOver = (): Promise<unknown> =>
   );
 
 describe('POST /v1/webhooks/secret/rotate', () => {
-  it('tells a new secret once, and both sign for a day', async () => {
+  it('shows a new secret once, and both sign for a day', async () => {
     const before = harness.demo.webhookSecret;
     const calledMs = harness.clock.nowMs();
     const answer = await calls.rotate();
@@ -42,7 +42,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
     const { secret, previousValidUntil } = answer.json;
     expect(Math.abs(Date.parse(String(previousValidUntil)) - calledMs - 24 * 3_600_000)).toBeLessThan(5_000);
     const target = await receiver();
-    /** Another process may know the secrets for some seconds still. */
+    /** Another process may cache the secrets for some seconds. */
     const latest = async (holds: (posted: Received) => boolean): Promise<Received> => {
       let posted: Received | undefined;
       await until('the secrets are read anew', 10_000, async () => {
@@ -65,7 +65,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
     expect(JSON.stringify(harness.log)).not.toContain('whsec_');
   });
 
-  it('again keeps what was promised of each secret, and signs with the newest from then on', async () => {
+  it('again keeps the lifetime of each secret, and signs with the newest from then on', async () => {
     await secretsAreOver();
     const target = await receiver();
     const secrets: string[] = [];
@@ -160,7 +160,7 @@ describe('WEBHOOK_HOST_PER_SECOND', () => {
       await until('the other one has its own', 10_000, () => other.received.length === 1);
       await until('all have come', 20_000, () => one.received.length === 20);
       const at = one.received.map(({ atMs }) => atMs);
-      // Five at once, and fifteen more at 200 ms each; a clock may be a little off.
+      // Five at once, and fifteen more at 200 ms each; clocks may differ slightly.
       expect((at.at(-1) ?? 0) - (at[0] ?? 0)).toBeGreaterThan(2_900);
     } finally {
       await slow.close();

@@ -81,7 +81,7 @@ const verify = ({ headers, body }: Received): unknown =>
   });
 
 describe('verification.completed', () => {
-  it('is told to the session’s webhook within a second, signed, as GET gives the session', async () => {
+  it('is posted to the session’s webhook within a second, signed, with the session as GET returns it', async () => {
     const target = await receiver();
     const id = await approved({ webhookUrl: target.url, metadata: { z: '1', '9': '2', a: 'é' } });
     const committedMs = performance.now();
@@ -109,7 +109,7 @@ describe('verification.completed', () => {
     await until('the relay found it', 5_000, () => target.received.length === 1);
   });
 
-  it('goes to the account’s default URL where the session names none, and nowhere where there is none', async () => {
+  it('goes to the account’s default URL where the session has none, and nowhere without a default', async () => {
     const target = await receiver();
     await approved({});
     await harness.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
@@ -133,7 +133,7 @@ describe('verification.completed', () => {
 });
 
 describe('the other events', () => {
-  it('are told to accounts that asked for them, and to no others', async () => {
+  it('are posted to accounts that enabled them, and to no others', async () => {
     const quiet = await receiver();
     await harness.call(`/v1/verify/${String((await harness.create({ webhookUrl: quiet.url })).json['id'])}`, {
       method: 'DELETE',
@@ -241,7 +241,7 @@ describe('a receiver that fails', () => {
     for (let count = 0; count < 20; count++) await approved({ webhookUrl: dead });
     const target = await receiver();
     await approved({ webhookUrl: target.url });
-    await until('the healthy one was told', 1_500, () => target.received.length === 1);
+    await until('the healthy receiver has the webhook', 1_500, () => target.received.length === 1);
     const [open] = await new Promise<number[]>((resolve) => {
       silent.getConnections((_error, count) => resolve([count]));
     });
@@ -270,14 +270,14 @@ describe('a target that is not public', () => {
 });
 
 describe('two control planes over one database', () => {
-  it('tell of every event once, and leave none to the relay', async () => {
+  it('deliver every event once, and leave none to the relay', async () => {
     const stopOther = await harness.beside();
     try {
       for (let round = 0; round < 5; round++) {
         const target = await receiver();
         const ids = await Promise.all(Array.from({ length: 60 }, () => harness.create({ webhookUrl: target.url })));
         await Promise.all(ids.map(({ json }) => harness.approve(String(json['id']))));
-        await until('every session was told of before the relay looked', 1_900, () => target.sessionsSeen() === 60);
+        await until('every session has its webhook before the relay polls', 1_900, () => target.sessionsSeen() === 60);
         await until('every delivery is over', 10_000, async () =>
           (await deliveriesTo(target.url)).every(({ status }) => status === 'succeeded'),
         );
@@ -306,11 +306,11 @@ describe('a stop of several days', () => {
       );
     }
     await harness.start();
-    await until('every one was told', 20_000, () => target.sessionsSeen() === 12);
+    await until('every session has its webhook', 20_000, () => target.sessionsSeen() === 12);
   });
 });
 
-describe('what is stored of webhooks', () => {
+describe('stored webhooks', () => {
   it('holds no authEntropy and no token in clear', async () => {
     const target = await receiver();
     const id = await approved({ webhookUrl: target.url });

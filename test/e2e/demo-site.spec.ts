@@ -23,13 +23,13 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  /** What the page's console and its policy complained of. */
+  /** Errors of the page's console and violations of its policy. */
   let complaints: string[];
-  /** Everything that the shop's server told the browser; the test may read it later than the page did. */
-  let told: Promise<string>[];
+  /** The bodies of the shop server's answers, for a check after the page has read them. */
+  let bodies: Promise<string>[];
   let phones = 0;
 
-  /** A number of its own for each, since cards and codes are counted by number. */
+  /** A new number for each test, because cards and codes are counted by number. */
   const nextPhone = (): string => `+1415555${String(3_100 + (phones += 1))}`;
   const heading = (name: string) => page.getByRole('heading', { level: 2, name, exact: true });
   const sees = (name: string): Promise<void> => heading(name).waitFor({ timeout: SOON_MS });
@@ -41,7 +41,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
   const open = async (viewport = DESKTOP): Promise<void> => {
     await context.close();
     complaints = [];
-    told = [];
+    bodies = [];
     context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
     page = await context.newPage();
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -51,19 +51,19 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     });
     page.on('response', (response) => {
       if (!response.url().includes('/demo/api/') || response.url().endsWith('/events')) return;
-      told.push(response.text().catch(() => ''));
+      bodies.push(response.text().catch(() => ''));
     });
     await page.goto(`${stack.simulatorUrl}/demo/`);
     await sees('Sign in');
   };
 
-  /** Fills in the form as a person would. */
+  /** Fills in the form and submits it. */
   const signIn = async (phone: string, profile: 'Takes cards' | 'SMS only' | 'As it is set'): Promise<void> => {
     await page.getByLabel('Phone number').fill(phone);
     await page.getByRole('radio', { name: profile }).check();
     await press('Continue');
   };
-  /** Until a card has arrived: a machine that is busy may come to one too late, and the shop then asks for a text. */
+  /** Repeats until a card has arrived: on a busy machine a card may be late, and the shop then asks for an SMS. */
   const signInByCard = async (): Promise<void> => {
     const asked = heading('Check your phone');
     for (let tries = 1; ; tries++) {
@@ -86,7 +86,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     await until('a code arrives', SOON_MS, async () => (await smsTo(phone)).length > 0);
     return /^\d{6}/.exec((await smsTo(phone)).at(-1) ?? '')?.[0] ?? '';
   };
-  /** This tab keeps it, and no other. */
+  /** The id in the storage of this tab. */
   const keptId = async (): Promise<string> =>
     page.evaluate<string>('JSON.parse(sessionStorage.getItem("acme-login")).id');
 
@@ -150,7 +150,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     const code = await codeSentTo(phone);
     expect(await page.getByRole('button', { name: /^Another code in \d+ s$/ }).isDisabled()).toBe(true);
 
-    // The sixth digit sends it.
+    // The sixth digit submits the code.
     await page.getByRole('textbox', { name: 'Code' }).pressSequentially(code === '000000' ? '000001' : '000000');
     await page.getByRole('alert').filter({ hasText: '4 attempts are left' }).waitFor({ timeout: SOON_MS });
     await page.getByRole('textbox', { name: 'Code' }).pressSequentially(code);
@@ -174,7 +174,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
       stack.api('PATCH', `/v1/admin/brands/${brandId}`, { rcsNumberMatching: matching }, { key: adminKey });
     expect((await brand(true)).status).toBe(200);
     try {
-      // The brand is kept in memory for up to 3 s where it was read before.
+      // The brand is cached for up to 3 s.
       await until('a number to pick', SOON_MS * 2, async () => {
         await open();
         await signInByCard();
@@ -228,7 +228,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     await signIn(phone, 'SMS only');
     await sees('Text us to sign in');
     const id = await keptId();
-    // The page is left before the approval, so that it does not go in by itself.
+    // The page is left before the approval, so that it does not sign in by itself.
     const text = await read('text');
     await page.goto('about:blank');
     await stack.simulator('POST', '/_admin/sms', { from: phone, to: stack.quickstart.inboundNumber, text });
@@ -241,7 +241,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     await tapCard('Approve');
     await sees('Welcome in');
     const { apiKey, webhookSecret, adminKey } = stack.quickstart;
-    const texts = (await Promise.all(told)).filter((text) => text !== '');
+    const texts = (await Promise.all(bodies)).filter((text) => text !== '');
     expect(texts.length).toBeGreaterThan(2);
     for (const secret of [apiKey, webhookSecret, adminKey, 'sess_', 'authEntropy', 'e2eeKeyShare']) {
       expect(texts.filter((text) => text.includes(secret))).toEqual([]);

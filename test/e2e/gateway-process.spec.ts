@@ -44,14 +44,14 @@ afterAll(async () => {
 interface Gateway {
   readonly child: ChildProcess;
   readonly output: string[];
-  /** Settles with the exit code, once all that the process wrote has been read. */
+  /** Resolves with the exit code, once all output of the process has been read. */
   readonly exit: Promise<number | null>;
 }
 
 function start(changes: Record<string, string> = {}): Gateway {
   const child = fork(MAIN, [], { env: { ...environment, ...changes }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   started.push(child);
-  // Not "close": that never comes once the channel was disconnected from this side.
+  // Not "close": it is never emitted after this side has disconnected the IPC channel.
   const output: string[] = [];
   const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
   for (const stream of streams) stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));

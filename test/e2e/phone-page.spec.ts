@@ -13,7 +13,7 @@ const URI = `sms:${INBOUND_NUMBER}?body=${encodeURIComponent(TEXT)}`;
 let harness: SimulatorHarness;
 let browser: Browser;
 const contexts: BrowserContext[] = [];
-/** Whatever the browser complains about, its policy included. */
+/** Errors of the browser, violations of the policy included. */
 const complaints: string[] = [];
 let numbers = 0;
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** A number of its own for each test. */
+/** A new number for each test. */
 const newNumber = (): string => `+1415555${String(2000 + numbers++)}`;
 
 async function open(address = '/phone/', viewport = DESKTOP): Promise<Page> {
@@ -43,14 +43,14 @@ async function open(address = '/phone/', viewport = DESKTOP): Promise<Page> {
   page.setDefaultTimeout(SHOWN_WITHIN_MS);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // A refusal of the simulator is shown to the person; Chromium notes it as well.
+    // The page shows a refusal of the simulator; Chromium logs it as well.
     if (message.type() === 'error' && !message.text().includes('/_admin/')) complaints.push(message.text());
   });
   await page.goto(`${harness.url}${address}`);
   return page;
 }
 
-/** A phone with RCS that is switched on. */
+/** Opens a phone that has RCS and is online. */
 async function openPhone(viewport = DESKTOP): Promise<{ page: Page; phone: string }> {
   const phone = newNumber();
   await harness.setPhone(phone, { reachable: true, online: true, deliverAfterMs: 0 });
@@ -97,9 +97,9 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     const shown = page.getByRole('article', { name: 'Card from Acme' });
     await shown.getByRole('img', { name: 'verified' }).waitFor();
     await shown.getByText('If this was not you, tap Deny.').waitFor();
-    // What announced it no longer covers the way back.
+    // The banner no longer covers the back button.
     expect(await page.locator('.banner').count()).toBe(0);
-    await until('the business hears that it was read', SHOWN_WITHIN_MS, async () =>
+    await until('the read event has arrived', SHOWN_WITHIN_MS, async () =>
       JSON.stringify(await stateOf(phone)).includes('"read"'),
     );
     await answers(page).getByRole('button', { name: 'Approve' }).click();
@@ -153,7 +153,7 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     await harness.sendSms(phone, '048213 is your <img src=x onerror=alert(1)> code.');
     await conversation(page, /\+1 415 555 0199/).click();
     await page.getByText('048213 is your <img src=x onerror=alert(1)> code.').last().waitFor();
-    // It says so for a moment only.
+    // The confirmation is shown for a moment only.
     const copied = page.getByRole('button', { name: 'Copied' }).waitFor();
     await page.getByRole('button', { name: 'Copy 048213' }).click();
     await copied;

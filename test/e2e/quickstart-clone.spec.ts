@@ -18,7 +18,7 @@ it('npm start in a fresh clone installs, builds and comes up', { timeout: 300_00
   const environment = { COUNTERSIGN_DATA_DIR: undefined };
   const stack = await Launcher.start({ root, dataDir, ports, environment, by: 'npm' }).ready(FIRST_READY_MS);
   expect(stack.launcher.output).toMatch(/installing the packages[\s\S]+building/);
-  // The folder above the clone is root's alone, so there is no other account that could run it.
+  // The folder above the clone is root's alone, so no other account could run it.
   if (process.getuid?.() === 0) expect(stack.launcher.output).toMatch(/runs as root: the account \w+ may not read/);
   expect(stack.quickstart.caFile).toBe(path.join(dataDir, 'ca.pem'));
   const { accountId, brandId } = stack.quickstart;

@@ -19,7 +19,7 @@ afterAll(() => data.remove());
 const start = (environment: Record<string, string> = {}): Launcher =>
   Launcher.start({ dataDir: data.folder, ports, environment: { REDIS_URL: '', ...environment } });
 
-describe('npm start says what to do', () => {
+describe('npm start names the remedy', () => {
   it.each(['CONTROL_PLANE_PORT', 'GATEWAY_SMPP_PORT'] as const)(
     'when the port of %s is taken, and by whom',
     async (variable) => {
@@ -72,7 +72,7 @@ describe('a run', () => {
   });
 
   it('that is stopped while it comes up leaves nothing behind', async () => {
-    // Wherever the stop catches it: the times are only meant to differ.
+    // The stop may come at any stage: the times need only differ.
     for (const afterMs of [50, 200, 500, 900]) {
       const launcher = start();
       await new Promise((resolve) => setTimeout(resolve, afterMs));

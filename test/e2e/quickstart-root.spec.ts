@@ -14,7 +14,7 @@ function idsOf(pid: number): { readonly uids: string; readonly gids: string; rea
   return { uids: field('Uid'), gids: field('Gid'), groups: field('Groups') };
 }
 
-/** Whatever a process was started by belongs to the run as well, so children are found without their environment. */
+/** Descendants belong to the run as well, and are found without their environment. */
 function descendantsOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
   const pids = stdout
@@ -49,7 +49,7 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root', () => {
         expect(commands).toContain(part);
       }
       const pids = new Set(running.flatMap(({ pid }) => [pid, ...descendantsOf(pid)]));
-      // PostgreSQL's own processes are among them.
+      // PostgreSQL's processes are included.
       expect(pids.size).toBeGreaterThan(running.length);
       for (const pid of pids) {
         const { uids, gids, groups } = idsOf(pid);
@@ -65,7 +65,7 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root', () => {
   });
 
   it('goes on with what root made there before', async () => {
-    // As earlier releases left it: everything but PostgreSQL's own folder was root's.
+    // The state of earlier releases: everything but PostgreSQL's own folder belonged to root.
     const theirs = readdirSync(data.folder).filter((name) => !/^postgres-\d+$/.test(name));
     for (const name of theirs) giveToRoot(path.join(data.folder, name));
     giveToRoot(data.folder, false);

@@ -18,7 +18,7 @@ import {
 import { until } from '../support/until.js';
 
 const READY_MS = 100_000;
-/** A webhook or a tap is told within a second; a loaded machine gets more. */
+/** A webhook or a tap arrives within a second; a loaded machine gets more. */
 const SOON_MS = 20_000;
 const PHONE = '+14155552671';
 const OTHER_PHONE = '+14155552672';
@@ -31,7 +31,7 @@ interface Card {
 
 const textOf = (fallbackUri: unknown): string => decodeURIComponent(String(fallbackUri).replace(/^.*body=/, ''));
 
-/** Both kinds of queue pass the same tests; `REDIS_URL=` asks for PostgreSQL whatever is on PATH. */
+/** Both kinds of queue pass the same tests; `REDIS_URL=` selects PostgreSQL whatever is on PATH. */
 const QUEUES = [
   { queues: 'PostgreSQL', environment: { ...CARD_WAIT, REDIS_URL: '' }, missing: false },
   { queues: 'Redis', environment: CARD_WAIT, missing: findRedis() === undefined },
@@ -54,7 +54,7 @@ for (const { queues, environment, missing } of QUEUES) {
       expect(body).toMatchObject({ status: 'pending', channel: 'sms_fallback', phone });
       return { id: String(body['id']), text: textOf(body['fallbackUri']) };
     };
-    /** A create that asked by a card. A machine that is busy may come to one too late, and the create is one by SMS. */
+    /** Creates with cards until one is delivered in time: on a busy machine a create may fall back to SMS. */
     const createByCard = async () => {
       for (let tries = 1; ; tries++) {
         const phone = `+1415555268${tries}`;
@@ -83,7 +83,7 @@ for (const { queues, environment, missing } of QUEUES) {
       data.remove();
     });
 
-    it('answers one JSON object, in a file of its owner too, and says what the queues run on', () => {
+    it('prints one JSON object, also to a file of its owner, and names the store of the queues', () => {
       const { launcher, quickstart } = stack;
       const [line = ''] = launcher.answer.split('\n').filter((text) => text.startsWith('{'));
       expect(JSON.parse(line)).toEqual(quickstart);
@@ -118,7 +118,7 @@ for (const { queues, environment, missing } of QUEUES) {
       expect(JSON.parse(stdout)).toMatchObject({ status: 'pending', brandSlug: stack.quickstart.brandSlug });
     });
 
-    it('approves a session by an SMS from its phone, and tells the webhook, signed', async () => {
+    it('approves a session by an SMS from its phone, and posts a signed webhook', async () => {
       const session = await create(PHONE);
       const sms = { from: PHONE, to: stack.quickstart.inboundNumber, text: session.text };
       expect(await stack.simulator('POST', '/_admin/sms', sms)).toEqual({ status: 200, body: { commandStatus: 0 } });
@@ -131,8 +131,8 @@ for (const { queues, environment, missing } of QUEUES) {
       await until('the webhook', SOON_MS, () => receiver.eventIdsOf(session.id).length > 0);
       const [event] = receiver.received.filter(({ body }) => body.includes(session.id));
       const headers = event?.headers as Record<string, string>;
-      const told = new Webhook(stack.quickstart.webhookSecret).verify(event?.body ?? '', headers);
-      expect(told).toMatchObject({ type: 'verification.completed', data: approved });
+      const verified = new Webhook(stack.quickstart.webhookSecret).verify(event?.body ?? '', headers);
+      expect(verified).toMatchObject({ type: 'verification.completed', data: approved });
     });
 
     it('approves a session by an SMS that an independent SMPP client hands in', async () => {
@@ -165,7 +165,7 @@ for (const { queues, environment, missing } of QUEUES) {
       const session = await create(PHONE);
       const before = stack.quickstart;
       await stack.stop('SIGTERM');
-      // npm ends before the launcher has: what counts is that everything goes.
+      // npm ends before the launcher; every process of the run must end.
       await until('every process is gone', READY_MS, () => processesOf(data.folder).length === 0);
 
       stack = await start().ready(READY_MS);
@@ -173,7 +173,7 @@ for (const { queues, environment, missing } of QUEUES) {
       expect(await find(session.id)).toMatchObject({ id: session.id, status: 'pending' });
     });
 
-    it('starts again after the launcher was killed, and takes over what that left behind', async () => {
+    it('starts again after the launcher was killed, and stops the servers that it left', async () => {
       const session = await create(PHONE);
       await stack.stop('SIGTERM');
       await until('every process is gone', READY_MS, () => processesOf(data.folder).length === 0);

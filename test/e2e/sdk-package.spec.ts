@@ -13,12 +13,12 @@ import { chromiumIsMissing, openBrowser } from '../support/browser.js';
 
 const SOURCES = fileURLToPath(new URL('../../libs/sdk', import.meta.url));
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-/** The one package that it needs. */
+/** The SDK's only dependency. */
 const UQR = fileURLToPath(new URL('../../node_modules/uqr', import.meta.url));
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-sdk-'));
 const built = path.join(folder, 'built');
-/** Somebody else's project, with nothing of ours around it. */
+/** A project with only the SDK installed. */
 const bare = path.join(folder, 'bare');
 const installed = path.join(bare, 'node_modules', '@countersign', 'sdk');
 
@@ -41,7 +41,7 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a program of the bare project prints, as JSON. */
+/** Runs a program in the bare project; returns its output, which is JSON. */
 function printed(program: string): unknown {
   writeFileSync(path.join(bare, 'program.mjs'), program);
   return JSON.parse(run(bare, process.execPath, 'program.mjs'));
@@ -138,7 +138,7 @@ describe('the package', () => {
   });
 });
 
-/** Without a bundler a page says where the one bare name is, and its policy names that very text. */
+/** Without a bundler a page maps the one bare name, and its policy allows exactly that script. */
 const IMPORT_MAP = '{"imports":{"uqr":"/uqr.mjs"}}';
 const IMPORT_MAP_HASH = createHash('sha256').update(IMPORT_MAP).digest('base64');
 const PAGE = `<!doctype html><title>page</title><script type="importmap">${IMPORT_MAP}</script>`;

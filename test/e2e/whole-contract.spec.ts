@@ -11,7 +11,7 @@ import { type Answer, freePorts, Launcher, type Stack } from '../support/stack.j
 import { until } from '../support/until.js';
 
 const READY_MS = 100_000;
-/** A message travels within a second; a loaded machine gets more. */
+/** A message arrives within a second; a loaded machine gets more. */
 const SOON_MS = 30_000;
 const CHALLENGE = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
 
@@ -23,8 +23,8 @@ const PHONES = {
 } as const;
 
 /**
- * Columns that are meant to hold a phone number: what was asked for, what went over the wire, what the caller is told, and
- * what keeps a phone from too many cards.
+ * Columns that may hold a phone number: of requests, of messages on the wire, of results for the caller, and of limits
+ * of cards per phone.
  */
 const PHONE_PLACES = new Set([
   'sessions.phone',
@@ -106,7 +106,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       return { id: String(answer.body['id']), text };
     }
 
-    /** Sends a code and gives the one that arrived at the phone. */
+    /** Requests a code and returns the one that arrived at the phone. */
     async function codeTo(phone: string, id: string, headers: Record<string, string> = {}): Promise<string> {
       const messages = async (): Promise<{ text: string }[]> =>
         (await stack.simulator('GET', `/_admin/sms?phone=${encodeURIComponent(phone)}`)).body['data'] as {
@@ -129,7 +129,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
         .filter(({ type, data }) => type === 'verification.otp_delivery' && data.sessionId === id)
         .map(({ data }) => data.state ?? '');
 
-    it('verifies by a code: sent over SMPP, told of when it was delivered, accepted once', async () => {
+    it('verifies by a code: sent over SMPP, reported when it was delivered, accepted once', async () => {
       const { id } = await create(PHONES.code);
       const code = await codeTo(PHONES.code, id);
       const checked = await stack.api('POST', `/v1/verify/${id}/check`, { code });
@@ -138,7 +138,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       secrets.set('authEntropy', String(checked.body['authEntropy']));
       const found = await stack.api('GET', `/v1/verify/${id}`);
       expect(found.body).toMatchObject({ status: 'approved', authEntropy: checked.body['authEntropy'] });
-      await until('both states were told', SOON_MS, () => deliveryStates(id).length >= 2);
+      await until('both state events have arrived', SOON_MS, () => deliveryStates(id).length >= 2);
       expect(deliveryStates(id).sort()).toEqual(['delivered', 'submitted']);
       expect((await stack.api('POST', `/v1/verify/${id}/check`, { code })).status).toBe(409);
     });
@@ -158,11 +158,11 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       expect((await stack.api('GET', `/v1/verify/${id}`)).body).toMatchObject({ status: 'approved' });
     });
 
-    it('tells of a code that did not arrive', async () => {
+    it('reports a code that did not arrive', async () => {
       await stack.simulator('PUT', '/_admin/smsc', { receipt: 'UNDELIV' });
       const { id } = await create(PHONES.undelivered);
       await codeTo(PHONES.undelivered, id);
-      await until('both states were told', SOON_MS, () => deliveryStates(id).length >= 2);
+      await until('both state events have arrived', SOON_MS, () => deliveryStates(id).length >= 2);
       expect(deliveryStates(id).sort()).toEqual(['submitted', 'undelivered']);
       await stack.simulator('PUT', '/_admin/smsc', { receipt: 'DELIVRD' });
     });
@@ -208,7 +208,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       if (onRedis) kept.push(...(await redisEvidence(stores.redisUrl)));
       kept.push({ place: 'launcher', text: stack.launcher.output });
       expect(kept.length).toBeGreaterThan(200);
-      // The search does find: the numbers where they are meant to be, and a code that was left lying about.
+      // The search finds the numbers in their columns, and a planted code.
       const planted = { place: 'planted', text: '{"text":"481516 is your code"}' };
       expect(placesOf('481516', [planted])).toEqual(['planted']);
       expect(placesOf(PHONES.code, kept)).toContain('sessions.phone');

@@ -11,15 +11,15 @@ import { PHONE } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { WitnessCarrier, type WitnessedLink } from '../support/witness-carrier.js';
 
-/** Contract, Admin: another gateway takes a connection over when its owner dies, and when it stops. */
+/** Contract, Admin: another gateway takes a connection over when its owner crashes, and when it stops. */
 const AFTER_DEATH_MS = 20_000;
 const AFTER_UNBIND_MS = 3_000;
 const PAUSED_MS = 20_000;
-/** Messages and codes that go on between two faults, and a pause so that they last through all of them. */
+/** Messages and codes between two faults, and a pause, so that they continue through all faults. */
 const STEADY = 40;
 const PACE_MS = 20;
 const SETTLED_WITHIN_MS = 90_000;
-/** A session must outlive the faults. */
+/** The lifetime of a session, longer than the faults. */
 const TTL_SECONDS = 600;
 
 const carrier = new WitnessCarrier();
@@ -28,7 +28,7 @@ let session: Session;
 let first: AppPart;
 let second: AppPart;
 
-/** Messages that the carrier was told are stored, and codes that were queued. */
+/** Messages that were answered with status 0, and codes that were queued. */
 const stored: string[] = [];
 const queued = new Map<Uuid, string>();
 const test = { isOver: false };
@@ -83,7 +83,7 @@ async function queueCode(number: number): Promise<void> {
   });
 }
 
-/** A phone that sends until it is told that it was heard, and an application that asks for a code each time. */
+/** A phone that repeats its SMS until it is answered, and an application that requests a code each time. */
 async function load(name: string): Promise<void> {
   for (let number = 0; !isOver(); number++) {
     const text = `message ${number} of ${name}`;
@@ -98,7 +98,7 @@ async function load(name: string): Promise<void> {
   }
 }
 
-/** Both ways work, now, and for a while. */
+/** Messages pass in both directions now, and continue to. */
 async function steady(): Promise<void> {
   const [messages, codes] = [stored.length + STEADY, carrier.codes.length + STEADY];
   await until('messages and codes go on', SETTLED_WITHIN_MS, () => {
@@ -106,7 +106,7 @@ async function steady(): Promise<void> {
   });
 }
 
-/** The connection after this one. */
+/** The next holder of the connection. */
 async function successor(of: WitnessedLink, withinMs: number): Promise<WitnessedLink> {
   const next = (): WitnessedLink | undefined => carrier.links.slice(carrier.links.indexOf(of) + 1).find(isBound);
   await until('another gateway is bound', withinMs, () => next() !== undefined);
@@ -124,13 +124,13 @@ it('loses nothing and doubles nothing in secret while gateways are killed, stopp
   phones = ['one', 'two'].map(load);
   await steady();
 
-  // Killed: nobody says good-bye.
+  // Killed: without an unbind.
   await first.kill();
   await successor(carrier.links.at(-1) ?? present(), AFTER_DEATH_MS);
   await first.start();
   await steady();
 
-  // Stopped: its window is finished, its link unbound, its lease given back.
+  // Stopped: its window completes, its link is unbound, its lease released.
   const leaving = present();
   const stopped = second.stop();
   const taking = await successor(leaving, AFTER_DEATH_MS);
@@ -139,7 +139,7 @@ it('loses nothing and doubles nothing in secret while gateways are killed, stopp
   await second.start();
   await steady();
 
-  // Paused: it does not know that its time is over, and the carrier sees two connections for a while.
+  // Paused: it does not detect that its lease has expired, and the carrier has two connections for a while.
   const pausedMs = performance.now();
   const paused = present();
   first.signal('SIGSTOP');
@@ -156,7 +156,7 @@ it('loses nothing and doubles nothing in secret while gateways are killed, stopp
   await expectCodesSentOnce();
 }, 240_000);
 
-/** No connection did anything once the next one was bound. */
+/** No connection acted after the next one was bound. */
 function expectOneToHaveActed(): void {
   const links = carrier.links.filter(({ boundMs }) => boundMs !== null);
   expect(links.length).toBeGreaterThanOrEqual(4);

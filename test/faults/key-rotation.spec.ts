@@ -10,7 +10,7 @@ import { RotationHarness, type Answer, type Member, type Ring } from '../support
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 20_000;
-/** Between two rounds of the traffic, so that it does not take the processors that restarts need. */
+/** Pause between two rounds of the traffic, so that restarts get enough CPU time. */
 const PACE_MS = 50;
 
 let harness: RotationHarness;
@@ -46,7 +46,7 @@ const sessionOf = ({ json }: Answer): { id: string; text: string } => ({
   text: decodeURIComponent(String(json['fallbackUri']).split('body=')[1] ?? ''),
 });
 
-/** Creates, reads and cancels all the time, each at any control plane that is up. */
+/** Creates, reads and cancels continuously, each at any running control plane. */
 async function traffic(): Promise<void> {
   let turn = 0;
   const anyUp = (): Member => {
@@ -82,7 +82,7 @@ async function isApproved(at: Member, id: string): Promise<void> {
   expect(json['authEntropy']).toMatch(/^[0-9a-f]{64}$/);
 }
 
-/** The code that was queued for a session, opened with the ring of the test. */
+/** The queued code of a session, decrypted with the test's key ring. */
 async function codeOf(sessionId: string): Promise<string> {
   const [row] = await harness.database.query<{ id: string; sealed: Buffer }>(
     'SELECT id, text_sealed AS sealed FROM outbound_messages WHERE session_id = $1',
@@ -92,7 +92,7 @@ async function codeOf(sessionId: string): Promise<string> {
   return harness.keys.open('message-text', row.sealed, row.id).toString('utf8').slice(0, 6);
 }
 
-/** A ticket opens the live channel of its session. */
+/** A ticket subscribes to the live channel of its session. */
 async function listens(at: Member, ticket: string, sessionId: string): Promise<void> {
   const socket = new WebSocket(`wss://127.0.0.1:${at.port}/v1/realtime`, ['countersign.v1'], {
     ca: readFileSync(harness.caFile),
@@ -113,7 +113,7 @@ async function listens(at: Member, ticket: string, sessionId: string): Promise<v
   ]);
 }
 
-/** Exactly one session for one idempotency key, at whichever control planes it is used. */
+/** One idempotency key creates exactly one session, at whichever control planes it is used. */
 async function isOneSession(one: Member, other: Member): Promise<void> {
   const headers = { 'idempotency-key': `key ${(phones += 1)}` };
   const body = createBody(nextPhone());
@@ -135,7 +135,7 @@ async function isOneSession(one: Member, other: Member): Promise<void> {
   expect((await harness.call(one, `/v1/verify/${id}`, { method: 'DELETE' })).status).toBe(204);
 }
 
-/** Everything that one process begins and another ends. */
+/** Operations that one process begins and another completes. */
 async function worksAcross(cpOne: Member, cpOther: Member, gwOne: Member, gwOther: Member): Promise<void> {
   const phone = nextPhone();
   const [esmeOne, esmeOther] = await Promise.all([harness.esme(gwOne), harness.esme(gwOther)]);
@@ -185,7 +185,10 @@ async function worksBothWays(): Promise<void> {
   expect(failures).toEqual([]);
 }
 
-/** One control plane and one gateway at a time: in between, each app of the old ring works with each of the new one. */
+/**
+ * Restarts one control plane and one gateway at a time: meanwhile apps with the old key ring work with apps with the
+ * new one.
+ */
 async function rollOut(ring: Ring): Promise<void> {
   for (const at of [0, 1] as const) {
     const pair = [harness.controlPlanes[at], harness.gateways[at]];
@@ -198,7 +201,9 @@ async function rollOut(ring: Ring): Promise<void> {
   expect(failures).toEqual([]);
 }
 
-/** Uses both keys until their digests are of the current version, seals the rest again, and asks whether it is all. */
+/**
+ * Uses both keys until their digests have the current version, re-encrypts the rest, and checks that nothing is left.
+ */
 async function finish(ring: Ring, oldVersion: number): Promise<void> {
   const [controlPlane] = harness.controlPlanes;
   await until('the digests of the keys are renewed', WITHIN_MS, async () => {

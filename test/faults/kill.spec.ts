@@ -11,11 +11,11 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
 const IN_FLIGHT = 16;
-/** A session must outlive the outages that it meets. */
+/** The lifetime of a session, longer than its outages. */
 const TTL_SECONDS = 300;
-/** One answer, refusal or dead connection at a time; then it is tried again. */
+/** Time limit of one call, after which it is repeated. */
 const CALL_DEADLINE_MS = 5_000;
-/** A kill comes after so many verifications, and the next after as many again, drawn anew. */
+/** Verifications between two kills, drawn anew each time. */
 const KILL_AFTER = { least: 15, most: 70 };
 const SETTLED_WITHIN_MS = 60_000;
 
@@ -48,7 +48,7 @@ interface Created {
   readonly fallbackUri: string;
 }
 
-/** Asks until it is answered 200: what a caller does while a server comes back. */
+/** Repeats a create until it is answered 200, as callers do while a server restarts. */
 async function create(number: string): Promise<Created> {
   const body = JSON.stringify({
     phone: number,
@@ -78,11 +78,11 @@ async function create(number: string): Promise<Created> {
 
 const textOf = (fallbackUri: string): string => decodeURIComponent(fallbackUri.slice(fallbackUri.indexOf('body=') + 5));
 
-/** Numbers that the library calls valid: one San Francisco exchange and the next, ten thousand to each. */
+/** Valid numbers for the library: one San Francisco exchange after the other, ten thousand numbers each. */
 const numberOf = (index: number): string =>
   `+1415${555 + Math.floor(index / 10_000)}${String(2_000 + (index % 8_000))}`;
 
-/** Numbers of a linear congruential generator: a run that failed can be had again by its seed. */
+/** A linear congruential generator: a failed run can be repeated with its seed. */
 function* drawn(seed: number): Generator<number, never> {
   for (let state = seed; ;) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -90,13 +90,13 @@ function* drawn(seed: number): Generator<number, never> {
   }
 }
 
-/** Something that goes wrong, and is over when this settles. */
+/** A fault; `strike` resolves when it is over. */
 interface Trouble {
   readonly name: string;
   strike(): Promise<void>;
 }
 
-/** A process is killed and started again at once. */
+/** Kills a process and restarts it at once. */
 const deathOf = (part: Part): Trouble => ({
   name: part.name,
   strike: async () => {
@@ -105,7 +105,7 @@ const deathOf = (part: Part): Trouble => ({
   },
 });
 
-/** Trouble drawn at random, at moments drawn at random, one at a time. */
+/** Applies random faults at random times, one at a time. */
 class Chaos {
   readonly struck: string[] = [];
   readonly #draw: Generator<number, never>;
@@ -121,7 +121,9 @@ class Chaos {
     this.#nextAt = this.#pause();
   }
 
-  /** The first round takes each once, so that every kind of trouble is in every run; more come only where wanted. */
+  /**
+   * The first round applies each fault once, so that every run has all of them; further faults only where requested.
+   */
   tick(done: number, more: boolean): void {
     if (done < this.#nextAt) return;
     this.#nextAt = done + this.#pause();
@@ -135,7 +137,7 @@ class Chaos {
     this.#last = this.#last.then(() => trouble.strike()).finally(() => (this.#open -= 1));
   }
 
-  /** Whether each has struck, and is over. */
+  /** Whether each fault has been applied and is over. */
   get over(): boolean {
     return this.#open === 0 && new Set(this.struck).size === this.troubles.length;
   }
@@ -153,7 +155,7 @@ class Chaos {
   }
 }
 
-/** Verifies so many phones, and more until each trouble has struck, and looks at what became of it. */
+/** Verifies that many phones, and more until each fault has been applied; then checks the results. */
 async function verifyThrough(troubles: readonly Trouble[], least: number): Promise<void> {
   const seed = Date.now() % 2 ** 31;
   const chaos = new Chaos(troubles, seed);
@@ -177,7 +179,7 @@ async function verifyThrough(troubles: readonly Trouble[], least: number): Promi
   for (const id of sessions) expect(receiver.eventIdsOf(id), `one event id for ${id}`).toHaveLength(1);
 }
 
-/** Every answered message is stored and approved its session: a message without a match would be one fewer here. */
+/** Every answered message is stored and approved its session: an unmatched message would reduce the count. */
 async function expectAllStored(verifications: number): Promise<void> {
   const client = new pg.Client({ connectionString: parts.databaseUrl });
   await client.connect();
@@ -209,15 +211,15 @@ it.for(runs)(
   },
 );
 
-/** Webhooks come again so soon after Redis is back. */
+/** Time after Redis's return within which webhooks arrive again. */
 const FLOWS_WITHIN_MS = 10_000;
 const FROZEN_MS = 3_000;
 
-/** What is said to Redis while it is there. */
-async function tellRedis(url: string, tell: (redis: Redis) => Promise<unknown>): Promise<void> {
+/** Sends commands to Redis while it is available. */
+async function sendToRedis(url: string, send: (redis: Redis) => Promise<unknown>): Promise<void> {
   const redis = new Redis(url);
   try {
-    await tell(redis);
+    await send(redis);
   } finally {
     redis.disconnect();
   }
@@ -245,7 +247,7 @@ it('Redis frozen, flushed and stopped, and PostgreSQL restarted, lose no approva
     await then();
   };
   const flushed = async (): Promise<void> => {
-    await tellRedis(redis.url, (client) => client.flushall());
+    await sendToRedis(redis.url, (client) => client.flushall());
     await flowsAgain();
   };
   await verifyThrough(

@@ -21,7 +21,7 @@ let ca: Buffer;
 beforeAll(async () => {
   parts = await startParts('postgresql');
   ca = readFileSync(parts.caFile);
-  // Another address than that of the flood.
+  // An address other than that of the flood.
   agent = new Agent({ connect: { ca, localAddress: '127.0.0.9' } });
   port = Number(new URL(parts.baseUrl).port);
   await calls();
@@ -31,7 +31,7 @@ afterAll(async () => {
   await parts.stop();
 });
 
-/** Calls without a key, one after the other; answers the 99th percentile of their times, in ms. */
+/** Calls without a key, sequential; returns the 99th percentile of their times, in ms. */
 async function calls(): Promise<number> {
   const times: number[] = [];
   for (let nth = 0; nth < CALLS; nth += 1) {

@@ -27,7 +27,7 @@ let esme: Esme;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-stalled-'));
-  // A gateway wants the key of a service account beside the token; no card is sent here.
+  // The gateway requires the key of a service account beside the token; no card is sent here.
   const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
   const rbm = { RBM_CLIENT_TOKEN: 'test-client-token', RBM_SERVICE_ACCOUNT_FILE: keyFile };
   processes = await gatewayProcesses(1, rbm);
@@ -52,7 +52,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Opens connections that send this and nothing more; they stay as long as the other side lets them. */
+/** Opens connections that send only these octets and stay open until the server closes them. */
 async function stall(port: number, octets: string | Buffer): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let nth = 0; nth < STALLED; nth += 1) {
@@ -64,7 +64,7 @@ async function stall(port: number, octets: string | Buffer): Promise<Socket[]> {
   return sockets;
 }
 
-/** Sends MOs one after the other; answers the 99th percentile of the time to their answers, in ms. */
+/** Sends MOs sequentially; returns the 99th percentile of the time to their answers, in ms. */
 async function answered(): Promise<number> {
   const times: number[] = [];
   for (let nth = 0; nth < MESSAGES; nth += 1) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A PDU that a stack of others wrote. */
+/** A PDU that another SMPP implementation wrote. */
 export interface RealPdu {
   readonly writer: string;
   readonly octets: Buffer;

@@ -11,12 +11,12 @@ import { Chance, framedMutant } from './mutator.js';
 const PDUS = CORPUS.map(({ octets }) => octets);
 const HEADER_OCTETS = 16;
 const RESPONSE_BIT = 0x8000_0000;
-/** More than this kept after a run is a leak, in octets. */
+/** Heap growth after a run that counts as a leak, in octets. */
 const HEAP_ALLOWANCE = 8 * 1024 * 1024;
 
 const isMessage = (pdu: Pdu): pdu is MessagePdu => ['submit_sm', 'deliver_sm', 'data_sm'].includes(pdu.command);
 
-/** All that the product asks of a message, in every alphabet. */
+/** Reads everything that the product reads of a message, in every alphabet. */
 function readAll(pdu: MessagePdu): void {
   const { octets, udh } = messageOctets(pdu);
   for (const alphabet of ['gsm', 'gsm-packed', 'latin1', 'ascii'] as const) {
@@ -27,7 +27,7 @@ function readAll(pdu: MessagePdu): void {
   parseReceipt(pdu);
 }
 
-/** What was read can be written again, and then reads the same. */
+/** A decoded PDU can be encoded, and the result decodes to the same values. */
 function writeAgain(pdu: Pdu, octets: Buffer): void {
   let written: Buffer;
   try {
@@ -36,7 +36,7 @@ function writeAgain(pdu: Pdu, octets: Buffer): void {
     if (error instanceof InvalidPduError && octets.length > 70_000) return;
     throw error;
   }
-  // A refusal is written as a bare header (SMPP 3.4 section 4.4.2).
+  // A refusal is encoded as a bare header (SMPP 3.4 section 4.4.2).
   if (pdu.status === 0) expect(decodePdu(written, 0, written.length, LIMITS_OF_50)).toEqual(pdu);
 }
 
@@ -74,7 +74,7 @@ describe('the decoder', () => {
       if (isMessage(pdu)) readAll(pdu);
       writeAgain(pdu, octets);
       if (octets.length === HEADER_OCTETS) continue;
-      // One octet short, it is not the same PDU: a refusal's body and a bare header apart.
+      // One octet short, it is another PDU, except for the body of a refusal and a bare header.
       const short = decodePdu(octets, 0, octets.length - 1);
       if (short.command !== 'malformed' && octets.readUInt32BE(4) < RESPONSE_BIT) expect(short).not.toEqual(pdu);
     }

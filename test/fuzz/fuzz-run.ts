@@ -13,10 +13,10 @@ function setting(name: string, fallback: number): number {
   return value;
 }
 
-/** How many PDUs each part of a run mutates: `FUZZ_CASES`, else 50 000. */
+/** PDUs that each part of a run mutates: `FUZZ_CASES`, else 50 000. */
 export const FUZZ_CASES = setting('FUZZ_CASES', CASES);
 
-/** `FUZZ_SEED`, else a new one; printed, so that a run that failed can be had again. */
+/** `FUZZ_SEED`, else a new one; printed, so that a failed run can be repeated. */
 export const FUZZ_SEED = setting('FUZZ_SEED', randomInt(SEEDS));
 
 export function reportSeed(what: string): void {
@@ -26,7 +26,7 @@ export function reportSeed(what: string): void {
 v8.setFlagsFromString('--expose_gc');
 const collect: unknown = runInNewContext('gc');
 
-/** Octets of the heap that are still in use once all garbage is gone. */
+/** Octets of the heap in use after a garbage collection. */
 export function heapInUse(): number {
   if (typeof collect === 'function') for (let round = 0; round < 3; round++) Reflect.apply(collect, undefined, []);
   const { heapUsed, external } = process.memoryUsage();

@@ -7,15 +7,15 @@ import { concatenationOf, parseReceipt } from '@countersign/smpp/messages';
 import { deliverSm, submitSm } from '@countersign/smpp/pdu';
 import { Chance, framedMutant, mutant } from './mutator.js';
 
-/** What one connection is sent before it is asked whether it still lives. */
+/** Mutants per connection before the probe. */
 const MUTANTS_PER_CONNECTION = 100;
-/** One connection in so many ends with PDUs whose length is not what they say; the probe may then be part of one. */
+/** One connection in this many ends with PDUs whose command_length is wrong; the probe may then become part of one. */
 const UNFRAMED_ONE_IN = 4;
 const UNFRAMED_PDUS = 5;
 const PROBE = 0x7070_7070;
-/** A connection that neither answers nor closes for so long is deaf. */
+/** Time without an answer or a close after which a connection has failed. */
 const DEAF_MS = 20_000;
-/** A PDU of a wrong length may end exactly with the probe, which is then part of it: it is sent again. */
+/** A PDU of a wrong length may end exactly with the probe and contain it: the probe is repeated. */
 const PROBE_AGAIN_MS = 500;
 const PDU_READ_MS = 100;
 const RESPONSE_MS = 30_000;
@@ -38,7 +38,7 @@ function enquireLink(): Buffer {
   return octets;
 }
 
-/** Settles when the link answered the probe, or when the connection is over. */
+/** Resolves when the link has answered the probe or the connection has ended. */
 function answered(socket: Socket): Promise<ConnectionOutcome['end']> {
   return new Promise((resolve) => {
     let unread = Buffer.alloc(0);
@@ -53,7 +53,7 @@ function answered(socket: Socket): Promise<ConnectionOutcome['end']> {
   });
 }
 
-/** Real connections over loopback, each with a link at one end and mutants at the other. */
+/** Real connections over loopback, each with a link at one end and mutants from the other. */
 export class LinkRun {
   readonly #errors: unknown[] = [];
 
@@ -70,12 +70,12 @@ export class LinkRun {
     return new LinkRun(server, pdus, new Chance(seed));
   }
 
-  /** What handlers and listeners threw: nothing, if all that was handed to them could be used. */
+  /** Errors thrown by handlers and listeners: none, if all values passed to them were usable. */
   get errors(): readonly unknown[] {
     return this.#errors;
   }
 
-  /** Throws when the link is deaf, or when it did not settle what it was asked to send. */
+  /** Throws when the link does not respond, or when one of its requests does not settle. */
   async connection(role: LinkRole): Promise<ConnectionOutcome> {
     const { near, far } = await this.#sockets();
     let read = 0;
@@ -149,7 +149,7 @@ export class LinkRun {
     };
   }
 
-  /** Binds, and leaves requests of ours open for mutated answers to hit; they settle one way or another. */
+  /** Binds, and leaves requests of the link pending for mutated answers; each of them settles. */
   async #bind(role: LinkRole, link: SmppLink, far: Socket): Promise<readonly Promise<unknown>[]> {
     if (role === 'smsc') {
       far.write(BIND);
@@ -166,13 +166,13 @@ export class LinkRun {
   #mutants(): Buffer[] {
     return Array.from({ length: MUTANTS_PER_CONNECTION }, () => {
       const octets = framedMutant(this.pdus, this.chance);
-      // Small numbers are those of requests that wait.
+      // Small numbers are those of pending requests.
       if (this.chance.below(2) === 0) octets.writeUInt32BE(1 + this.chance.below(2 * OUR_REQUESTS), 12);
       return octets;
     });
   }
 
-  /** In pieces of any length, so that PDUs are cut by reads. */
+  /** In pieces of any length, so that reads split PDUs. */
   #write(socket: Socket, octets: Buffer): void {
     for (let at = 0; at < octets.length;) {
       const end = at + 1 + this.chance.below(4_000);

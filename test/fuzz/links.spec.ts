@@ -3,7 +3,7 @@ import { CORPUS } from './corpus.js';
 import { FUZZ_CASES, FUZZ_SEED, heapInUse, reportSeed } from './fuzz-run.js';
 import { LinkRun } from './link-run.js';
 
-/** More than this kept after a run is a leak, in octets: buffers of sockets come and go. */
+/** Heap growth after a run that counts as a leak, in octets; buffers of sockets vary. */
 const HEAP_ALLOWANCE = 16 * 1024 * 1024;
 const WARM_UP_CONNECTIONS = 50;
 

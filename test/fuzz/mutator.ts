@@ -1,4 +1,4 @@
-/** Chance that can be had again: the same seed makes the same numbers (mulberry32). */
+/** Pseudo-random numbers by seed (mulberry32): the same seed gives the same numbers. */
 export class Chance {
   #state: number;
 
@@ -30,7 +30,7 @@ const COMMANDS = [
   0, 1, 2, 3, 4, 5, 6, 9, 0xb, 0x15, 0x21, 0x102, 0x103, 0x777, 0x8000_0000, 0x8000_0001, 0x8000_0004, 0x8000_0005,
   0x8000_0006, 0x8000_0009, 0x8000_0015, 0x8000_0103,
 ] as const;
-/** Texts, terminated strings and TLVs that mean something to one decoder or another. */
+/** Texts, terminated strings and TLVs with a meaning for one of the decoders. */
 const WORDS = [
   Buffer.from([0]),
   Buffer.from('id:00aF stat:DELIVRD err:000 text:'),
@@ -112,7 +112,7 @@ const CHANGES: readonly Change[] = [
 ];
 const MOST_CHANGES = 4;
 
-/** One of the PDUs with up to four changes, whatever that makes of its command_length. */
+/** One of the PDUs with up to four changes; command_length may become wrong. */
 export function mutant(pdus: readonly Buffer[], chance: Chance): Buffer {
   let octets: Buffer = Buffer.from(chance.oneOf(pdus));
   for (let changes = chance.below(MOST_CHANGES + 1); changes > 0; changes--) {
@@ -122,7 +122,7 @@ export function mutant(pdus: readonly Buffer[], chance: Chance): Buffer {
   return octets;
 }
 
-/** A mutant whose command_length is true again: it reaches the decoder, and what follows it is read as well. */
+/** A mutant with a correct command_length: it reaches the decoder, and the following PDU is read as well. */
 export function framedMutant(pdus: readonly Buffer[], chance: Chance): Buffer {
   const octets = mutant(pdus, chance);
   const framed =

@@ -11,25 +11,25 @@ beforeAll(takeFiltersOff);
 const PDUS = CORPUS.map(({ octets }) => octets);
 const HEADER_OCTETS = 16;
 const RESPONSE_BIT = 0x8000_0000;
-/** npm smpp reads no longer PDU. */
+/** npm smpp reads no PDU above this size. */
 const THEIR_LIMIT_OCTETS = 16_384;
 
 const sameHeader = (ours: Pdu, theirs: NonNullable<ReturnType<typeof readByNpm>>): boolean =>
   ours.command === theirs.command && ours.status === theirs.command_status && ours.sequence === theirs.sequence_number;
 
-/** A response without a body, or a refusal whose body cannot be read: all that it says is in its header. */
+/** A response without a body, or a refusal whose body cannot be read: only its header is compared. */
 const saysNothing = (ours: Pdu, octets: Buffer): boolean =>
   octets.length === HEADER_OCTETS || (octets.readUInt32BE(4) >= RESPONSE_BIT && ours.status !== 0);
 
 /**
- * Where npm smpp is not right, and so is not asked:
+ * Known errors of npm smpp, which are excluded:
  * - a PDU that we refuse: it takes cut fields (as undefined), strings beyond their limit, integer TLVs of any length,
  *   TLVs past the end of the PDU and octets behind them, reserved types and values;
  * - a C-octet TLV without its NUL: it reads on into the next TLV;
  * - an integer TLV of a length that it has wrong (an alert without a value, a telematics id of one octet, a country);
  * - an eighth bit of a string: it drops it;
  * - several TLVs of one tag: it keeps the last;
- * - texts, times, and lists: its filters, which are taken off here;
+ * - texts, times, and lists: its filters, which are removed here;
  * - a response without a body: its fields are undefined there, and empty here.
  */
 describe('npm smpp', () => {

@@ -2,10 +2,10 @@ import type { Pdu, SmppAddress, Tlv } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 import type { CommandDefinition, PDU } from 'smpp';
 
-/** A PDU as npm smpp read it, field by field; undefined for what it did not find. */
+/** A PDU as npm smpp read it, field by field; undefined for missing fields. */
 export type TheirFields = Readonly<Record<string, unknown>>;
 
-/** The order of the wire in our names, each with npm smpp's. An address is three fields there. */
+/** The fields in their order on the wire, each with npm smpp's name. An address is three fields there. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   systemId: ['system_id'],
   password: ['password'],
@@ -31,8 +31,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Takes the filters off npm smpp's tables: they turn octets into texts, dates and lists in ways that do not come back,
- * and throw on some. What is left is what both decoders do: fields, lengths and TLVs.
+ * Removes the filters from npm smpp's tables: they convert octets to texts, dates and lists irreversibly, and throw on
+ * some. The common part of both decoders remains: fields, lengths and TLVs.
  */
 export function takeFiltersOff(): void {
   const commands: readonly CommandDefinition[] = Object.values(smpp.commands);
@@ -64,7 +64,7 @@ const partsOf = (value: number | string | Buffer | SmppAddress): readonly unknow
 
 const comparable = (value: unknown): unknown => (Buffer.isBuffer(value) ? value.toString('hex') : value);
 
-/** Where both decoders read another value of the same field: its name, our value and theirs. */
+/** Fields that the decoders read differently: the name, our value and theirs. */
 export function fieldDifferences(ours: Pdu, theirs: TheirFields): string[] {
   return Object.entries(ours.fields).flatMap(([name, value]) => {
     const names = NAMES[name] ?? [];
@@ -75,7 +75,7 @@ export function fieldDifferences(ours: Pdu, theirs: TheirFields): string[] {
   });
 }
 
-/** What npm smpp does with a TLV that we can say too; null where its reading is wrong (see the spec's list). */
+/** npm smpp's expected value of a TLV; null where its reading is wrong (see the spec's list). */
 function expectedTlv({ tag, value }: Tlv): { readonly name: string; readonly value: unknown } | null {
   const definition = smpp.tlvsById[tag];
   if (definition === undefined) return { name: String(tag), value: value.toString('hex') };
@@ -97,10 +97,10 @@ function expectedTlv({ tag, value }: Tlv): { readonly name: string; readonly val
   }
 }
 
-/** Whether there is a TLV that npm smpp gets wrong; it may read past the end of the PDU then, and throw. */
+/** Whether the PDU has a TLV that npm smpp reads wrongly; it may then read past the end of the PDU, and throw. */
 export const hasMisreadTlv = (ours: Pdu): boolean => ours.tlvs.some((tlv) => expectedTlv(tlv) === null);
 
-/** As `fieldDifferences`, of TLVs: npm smpp keeps the last of those with one tag, or a list of them. */
+/** As `fieldDifferences`, for TLVs: npm smpp keeps the last of those with one tag, or a list of them. */
 export function tlvDifferences(ours: Pdu, theirs: TheirFields): string[] {
   const last = new Map(ours.tlvs.map((tlv) => [tlv.tag, tlv]));
   return [...last.values()].flatMap((tlv) => {

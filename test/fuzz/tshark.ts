@@ -9,12 +9,12 @@ const run = promisify(execFile);
 const SMPP_PORT = 2775;
 const MAX_OUTPUT_OCTETS = 256 * 1024 * 1024;
 
-/** What Wireshark's dissector says of one PDU: the values of each field asked for, in the order of the PDU. */
+/** The result of Wireshark's dissector for one PDU: the values of each requested field, in the order of the PDU. */
 export type Dissection = ReadonlyMap<string, readonly string[]>;
 
 export const hasTshark = spawnSync('tshark', ['--version']).status === 0;
 
-/** Every PDU in a connection of its own: one that is broken says nothing about the next. */
+/** Every PDU is in a connection of its own: a malformed one does not affect the next. */
 function conversationOf(octets: Buffer, at: number): Conversation {
   const remote = { address: `10.${(at >> 16) & 0xff}.${(at >> 8) & 0xff}.${at & 0xff}`, port: 40_000 };
   return {
@@ -27,7 +27,7 @@ function conversationOf(octets: Buffer, at: number): Conversation {
 const SEPARATOR = '\t';
 const AGGREGATOR = '\u001f';
 
-/** Dissects them all in one go. A PDU of more than 32 KiB would be several frames, so none may be. */
+/** Dissects all PDUs in one run. Each must have at most 32 KiB, because a larger one would take several frames. */
 export async function dissect(pdus: readonly Buffer[], fields: readonly string[]): Promise<readonly Dissection[]> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-fuzz-'));
   try {
@@ -35,7 +35,7 @@ export async function dissect(pdus: readonly Buffer[], fields: readonly string[]
     writeFileSync(file, pcapOf(pdus.map(conversationOf)));
     const asked = fields.flatMap((field) => ['-e', field]);
     const form = ['-E', `separator=${SEPARATOR}`, '-E', `aggregator=${AGGREGATOR}`, '-E', 'occurrence=a'];
-    // The text is the business of other dissectors, who find fault with a user data header that is no more than octets here.
+    // Other dissectors parse the text; they would report errors in a user data header that is random octets here.
     const only = ['-d', `tcp.port==${SMPP_PORT},smpp`, '--disable-protocol', 'gsm_sms_ud'];
     const options = ['-n', '-r', file, ...only, '-T', 'fields', ...form, ...asked];
     const { stdout } = await run('tshark', options, { maxBuffer: MAX_OUTPUT_OCTETS });

@@ -9,7 +9,7 @@ import { Chance, framedMutant } from './mutator.js';
 import { dissect, hasTshark, type Dissection } from './tshark.js';
 
 const PDUS = CORPUS.map(({ octets }) => octets);
-/** Dissected in one go. */
+/** PDUs per run of tshark. */
 const BATCH = 5_000;
 /** In one TCP segment of a capture. */
 const SEGMENT_OCTETS = 32_000;
@@ -32,7 +32,7 @@ const FIELDS = [
   '_ws.malformed',
 ] as const;
 
-/** The dissector knows no TLV in these. */
+/** Commands for which the dissector reads no TLVs. */
 const NO_TLVS_THERE: ReadonlySet<string> = new Set([
   'bind_receiver',
   'bind_transmitter',
@@ -48,7 +48,10 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
 
 const { tlvs: TLVS } = smpp;
-/** The TLVs of messages, receipts and binds whose value is a number or octets; of a vendor's the dissector knows nothing. */
+/**
+ * The TLVs of messages, receipts and binds whose value is a number or octets; the dissector does not know those of
+ * vendors.
+ */
 const PLAIN_TLVS: ReadonlySet<number> = new Set(
   [
     TLVS.message_payload,
@@ -70,12 +73,12 @@ const isPlain = ({ tag, value }: Tlv): boolean =>
   (tag >= FIRST_VENDOR_TAG && tag <= LAST_VENDOR_TAG) ||
   (tag === TLVS.network_error_code.id && value.length === NETWORK_ERROR_OCTETS);
 /**
- * TLVs with a form of their own: the dissector gives up where one is broken, or reads on by its form and not by its length.
- * We hand on its octets, and find the next TLV by the length.
+ * TLVs with a structure of their own: the dissector gives up where it is malformed, or reads on by the structure
+ * instead of the length. We pass on the octets, and find the next TLV by the length.
  */
 const hasInnerForm = (pdu: Pdu): boolean => !pdu.tlvs.every(isPlain);
 
-/** What we read, as tshark says it. Strings only where they are printable: it shows other octets in its own ways. */
+/** Our values in the form of tshark. Strings only where they are printable: it renders other octets in its own ways. */
 function expected(pdu: Pdu): Map<string, readonly string[]> {
   const said = new Map<string, readonly string[]>([['smpp.sequence_number', [String(pdu.sequence)]]]);
   const text = (field: string, value: string): void => {
@@ -113,16 +116,16 @@ function differences(pdu: Pdu, dissection: Dissection): string[] {
   });
 }
 
-/** All that a response without a body, or a refusal with one that cannot be read, says is in its header. */
+/** A response without a body, or a refusal whose body cannot be read: only the header is compared. */
 const saysNothing = (pdu: Pdu, octets: Buffer): boolean =>
   octets.length === HEADER_OCTETS || (pdu.command.endsWith('_resp') && pdu.status !== 0);
 
-/** What begins with a status that the dissector does not know is no SMPP to it. */
+/** The dissector does not recognise SMPP by a first PDU with a status that it does not know. */
 const isForeign = (pdu: Pdu, dissection: Dissection): boolean =>
   pdu.status !== 0 && dissection.get('smpp.command_id')?.length === 0;
 
 const UDH_INDICATOR = 0x40;
-/** A user data header that cannot be one: the dissector gives the PDU up, we hand on its octets as they came. */
+/** A user data header that is malformed: the dissector gives the PDU up, we pass on its octets as received. */
 function hasBrokenHeader(pdu: Pdu): boolean {
   const isMessage = pdu.command === 'submit_sm' || pdu.command === 'deliver_sm' || pdu.command === 'data_sm';
   return isMessage && (pdu.fields.esmClass & UDH_INDICATOR) !== 0 && messageOctets(pdu).udh === null;

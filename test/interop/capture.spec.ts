@@ -14,7 +14,7 @@ function pdu(command: number, body: Buffer): Buffer {
 }
 
 const ENQUIRE_LINK = pdu(0x15, Buffer.alloc(0));
-/** A submit_sm that ends in the middle of its source address. */
+/** A submit_sm that is truncated in its source address. */
 const CUT_SUBMIT = pdu(0x04, Buffer.from([0, 1, 1, 0x31, 0x32]));
 
 describe.skipIf(tsharkIsMissing)('the check of captures by tshark', () => {

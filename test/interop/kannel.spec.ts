@@ -78,7 +78,7 @@ describe.skipIf(kannelIsMissing)('Kannel that connects to the gateway', () => {
     const [wide, long] = [await gateway.create(), await gateway.create()];
     await phoneSends(`${gateway.textOf(wide).split('\n')[0] ?? ''} “ok”`, { coding: '2', charset: 'UTF-8' });
     await isApproved(wide);
-    // Kannel cuts at 153 septets: the token begins in one part and ends in the next.
+    // Kannel splits at 153 septets: the token begins in one part and ends in the next.
     await phoneSends(`${'word '.repeat(29)}${gateway.textOf(long)}${' more'.repeat(40)}`);
     await isApproved(long);
     expect((await gateway.messages()).some(({ partTotal }) => partTotal !== null && partTotal > 2)).toBe(true);
@@ -130,7 +130,7 @@ describe.skipIf(kannelIsMissing)('Kannel that connects to the gateway', () => {
   });
 });
 
-/** An SMSC on our engine that binds whoever comes, answers every submit_sm, and sends what it is told. */
+/** An SMSC on the product's engine that accepts every bind, answers every submit_sm, and sends messages on request. */
 class EngineSmsc {
   readonly submits: MessagePdu[] = [];
   #link: SmppLink | undefined;
@@ -164,7 +164,7 @@ class EngineSmsc {
     this.#server.close();
   }
 
-  /** Sends a deliver_sm from the phone and answers its command_status. */
+  /** Sends a deliver_sm from the phone and returns its command_status. */
   async deliver(text: string, esmClass = 0): Promise<number> {
     const sourceAddress = { ton: 1, npi: 1, value: PHONE_DIGITS };
     const destinationAddress = { ton: 1, npi: 1, value: NUMBER_DIGITS };
@@ -217,7 +217,7 @@ describe.skipIf(kannelIsMissing)('Kannel that connects to our engine', () => {
     await kannel.send(NUMBER_DIGITS, PHONE_DIGITS, 'a message', { 'dlr-mask': '3', 'dlr-url': receipts });
     await until('it came', WITHIN_MS, () => smsc.submits.length === 1);
     const text = 'id:id-1 sub:001 dlvrd:001 submit date:2511211200 done date:2511211201 stat:DELIVRD err:000 text:';
-    // A receipt right behind the response is dropped by Kannel (it has not noted the id yet), so this one is repeated.
+    // Kannel drops a receipt directly after the response (it has not stored the id yet), so this one is repeated.
     await until('it is found', WITHIN_MS, async () => {
       expect(await smsc.deliver(text, 4)).toBe(STATUS.ESME_ROK);
       return receiver.at('/dlr').length > 0;

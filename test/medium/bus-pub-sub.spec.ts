@@ -54,7 +54,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     });
 
     /** Messages of the topic that a process receives, as JSON. */
-    async function heardBy(bus: PubSub, name = topic): Promise<unknown[]> {
+    async function receivedMessagesOf(bus: PubSub, name = topic): Promise<unknown[]> {
       const heard: unknown[] = [];
       await bus.subscribe(name, (message) => heard.push(message.json())).ready;
       return heard;
@@ -72,7 +72,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     }
 
     it('every process that has subscribed, the one that speaks included, in their order', async () => {
-      const [mine, theirs] = [await heardBy(here), await heardBy(there)];
+      const [mine, theirs] = [await receivedMessagesOf(here), await receivedMessagesOf(there)];
       await speaks(here);
       const said = Array.from({ length: 300 }, (_, n) => ({ n, text: 'é' }));
       for (const each of said) here.publish(topic, each);
@@ -82,7 +82,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     });
 
     it('nobody else', async () => {
-      const heard = await heardBy(there);
+      const heard = await receivedMessagesOf(there);
       await speaks(here);
       here.publish(`${topic}:other`, 'wrong');
       here.publish(topic, 'right');
@@ -129,7 +129,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     });
 
     it('them before a process that says them and closes is gone', async () => {
-      const heard = await heardBy(there);
+      const heard = await receivedMessagesOf(there);
       await speaks(here);
       here.publish(topic, 'goodbye');
       await here.close();
@@ -137,7 +137,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     });
 
     it('them again after the server was down, without anybody subscribing anew', async () => {
-      const heard = await heardBy(there);
+      const heard = await receivedMessagesOf(there);
       await speaks(here);
       await line.cut();
       here.publish(topic, 'lost');
@@ -151,7 +151,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     });
 
     it('them again after a server that was silent, and nobody was held up by it', async () => {
-      const heard = await heardBy(there);
+      const heard = await receivedMessagesOf(there);
       await speaks(here);
       line.strand();
       const startMs = performance.now();

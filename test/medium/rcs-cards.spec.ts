@@ -192,10 +192,10 @@ describe('an event of the platform', () => {
       ]);
       return rows[0]?.suspended;
     };
-    harness.platform.rbm.tellLaunch(agentId, 'SUSPENDED');
+    harness.platform.rbm.sendLaunchState(agentId, 'SUSPENDED');
     await until('it is suspended', WITHIN_MS, async () => (await suspended()) === true);
     await expect(harness.offer(harness.freshPhone(), { agentId })).rejects.toThrow('agent_suspended');
-    harness.platform.rbm.tellLaunch(agentId, 'LAUNCHED');
+    harness.platform.rbm.sendLaunchState(agentId, 'LAUNCHED');
     await until('it is launched', WITHIN_MS, async () => (await suspended()) === false);
   });
 

@@ -1,7 +1,7 @@
 import type { AdminRole } from '@countersign/accounts/admin-keys';
 import type { Answer, ControlPlaneHarness } from './control-plane-harness.js';
 
-/** One entry of the audit log, as the table has it. */
+/** One row of the audit log. */
 export interface Noted {
   readonly actor: string;
   readonly action: string;
@@ -11,7 +11,7 @@ export interface Noted {
   readonly requestId: string;
 }
 
-/** An engineer on `/v1/admin`, with the key of the environment unless another is given. */
+/** Calls `/v1/admin` as an engineer, with the environment's key unless another is given. */
 export class AdminCalls {
   constructor(
     private readonly harness: ControlPlaneHarness,
@@ -22,7 +22,7 @@ export class AdminCalls {
     return this.ownKey ?? this.harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
   }
 
-  /** An engineer with a new key of that role. */
+  /** Another engineer with a new key of that role. */
   async colleague(role: AdminRole, name: string = role): Promise<AdminCalls> {
     const { json } = await this.post('admin-keys', { name, role });
     return new AdminCalls(this.harness, String(json['key']));
@@ -44,7 +44,7 @@ export class AdminCalls {
     return this.harness.call(`/v1/admin/${path}`, { method: 'DELETE', key: this.key });
   }
 
-  /** What the audit log says of a thing, oldest first. */
+  /** The audit log's entries about a resource, oldest first. */
   async notes(resourceId: unknown): Promise<Noted[]> {
     return this.harness.database.query<Noted>(
       `SELECT actor, action, resource, before, after, request_id AS "requestId" FROM audit_entries
@@ -53,7 +53,7 @@ export class AdminCalls {
     );
   }
 
-  /** The whole audit log as text, to look for what must not be in it. */
+  /** The whole audit log as text, to search for values that must not be in it. */
   async log(): Promise<string> {
     return JSON.stringify(await this.harness.database.query('SELECT * FROM audit_entries'));
   }

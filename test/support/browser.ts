@@ -6,7 +6,7 @@ const PROGRAM = findProgram('chromium');
 /** For `describe.skipIf`. */
 export const chromiumIsMissing = isMissing('pages in a browser', 'chromium', PROGRAM !== null);
 
-/** A real Chromium without a window. Its sandbox does not work for root. */
+/** Starts a headless Chromium. Its sandbox does not work for root. */
 export function openBrowser(): Promise<Browser> {
   if (PROGRAM === null) throw new Error('there is no chromium on PATH');
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];

@@ -21,7 +21,9 @@ import { gatewayUrlBy, migrated, type DatabaseUrls } from './database.js';
 import { Documented } from './documented.js';
 import { lineTo, type Line } from './line.js';
 
-/** The same in every process and run; without the run of bytes that production refuses. */
+/**
+ * A key that is the same in every process and run, and not one of the published sample keys that production refuses.
+ */
 const keyNamed = (name: string): Buffer => createHash('sha256').update(name).digest();
 export const MASTER_KEY = keyNamed('master');
 export const ENTROPY_KEY = keyNamed('entropy');
@@ -29,12 +31,12 @@ export const PHONE = '+14155552671';
 
 export interface Call {
   readonly method?: Dispatcher.HttpMethod;
-  /** The demo account's by default; null sends none. */
+  /** The demo account's key by default; null sends none. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of a neighbour; the room's own by default. */
+  /** Of another control plane; the harness's own by default. */
   readonly baseUrl?: string;
-  /** Text and octets are sent as they are, anything else as JSON; `application/json` unless told otherwise. */
+  /** Text and octets are sent as they are, anything else as JSON; the type is `application/json` unless given. */
   readonly body?: unknown;
 }
 
@@ -42,7 +44,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The body as it came. */
+  /** The body as received. */
   readonly octets: Buffer;
   /** The body as JSON. */
   readonly json: Readonly<Record<string, unknown>>;
@@ -51,7 +53,7 @@ export interface Answer {
   readonly field: string | undefined;
 }
 
-/** A control plane in this process over TLS, on a PostgreSQL of its own, and what a test wants to say and to know. */
+/** A control plane in this process over TLS, on a PostgreSQL of its own, with the calls and queries of the tests. */
 export class ControlPlaneHarness {
   readonly log: string[] = [];
   #stop: (() => Promise<void>) | undefined;
@@ -66,7 +68,7 @@ export class ControlPlaneHarness {
     readonly sessions: SessionStore,
     readonly demo: SeededDemo,
     readonly environment: Readonly<Record<string, string>>,
-    /** Between the control plane and PostgreSQL; the room's own connection does not use it. */
+    /** Between the control plane and PostgreSQL; the harness's own connection does not use it. */
     readonly line: Line,
     private readonly agent: Agent,
     private readonly notifier: JobNotifier,
@@ -129,7 +131,7 @@ export class ControlPlaneHarness {
     return `https://127.0.0.1:${this.environment['CONTROL_PLANE_PORT'] ?? ''}`;
   }
 
-  /** What a gateway of the same installation starts with, but for its ports. */
+  /** The environment of a gateway of the same installation, without its ports. */
   get ofGateway(): Readonly<Record<string, string>> {
     const { DATABASE_URL = '', COUNTERSIGN_MASTER_KEY = '', REDIS_URL } = this.environment;
     return {
@@ -147,12 +149,12 @@ export class ControlPlaneHarness {
     this.#stop = await this.launch(environment);
   }
 
-  /** One more control plane on the same database; the answer stops it. */
+  /** Starts one more control plane on the same database; returns the function that stops it. */
   async beside(): Promise<() => Promise<void>> {
     return (await this.neighbour()).stop;
   }
 
-  /** One more control plane on the same database, to be called by its own address; `changes` as in `open`. */
+  /** Starts one more control plane on the same database with an address of its own; `changes` as in `open`. */
   async neighbour(
     changes: Readonly<Record<string, string>> = {},
   ): Promise<{ readonly baseUrl: string; readonly stop: () => Promise<void> }> {
@@ -174,7 +176,7 @@ export class ControlPlaneHarness {
     await this.dispose();
   }
 
-  /** Throws for an answer that is not as `/v1/openapi.json` says. */
+  /** Throws for an answer that does not fit `/v1/openapi.json`. */
   async call(target: string, call: Call = {}): Promise<Answer> {
     const answer = await this.ask(target, call);
     const faults = (await this.documented()).faults({ method: call.method ?? 'GET', target, ...answer });
@@ -183,7 +185,7 @@ export class ControlPlaneHarness {
     throw new Error(`${method} ${target} answered ${answer.text}, which is not as documented:\n${faults.join('\n')}`);
   }
 
-  /** The live description of the API, to hold answers against that came another way. */
+  /** The served description of the API, to check answers of other clients. */
   documented(): Promise<Documented> {
     this.#documented ??= this.ask('/v1/openapi.json', { key: null }).then(({ text }) => Documented.by(text));
     return this.#documented;
@@ -207,7 +209,7 @@ export class ControlPlaneHarness {
     return answerOf(response.statusCode, response.headers, Buffer.from(await response.body.arrayBuffer()));
   }
 
-  /** A create with changes; a change to undefined leaves the field out. */
+  /** Creates a session from the default body with changes; undefined removes a field. */
   create(changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> {
     return this.call('/v1/verify', { method: 'POST', body: this.createBody(changes), ...call });
   }
@@ -217,7 +219,7 @@ export class ControlPlaneHarness {
     return { phone: PHONE, accountId, brandId, clientChallenge: 'ab'.repeat(32), ...changes };
   }
 
-  /** Approves a session, a test session too, as its phone's SMS does: one transaction, then the notification. */
+  /** Approves a session, also a test session, as its phone's SMS does: one transaction, then the notification. */
   async approve(sessionId: string, options: { readonly notify?: boolean } = {}): Promise<void> {
     const id = parseId('sess', sessionId) ?? '';
     const evidence = { ref: 0, tokens: [this.tokenOf(id)], senders: [PHONE], trusted: true };
@@ -229,7 +231,7 @@ export class ControlPlaneHarness {
     if (options.notify ?? true) this.notifier.notify(eventIds);
   }
 
-  /** The session's token arrives from a phone that is not the session's. */
+  /** The session's token arrives from another phone. */
   async mismatch(sessionId: string): Promise<void> {
     const tokens = [this.tokenOf(parseId('sess', sessionId) ?? '')];
     const evidence = { ref: 0, tokens, senders: ['+442071838750'], trusted: true };
@@ -237,7 +239,7 @@ export class ControlPlaneHarness {
     this.notifier.notify(eventIds);
   }
 
-  /** How many sessions there are. */
+  /** The number of sessions. */
   async countSessions(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>('SELECT count(*)::int AS count FROM sessions');
     return row?.count ?? 0;
@@ -281,7 +283,7 @@ async function environmentOf(
   };
 }
 
-/** The gateway's end of the queue. */
+/** The gateway's side of the queue. */
 async function notifierOf(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ notifier: JobNotifier; queue: Queue }> {
@@ -304,7 +306,9 @@ function sessionsOf(database: Database, clock: DatabaseClock, keys: ServerKeys, 
   });
 }
 
-/** All of 127.0.0.0/8 is this computer, on Linux: with one Redis for many rooms, each still has a quota for wrong keys. */
+/**
+ * All of 127.0.0.0/8 is this computer on Linux: harnesses that share a Redis each get their own quota for wrong keys.
+ */
 function ownAddress(): string {
   const part = (): number => randomInt(1, 255);
   return process.platform === 'linux' ? `127.${part()}.${part()}.${part()}` : '127.0.0.1';

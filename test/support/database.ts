@@ -6,18 +6,18 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { roleUrls } from '../../config/stack/postgres-roles.mjs';
 
-/** One database as its roles reach it. */
+/** The URLs of one database, by role. */
 export interface DatabaseUrls {
-  /** Of the daemons' role. */
+  /** As the daemons' role. */
   readonly url: string;
-  /** Of the gateways' role. */
+  /** As the gateways' role. */
   readonly gatewayUrl: string;
-  /** Of the role that owns the tables. */
+  /** As the role that owns the tables. */
   readonly ownerUrl: string;
 }
 
 export interface TestDatabase extends DatabaseUrls {
-  /** Ends whatever is still connected to it. */
+  /** Closes all remaining connections first. */
   drop(): Promise<void>;
 }
 
@@ -33,14 +33,14 @@ async function run(url: string, statement: string, values: readonly unknown[] = 
 
 const asAdmin = (statement: string): Promise<void> => run(inject('databaseUrl'), statement);
 
-/** Runs a statement that the daemons' role may not: on the shape of tables, or all of their rows at once. */
+/** Runs a statement that the daemons' role may not run: a change of tables, or of all of their rows. */
 export const asOwner = (
   { ownerUrl }: DatabaseUrls,
   statement: string,
   values: readonly unknown[] = [],
 ): Promise<void> => run(ownerUrl, statement, values);
 
-/** A database without tables, on the server of this run. */
+/** Creates a database without tables on the server of this run. */
 export async function emptyDatabase(): Promise<TestDatabase> {
   const name = `countersign_test_${randomBytes(6).toString('hex')}`;
   const { ownerUrl, appUrl, gatewayUrl } = roleUrls(inject('databaseUrl'));
@@ -56,7 +56,7 @@ export async function emptyDatabase(): Promise<TestDatabase> {
   return { ...home, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
-/** An empty database that belongs to the superuser, as those of earlier releases did. */
+/** Creates an empty database that belongs to the superuser, as those of earlier releases did. */
 export async function superuserDatabase(): Promise<TestDatabase & { readonly superuserUrl: string }> {
   const name = `countersign_test_${randomBytes(6).toString('hex')}`;
   const { ownerUrl, appUrl, gatewayUrl } = roleUrls(inject('databaseUrl'));
@@ -76,14 +76,14 @@ function inDatabase(serverUrl: string, name: string): string {
   return url.href;
 }
 
-/** Where a line to the database leads, with the gateways' role of that database. */
+/** The URL by which the gateways' role reaches that database through a line. */
 export function gatewayUrlBy(lineUrl: string, { gatewayUrl }: Pick<DatabaseUrls, 'gatewayUrl'>): string {
   const url = new URL(gatewayUrl);
   url.host = new URL(lineUrl).host;
   return url.href;
 }
 
-/** Migrates it and gives the roles of the daemons what they need, as `npm run migrate` does. */
+/** Migrates the database and grants the roles of the daemons their rights, as `npm run migrate` does. */
 export async function migrated<Home extends DatabaseUrls>(home: Home): Promise<Home> {
   const { faults } = await prepareDatabase({
     ownerUrl: home.ownerUrl,
@@ -94,12 +94,12 @@ export async function migrated<Home extends DatabaseUrls>(home: Home): Promise<H
   return home;
 }
 
-/** A database of its own for a spec file, migrated; drop it in `afterAll`. Partitions are the test's to make. */
+/** Creates a migrated database for a spec file; drop it in `afterAll`. The test creates partitions itself. */
 export async function freshDatabase(): Promise<TestDatabase> {
   return migrated(await emptyDatabase());
 }
 
-/** Makes the partitions that a daemon would have made at that time; today's daemons may not. */
+/** Creates the partitions that a daemon would have created at that time; today's daemons do not create past ones. */
 export async function pastPartitions({ ownerUrl }: DatabaseUrls, ...timesMs: readonly number[]): Promise<void> {
   const options = { url: ownerUrl, poolMax: 2, applicationName: 'test', entities: [], onError: () => undefined };
   const database = await Database.open(options);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import pg from 'pg';
 
-/** What the seed answers: everything a caller and an aggregator need. */
+/** The seed's result: everything that a caller and an aggregator need. */
 export interface SeededDemo {
   readonly accountId: string;
   readonly brandId: string;

@@ -2,10 +2,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Received } from './receiver.js';
 
-/** What came back for a request, as far as the description of the API speaks of it. */
+/** An answer to a request, as far as the API description covers it. */
 export interface Observed {
   readonly method: string;
-  /** With its query. */
+  /** With its query string. */
   readonly target: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -14,7 +14,7 @@ export interface Observed {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What every answer outside the document must be: an error of these codes, in the shape of every error. */
+/** An answer that is not in the document must be an error with one of these codes, in the shape of every error. */
 const UNDOCUMENTED = new Set([
   'MALFORMED_REQUEST',
   'UNAUTHORIZED',
@@ -27,12 +27,12 @@ const UNDOCUMENTED = new Set([
   'SERVICE_UNAVAILABLE',
 ]);
 
-/** Pages for people, which no description of an API speaks of. */
+/** HTML pages, which the API description does not cover. */
 const PAGES = /^\/docs(\/|$)/;
 
 /**
- * Holds answers against the OpenAPI document of the server that gave them: the call and the status are documented, the
- * required headers are there, and the body is what its schema says, with no field more.
+ * Checks answers against the OpenAPI document of the server that gave them: the call and the status are documented, the
+ * required headers are present, and the body fits its schema without additional fields.
  */
 export class Documented {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -40,12 +40,12 @@ export class Documented {
   private readonly calls: readonly { readonly path: string; readonly pattern: RegExp; readonly item: Json }[];
 
   private constructor(private readonly document: Json) {
-    // The package is CommonJS: its default export comes as a property too.
+    // The package is CommonJS: its default export is a property too.
     formats.default(this.ajv);
     this.ajv.addSchema(closed(document, true), 'openapi');
     this.calls = Object.entries(objectAt(document, 'paths'))
       .map(([path, item]) => ({ path, pattern: patternOf(path), item: asObject(item) }))
-      // A fixed address goes before one with parameters.
+      // Fixed paths go before paths with parameters.
       .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
   }
 
@@ -53,7 +53,7 @@ export class Documented {
     return new Documented(asObject(JSON.parse(document)));
   }
 
-  /** What is not as documented, in words; nothing when all is. */
+  /** The deviations from the document, in words; empty without any. */
   faults(observed: Observed): string[] {
     const [path = ''] = observed.target.split('?');
     if (PAGES.test(path)) return [];
@@ -70,7 +70,7 @@ export class Documented {
     ];
   }
 
-  /** The same for an event that was posted to a webhook. */
+  /** The same for an event in a webhook. */
   eventFaults({ headers, body }: Pick<Received, 'headers' | 'body'>): string[] {
     const event = parsed(body) ?? {};
     const operation = objectAt(this.document, 'webhooks', String(event['type']), 'post');
@@ -110,7 +110,7 @@ export class Documented {
     const content = response['content'];
     if (content === undefined) return text === '' ? [] : ['a body where none is documented'];
     const type = String(headers['content-type']);
-    // What is no JSON has no schema to be held against: it is enough that its type is documented.
+    // A body that is not JSON has no schema to check: only its type must be documented.
     if (!type.startsWith('application/json')) {
       return type in asObject(content) ? [] : [`the body is ${type}, and that is not documented`];
     }
@@ -132,8 +132,8 @@ export class Documented {
 }
 
 /**
- * The document with its answers closed: objects that list their fields have no others. In the document itself they are
- * open, since answers may gain fields. Parts of a composition stay as they are: one part does not know the other.
+ * Closes the schemas of answers: objects with listed fields allow no others. The document itself leaves them open,
+ * because answers may gain fields. Parts of a composition stay open: one part does not know the fields of the others.
  */
 export function closed(value: unknown, close: boolean): Json {
   return asObject(closedValue(value, close));
@@ -155,7 +155,7 @@ function closedValue(value: unknown, close: boolean): unknown {
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
 
-/** Whether its escapes are UTF-8; an address that cannot be read leads nowhere. */
+/** Whether the path's escapes are UTF-8; a malformed path matches no call. */
 function isReadable(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -177,5 +177,5 @@ function objectAt(value: Json, ...names: readonly string[]): Json {
   return names.reduce<Json>((inner, name) => asObject(inner[name]), value);
 }
 
-/** An object's members, or none of what is no object. */
+/** An object's members; none for a value that is no object. */
 const asObject = (value: unknown): Json => (typeof value === 'object' && value !== null ? { ...value } : {});

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-/** A place where something lies in clear, and its text. */
+/** A place that holds readable text, and its text. */
 export interface Evidence {
   /** `table.column`, `redis:key` or `file:name`. */
   readonly place: string;
   readonly text: string;
 }
 
-/** Every value of every column of every table, BullMQ's own included; a place is named once for each of its values. */
+/** Every value of every column of every table, BullMQ's included; one entry for each value. */
 export async function databaseEvidence(databaseUrl: string): Promise<Evidence[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -26,7 +26,7 @@ export async function databaseEvidence(databaseUrl: string): Promise<Evidence[]>
       const { rows } = await client.query<{ text: string | null }>(
         `SELECT ${client.escapeIdentifier(column)}::text AS text FROM ${from}`,
       );
-      // A partition stands for its table.
+      // A partition counts as its table.
       const place = `${table.replace(/_p\d{8}$/, '')}.${column}`;
       found.push(...rows.flatMap(({ text }) => (text === null ? [] : [{ place, text }])));
     }
@@ -55,7 +55,7 @@ async function valueOf(redis: Redis, key: string): Promise<unknown> {
   }
 }
 
-/** Every key of Redis with its value: queues, their events and jobs, limits. */
+/** Every key of Redis with its value: queues, their events and jobs, rate limits. */
 export async function redisEvidence(redisUrl: string): Promise<Evidence[]> {
   const redis = new Redis(redisUrl);
   try {
@@ -74,17 +74,17 @@ export function logEvidence(dataDir: string): Evidence[] {
   return files.map((file) => ({ place: `file:${file}`, text: readFileSync(path.join(dataDir, file), 'utf8') }));
 }
 
-/** The spellings in which a secret might lie about: as it is, and its octets in hex and base64. */
+/** The forms in which a secret might appear: plain, and its octets in hex and base64. */
 function spellings(secret: string): string[] {
   const octets = Buffer.from(secret, 'utf8');
   const ofHex = /^(?:[0-9a-f]{2})+$/i.test(secret) ? [Buffer.from(secret, 'hex').toString('base64')] : [];
   return [secret, octets.toString('hex'), octets.toString('base64').replace(/=+$/, ''), ...ofHex];
 }
 
-/** Six digits are found in many a number: only a code that stands alone counts. */
+/** Many numbers contain six digits: only a code that stands alone counts. */
 const standsAlone = (code: string): RegExp => new RegExp(String.raw`(?<![\w.+-])${code}(?![\w.-])`, 'u');
 
-/** The places where a secret lies in clear. A secret of six digits is sought as a word of its own. */
+/** The places where a secret is readable. A secret of six digits counts only as a separate word. */
 export function placesOf(secret: string, evidence: readonly Evidence[]): string[] {
   const isCode = /^\d{6}$/.test(secret);
   const patterns = [secret, secret.toLowerCase()].flatMap(spellings).map((spelling) => spelling.toLowerCase());

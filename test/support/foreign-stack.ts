@@ -4,17 +4,17 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { until } from './until.js';
 
-/** Debian keeps daemons where not every PATH looks. */
+/** Debian installs daemons in folders that are not on every PATH. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
-const HEARD_WITHIN_MS = 15_000;
+const ANSWER_WITHIN_MS = 15_000;
 const STOP_MS = 10_000;
 
-/** A program of that name on this machine, or null. */
+/** The path of a program on this machine, or null. */
 export function findProgram(name: string): string | null {
   return FOLDERS.map((folder) => path.join(folder, name)).find((file) => existsSync(file)) ?? null;
 }
 
-/** Whether something is missing for tests; says so once, so that nobody takes a skipped test for one that passed. */
+/** Whether a program is missing; prints that once, so that a skipped test is not taken for a passed one. */
 export function isMissing(what: string, aptPackage: string, isHere: boolean): boolean {
   if (!isHere) console.log(`skipped: every test against ${what} (not on this machine: apt-get install ${aptPackage})`);
   return !isHere;
@@ -32,7 +32,7 @@ export const netSmppIsMissing = isMissing(
 );
 export const tsharkIsMissing = isMissing('tshark', 'tshark', findProgram('tshark') !== null);
 
-/** A program that is told and tells by lines. */
+/** A program that exchanges lines by standard input and output. */
 export class LineProcess {
   readonly lines: string[] = [];
   readonly #child: ChildProcess;
@@ -49,16 +49,16 @@ export class LineProcess {
     });
   }
 
-  /** Says a line and answers the next one that it has not answered before and that begins as told. */
+  /** Writes a line and returns the next unread line that begins with `beginning`. */
   async ask(line: string, beginning: string): Promise<string[]> {
     this.#child.stdin?.write(`${line}\n`);
     return this.next(beginning);
   }
 
-  /** The words of the next line that begins so, and that was not given before; lines before it are passed over. */
+  /** The words of the next unread line with that beginning; earlier lines are skipped. */
   async next(beginning: string): Promise<string[]> {
     let found: string | undefined;
-    await until(`a line that begins with ${beginning}`, HEARD_WITHIN_MS, () => {
+    await until(`a line that begins with ${beginning}`, ANSWER_WITHIN_MS, () => {
       const at = this.lines.findIndex((line, n) => n >= this.#read && line.startsWith(beginning));
       if (at < 0) return false;
       this.#read = at + 1;
@@ -77,7 +77,7 @@ export class LineProcess {
   }
 }
 
-/** SIGTERM, and SIGKILL for one that does not go. */
+/** Sends SIGTERM, then SIGKILL to a program that does not end. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Texts that have broken something somewhere. */
+/** Texts that commonly break parsers and storage. */
 const TEXTS = [
   '',
   ' ',
@@ -47,7 +47,7 @@ const NUMBERS = [0, -0, 1, -1, 0.1, 29, 301, 2 ** 31, 2 ** 53, 2 ** 63, -(2 ** 6
 
 const nested = (depth: number): unknown => (depth === 0 ? 'deep' : { a: [nested(depth - 1)] });
 
-/** A text, hostile or random; `more` are values that mean something to the service. */
+/** A text, hostile or random; `more` are values that have a meaning for the service. */
 const hostileText = (more: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(fc.constantFrom(...TEXTS, ...more), fc.string({ unit: 'binary', maxLength: 40 }));
 
@@ -65,11 +65,11 @@ function hostileValue(more: readonly string[]): fc.Arbitrary<unknown> {
 
 type Member = readonly [name: string, value: unknown];
 
-/** An object as JSON text, member by member: the same name may come twice, and `__proto__` is a name like any other. */
+/** An object as JSON text, member by member: names may repeat, and `__proto__` is an ordinary name. */
 const textOf = (members: readonly Member[]): string =>
   `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 
-/** A body that is nearly right: `base` with some members changed, left out, added or doubled. */
+/** A nearly valid body: `base` with some members changed, omitted, added or repeated. */
 function nearlyRight(base: readonly Member[], names: readonly string[], more: readonly string[]): fc.Arbitrary<string> {
   const name = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('extra', ...names) }, hostileText([]));
   const change = fc.tuple(name, hostileValue(more), fc.constantFrom('set', 'set', 'set', 'drop', 'double'));
@@ -83,7 +83,7 @@ function nearlyRight(base: readonly Member[], names: readonly string[], more: re
   );
 }
 
-/** A body of any kind for a call that takes these members. */
+/** An arbitrary body for a call that accepts these members. */
 export function hostileBody(
   base: readonly Member[],
   names: readonly string[],
@@ -98,7 +98,7 @@ export function hostileBody(
   );
 }
 
-/** A query string with its question mark, or none. */
+/** A query string with its question mark, or an empty text. */
 export function hostileQuery(names: readonly string[], more: readonly string[]): fc.Arbitrary<string> {
   const name = fc.oneof({ weight: 5, arbitrary: fc.constantFrom('extra', 'a[b]', ...names) }, hostileText([]));
   const pairs = fc.array(fc.tuple(name, hostileText([...more, '1', '100', '101', 'day', 'pending'])), { maxLength: 3 });
@@ -109,7 +109,7 @@ export function hostileQuery(names: readonly string[], more: readonly string[]):
   );
 }
 
-/** One part of a path: an id that exists, one that could, or something else. */
+/** One segment of a path: an existing id, a plausible one, or something else. */
 export const hostileSegment = (ids: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...ids) },
@@ -117,16 +117,16 @@ export const hostileSegment = (ids: readonly string[]): fc.Arbitrary<string> =>
     fc.constantFrom('%E0%A4%A', '%2F', '%00', 'x'.repeat(5_000)),
   );
 
-/** An address resolves dots by itself, and without a name there is no part. */
+/** URL parsers resolve dots themselves, and an empty segment is none. */
 function segment(text: string): string {
   const written = escaped(text);
   return /^(\.|%2e){0,2}$/i.test(written) ? 'x' : written;
 }
 
-/** Half a surrogate pair has no octets to escape. */
+/** An unpaired surrogate cannot be percent-encoded. */
 const escaped = (text: string): string => encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
 
-/** Headers that a caller may set, none of them needed. */
+/** Optional headers that a caller may send. */
 export const hostileHeaders: fc.Arbitrary<Record<string, string>> = fc.oneof(
   { weight: 6, arbitrary: fc.constant({}) },
   fc.record({ 'idempotency-key': fc.string({ unit: fc.constantFrom('a', '"', '\\', ' ', ',', '~'), maxLength: 300 }) }),

@@ -8,19 +8,19 @@ import { until } from './until.js';
 
 const READY_WITHIN_MS = 15_000;
 const SECRET = 'kannel';
-/** Its smsbox lets no more than eleven connections wait to be accepted; TCP tries the others again after seconds. */
+/** Kannel's smsbox has a listen backlog of eleven; TCP retries further connections only after seconds. */
 const SENDS_AT_A_TIME = 8;
 
 export interface KannelOptions {
-  /** Of the SMSC on this machine that it binds to. */
+  /** The port of the SMSC on this machine that it binds to. */
   readonly smscPort: number;
   readonly systemId: string;
   readonly password: string;
-  /** Where it fetches for every message that it receives, by `/mo?from=&to=&text=`. */
+  /** The port at which it requests `/mo?from=&to=&text=` for every message that it receives. */
   readonly receiverPort: number;
 }
 
-/** Debian's Kannel: a bearerbox that binds as a transceiver, and an smsbox to send and receive by. */
+/** Debian's Kannel: a bearerbox that binds as a transceiver, and an smsbox that sends and receives. */
 export class Kannel {
   readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-kannel-'));
   readonly #children: ChildProcess[] = [];
@@ -28,7 +28,7 @@ export class Kannel {
 
   constructor(private readonly o: KannelOptions) {}
 
-  /** Ready when its link is up. */
+  /** Resolves when its link is bound. */
   async start(): Promise<void> {
     this.#ports = { admin: await freePort(), smsbox: await freePort(), sendsms: await freePort() };
     const file = path.join(this.#folder, 'kannel.conf');
@@ -39,7 +39,7 @@ export class Kannel {
     await until('the smsbox is there', READY_WITHIN_MS, async () => (await this.status()).includes('smsbox:'));
   }
 
-  /** What the bearerbox says of itself. */
+  /** The status page of the bearerbox. */
   async status(): Promise<string> {
     const url = `http://127.0.0.1:${this.#ports.admin}/status.txt?password=${SECRET}`;
     return fetch(url).then(
@@ -48,14 +48,17 @@ export class Kannel {
     );
   }
 
-  /** Sends a text from one number to the other; the answer of the smsbox. With `receiptUrl` it asks for receipts. */
+  /**
+   * Sends a text from one number to the other; returns the answer of the smsbox. With `receiptUrl` it requests
+   * receipts.
+   */
   async send(from: string, to: string, text: string, changes: Readonly<Record<string, string>> = {}): Promise<string> {
     const query = new URLSearchParams({ username: SECRET, password: SECRET, from, to, text, ...changes });
     const response = await fetch(`http://127.0.0.1:${this.#ports.sendsms}/cgi-bin/sendsms?${query.toString()}`);
     return response.text();
   }
 
-  /** Sends all these texts, a few at a time; the answers in no order. */
+  /** Sends all these texts, a few at a time; returns the answers in any order. */
   async sendAll(from: string, to: string, texts: readonly string[]): Promise<string[]> {
     const waiting = [...texts];
     const answers: string[] = [];
@@ -68,12 +71,12 @@ export class Kannel {
     return answers;
   }
 
-  /** What the bearerbox wrote down. */
+  /** The log of the bearerbox. */
   log(): string {
     return readFileSync(path.join(this.#folder, 'bearerbox.log'), 'utf8');
   }
 
-  /** The bearerbox takes its leave of the SMSC. */
+  /** Stops the bearerbox, which unbinds from the SMSC. */
   async stop(): Promise<void> {
     for (const child of this.#children.splice(0).reverse()) await stopProcess(child);
   }

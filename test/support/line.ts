@@ -1,14 +1,14 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A line to a server that a test can break. The server itself never knows. */
+/** A TCP proxy to a server that a test can interrupt. The server is not informed. */
 export interface Line {
-  /** The URL of the server, by way of this line. */
+  /** The URL of the server through this proxy. */
   readonly url: string;
-  /** From now on everything sent is swallowed, and nothing is closed: a lost network, a stopped process. */
+  /** Discards everything sent from now on without closing anything: a lost network, a stopped process. */
   freeze(): void;
-  /** Lets through what comes from now on, and breaks the connections that lost something. */
+  /** Forwards again from now on, and breaks the connections that lost octets. */
   thaw(): void;
-  /** Existing connections swallow everything from now on and stay open; new ones work: a failover, a lost route. */
+  /** Existing connections discard everything from now on and stay open; new ones work: a failover, a lost route. */
   strand(): void;
   /** Breaks all connections and refuses new ones: a server that is down. */
   cut(): Promise<void>;
@@ -88,7 +88,7 @@ class BreakableLine implements Line {
   }
 }
 
-/** A line to the server of this URL, open. */
+/** Opens a proxy to the server of this URL. */
 export async function lineTo(target: string): Promise<Line> {
   const line = new BreakableLine(new URL(target));
   await line.mend();

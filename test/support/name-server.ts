@@ -7,24 +7,24 @@ const TYPE_A = 1;
 const TYPE_AAAA = 28;
 /** QR, RD and RA: an answer without an error (RFC 1035, 4.1.1). */
 const ANSWER_FLAGS = 0x8180;
-/** Points back to the name of the question (RFC 1035, 4.1.4). */
+/** A pointer back to the name in the question (RFC 1035, 4.1.4). */
 const NAME_POINTER = 0xc00c;
-/** Whoever asks may keep it for no time at all, as a name does that is about to change. */
+/** TTL 0: resolvers must not cache the answer, as for a name that is about to change. */
 const TTL_SECONDS = 0;
 
 export interface NameServer {
-  /** Asks this server, over UDP, for every address of a name. */
+  /** Resolves all addresses of a name by this server, over UDP. */
   readonly lookUp: LookupAll;
   /** `address:port`. */
   readonly address: string;
-  /** Names that were asked for, one for each look-up. */
+  /** The names of the received questions, one for each look-up. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * A DNS server on loopback that changes its mind: each look-up of a name is answered with the next list of IPv4
- * addresses, and the last list again when there is no other. Nobody ever hears of a name that it keeps silent about.
+ * A DNS server on loopback whose answers change (DNS rebinding): each look-up of a name gets the next list of IPv4
+ * addresses, further ones the last list. Names with `silence` get no answer.
  */
 export async function startNameServer(
   answers: Readonly<Record<string, readonly (readonly string[])[] | 'silence'>>,
@@ -66,7 +66,7 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
   return { name: labels.join('.').toLowerCase(), type, end: at + 5 };
 }
 
-/** The question again, as it came, and one record for each address. */
+/** The question as received, and one record for each address. */
 function answerTo(question: Buffer, addresses: readonly string[]): Buffer {
   const head = Buffer.from(question);
   head.writeUInt16BE(ANSWER_FLAGS, 2);

@@ -4,7 +4,7 @@ import { newId, type Uuid } from '@countersign/ids';
 import type { Database } from '@countersign/postgres';
 import type { SessionStatus } from '@countersign/session/rules';
 
-/** A session that was made at a given time, as its row tells. */
+/** A session that was created at a given time. */
 export interface PastSession {
   readonly id: Uuid;
   readonly accountId: Uuid;
@@ -30,7 +30,7 @@ const INSERT_PAST = `
     FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid, country text, test boolean,
       status text, channel text, token_digest text, created_ms numeric, ttl integer)) AS timed`;
 
-/** Puts sessions of the past into their partitions, which must be there. */
+/** Inserts sessions of the past into their partitions, which must exist. */
 export async function storePast(database: Database, drafts: readonly PastSessionDraft[]): Promise<PastSession[]> {
   const sessions = drafts.map((draft) => ({
     id: newId(draft.createdMs),
@@ -57,7 +57,7 @@ export async function storePast(database: Database, drafts: readonly PastSession
   return sessions;
 }
 
-/** A code of a session that was submitted a second after it, for this many US dollars. */
+/** Inserts a code that was submitted a second after its session's creation, at this price in US dollars. */
 export async function storeSubmittedCode(database: Database, session: PastSession, costUsd: string): Promise<void> {
   await database.query(
     `INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender,
@@ -75,7 +75,7 @@ export async function storeSubmittedCode(database: Database, session: PastSessio
   );
 }
 
-/** A price from a moment on. */
+/** Inserts a price that is valid from that time on. */
 export async function storePrice(
   database: Database,
   price: { readonly channel: PricedChannel; readonly country: string; readonly usd: string; readonly fromMs: number },

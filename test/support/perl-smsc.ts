@@ -26,7 +26,7 @@ export class PerlSmsc {
     return Number(port);
   }
 
-  /** Whether the last bind was taken and its link is not over. */
+  /** Whether the last bind was accepted and its link is still open. */
   get isBound(): boolean {
     const last = this.lines.findLast((line) => line.startsWith('bound') || line === 'gone');
     return last === 'bound 0';
@@ -46,14 +46,14 @@ export class PerlSmsc {
       });
   }
 
-  /** Sends a deliver_sm and answers its command_status. */
+  /** Sends a deliver_sm and returns its command_status. */
   async deliver(from: string, to: string, text: string | Buffer, esmClass = 0): Promise<number> {
     const line = `deliver ${from} ${to} ${Buffer.from(text).toString('hex')} ${esmClass}`;
     const [, status] = (await this.#process?.ask(line, 'delivered')) ?? [];
     return Number(status);
   }
 
-  /** Asks the other side to part. */
+  /** Sends unbind. */
   unbind(): void {
     this.#process?.say('unbind');
   }

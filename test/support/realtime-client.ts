@@ -5,7 +5,7 @@ import { WebSocket, type ClientOptions } from 'ws';
 import type { ControlPlaneHarness } from './control-plane-harness.js';
 import { until } from './until.js';
 
-/** What the server said in one message. */
+/** A message of the server. */
 export type Said = Readonly<Record<string, unknown>> & {
   readonly type: string;
   readonly error?: { readonly code: string; readonly message: string };
@@ -57,7 +57,7 @@ export class RealtimeClient {
     return client;
   }
 
-  /** What an upgrade is refused with. */
+  /** The response to a refused upgrade. */
   static async refused(harness: ControlPlaneHarness, dial: Dial = {}): Promise<Refused> {
     const socket = socketTo(harness, dial);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -9,18 +9,18 @@ const OK = 0;
 const CARD_LIFE_MS = 90_000;
 export const INBOUND_NUMBER = '+14155550199';
 
-/** What the person at the phone has sent. */
+/** An SMS that a person sent from the phone. */
 export interface SentSms {
   readonly from: string;
   readonly to: string;
   readonly text: string;
 }
 
-/** The simulator by itself, and in place of the product: a bound link, and the client of RCS. */
+/** The simulator alone; the harness acts as the product: a bound link, and a client of RCS. */
 export class SimulatorHarness {
-  /** SMS of the phones, as a gateway would get them. */
+  /** SMS of the phones, as a gateway would receive them. */
   readonly received: SentSms[] = [];
-  /** How the next ones are answered. */
+  /** The status of the next answers. */
   commandStatus = OK;
   #session: Session | null = null;
 
@@ -46,7 +46,7 @@ export class SimulatorHarness {
     await this.emulator.close();
   }
 
-  /** Until it is bound, SMS of the phones reach nobody. */
+  /** Before the bind, SMS of the phones have no receiver. */
   async bind(): Promise<void> {
     const { port, systemId, password } = this.emulator.smpp;
     const session = smpp.connect({ host: '127.0.0.1', port });
@@ -64,7 +64,7 @@ export class SimulatorHarness {
     this.#session = null;
   }
 
-  /** An SMS of the service to a phone. */
+  /** Sends an SMS of the service to a phone. */
   async sendSms(to: string, text: string, from = INBOUND_NUMBER): Promise<void> {
     const values = {
       source_addr_ton: 1,
@@ -83,7 +83,7 @@ export class SimulatorHarness {
     if (status !== 200) throw new Error(`${phone}: ${status} ${JSON.stringify(body)}`);
   }
 
-  /** A card as a gateway sends it, with these buttons. */
+  /** Sends a card as a gateway does, with these buttons. */
   async sendCard(card: Card, texts: readonly string[] = ['Approve', 'Deny']): Promise<SendOutcome> {
     const suggestions = texts.map((text, index) => ({ text, postback: `v1.${index}.${card.id}` }));
     return this.rbm.sendCard(card, suggestions);
@@ -93,7 +93,7 @@ export class SimulatorHarness {
     return this.rbm.revoke(card);
   }
 
-  /** What a gateway says after a tap. */
+  /** Sends the message that a gateway sends after a tap. */
   closeCard(card: Card, verdict: Verdict): Promise<unknown> {
     return this.rbm.sendClosingText(card, verdict);
   }

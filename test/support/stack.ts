@@ -8,7 +8,7 @@ import { freePort, PRIVATE_PORTS } from '../../config/stack/ports.mjs';
 import { until } from './until.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What a clone has not: made by installing, building and running. */
+/** Folders that a clone lacks: created by installing, building and running. */
 const MADE_HERE = new Set(['.git', 'node_modules', 'dist', '.data', 'coverage']);
 
 /** Contract, Running it. */
@@ -43,10 +43,10 @@ const PORTS = [
 type PortVariable = (typeof PORTS)[number];
 export type Ports = Readonly<Record<PortVariable, number>>;
 
-/** Where these ports are looked for: beside the range of private servers, of which a run that is started takes some itself. */
+/** First port of the search: outside the range of the private servers, of which a started run uses some. */
 const FIRST_PORT = Number(process.env['STACK_PORT'] ?? PRIVATE_PORTS.from) + PRIVATE_PORTS.count;
 
-/** Free ports of 127.0.0.1, all different, and none that the system hands out: they may be let go and taken again. */
+/** Different free ports of 127.0.0.1 outside the system's ephemeral range: they can be released and used again. */
 export async function freePorts(): Promise<Ports> {
   const found: [PortVariable, number][] = [];
   for (const variable of PORTS) found.push([variable, await freePort(FIRST_PORT)]);
@@ -54,17 +54,17 @@ export async function freePorts(): Promise<Ports> {
 }
 
 export interface StackOptions {
-  /** The checkout to start; this one unless told. */
+  /** The checkout to start; this one by default. */
   readonly root?: string;
   readonly dataDir: string;
   readonly ports: Ports;
-  /** On top of the own environment, without what that says of stores and of tests. Undefined takes a variable away. */
+  /** Added to this environment, from which variables of stores and tests are removed. Undefined removes a variable. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** `npm start`, or the launcher by itself. */
+  /** `npm start`, or the launcher alone. */
   readonly by?: 'npm' | 'node';
 }
 
-/** The longest wait of a create for its card: how soon a phone has one is the machine's affair. */
+/** The longest wait of a create for its card: delivery times depend on the machine. */
 export const CARD_WAIT = { RCS_DELIVERY_WAIT_MS: '8000' };
 
 const NOT_INHERITED = [
@@ -87,7 +87,7 @@ function environmentOf({ dataDir, ports, environment }: StackOptions): NodeJS.Pr
   };
 }
 
-/** A launcher that was started; it may still come up, or have failed. */
+/** A started launcher, which may still be starting or have failed. */
 export class Launcher {
   #output = '';
   #answer = '';
@@ -112,12 +112,12 @@ export class Launcher {
     return new Launcher(child, options);
   }
 
-  /** What it has said on its way. */
+  /** Its standard error so far. */
   get output(): string {
     return this.#output;
   }
 
-  /** What it has answered. */
+  /** Its standard output so far. */
   get answer(): string {
     return this.#answer;
   }
@@ -126,7 +126,7 @@ export class Launcher {
     return path.join(this.options.dataDir, 'quickstart.json');
   }
 
-  /** Settles when it is ready; rejects with all it said when it ends, or, stopped then, when it takes longer. */
+  /** Resolves when it is ready; rejects with its output when it ends or takes too long (it is stopped then). */
   async ready(withinMs: number): Promise<Stack> {
     const isReady = (): boolean => this.#answer.includes('Ctrl-C stops everything');
     const isUp = until('npm start is ready', withinMs, () => isReady() || this.child.exitCode !== null);
@@ -138,7 +138,7 @@ export class Launcher {
     return new Stack(this, JSON.parse(readFileSync(this.quickstartFile, 'utf8')) as Quickstart);
   }
 
-  /** Sends a signal to the launcher (or to npm) and waits for the end. */
+  /** Sends a signal to the launcher (or to npm) and waits for its end. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.child.kill(signal);
     return this.ended;
@@ -150,7 +150,7 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** The whole product, up and ready. */
+/** The whole product, ready. */
 export class Stack {
   readonly #agent: Agent;
   readonly simulatorUrl: string;
@@ -163,7 +163,7 @@ export class Stack {
     this.simulatorUrl = `http://127.0.0.1:${launcher.options.ports.SIMULATOR_HTTP_PORT}`;
   }
 
-  /** A call of the API over TLS with the local authority, with the quickstart key unless told otherwise. */
+  /** Calls the API over TLS with the local authority, with the quickstart key unless another is given. */
   async api(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     pathname: string,
@@ -180,7 +180,7 @@ export class Stack {
     return { status: response.statusCode, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
   }
 
-  /** A call of the simulator's control surface. */
+  /** Calls the simulator's control surface. */
   async simulator(method: 'GET' | 'POST' | 'PUT', pathname: string, body?: object): Promise<Answer> {
     const response = await request(`${this.simulatorUrl}${pathname}`, {
       method,
@@ -201,7 +201,7 @@ export interface RunningProcess {
   readonly command: string;
 }
 
-/** Processes of a run, alive or waiting to be collected no longer: those that have its data directory in their environment or arguments. */
+/** Living processes of a run: those with its data directory in their environment or arguments. */
 export function runningOf(dataDir: string): RunningProcess[] {
   const own = String(process.pid);
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== own);
@@ -212,10 +212,10 @@ export function runningOf(dataDir: string): RunningProcess[] {
   });
 }
 
-/** The commands of the same. */
+/** The command lines of these processes. */
 export const processesOf = (dataDir: string): string[] => runningOf(dataDir).map(({ command }) => command);
 
-/** Nothing of a process that is not ours, or that has gone since it was listed. */
+/** Empty for a process of another user, or one that has ended since it was listed. */
 function saidOf(pid: string, file: 'cmdline' | 'environ'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
@@ -224,13 +224,13 @@ function saidOf(pid: string, file: 'cmdline' | 'environ'): string {
   }
 }
 
-/** A folder that goes when the test is over. */
+/** A folder that is removed after the test. */
 export function temporaryFolder(): { readonly folder: string; remove(): void } {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-e2e-'));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** The sources as a clone would have them: nothing installed, nothing built. */
+/** The sources as in a fresh clone: nothing installed, nothing built. */
 export function copyOfSources(target: string): void {
   cpSync(ROOT, target, { recursive: true, filter: (source) => !MADE_HERE.has(path.relative(ROOT, source)) });
 }

@@ -1,6 +1,6 @@
 const POLL_MS = 50;
 
-/** Waits for the thing itself: asks again every 50 ms, and fails with its name when the deadline has passed. */
+/** Polls a condition every 50 ms until it holds; fails with its name after the deadline. */
 export async function until(what: string, deadlineMs: number, holds: () => Promise<boolean> | boolean): Promise<void> {
   const endsAt = performance.now() + deadlineMs;
   while (!(await holds())) {

@@ -10,15 +10,15 @@ const PORT_IN_CAPTURE = 2775;
 const US = '192.0.2.1';
 const THEM = '192.0.2.2';
 
-/** What tshark makes of a capture. */
+/** tshark's reading of a capture. */
 export interface Dissection {
-  /** Names of the commands that we sent, with how often. */
+  /** Names of the commands that we sent, each with its count. */
   readonly sentByUs: ReadonlyMap<string, number>;
-  /** What it calls malformed in our packets, a line each. */
+  /** The packets of ours that tshark calls malformed, one line each. */
   readonly malformedByUs: readonly string[];
 }
 
-/** A listener on one side of a line to a server, which writes down what goes over it. */
+/** Records the octets on one side of a connection to a server. */
 export class WireTap {
   readonly #conversations: { readonly pdus: CapturedPdu[]; readonly port: number }[] = [];
   readonly #server: net.Server;
@@ -37,7 +37,7 @@ export class WireTap {
     });
   }
 
-  /** Between a peer and the server at that port, of which one is ours. */
+  /** Between a peer and the server at that port; `weAre` says which of them is ours. */
   static async open(weAre: 'server' | 'client', target: number | (() => number)): Promise<WireTap> {
     const tap = new WireTap(weAre, typeof target === 'number' ? () => target : target);
     await new Promise<void>((resolve) => tap.#server.listen(0, '127.0.0.1', resolve));
@@ -55,7 +55,7 @@ export class WireTap {
     await closed;
   }
 
-  /** What went over the line so far, as tshark reads it. */
+  /** tshark's reading of the octets so far. */
   dissect(): Dissection {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-capture-'));
     const file = path.join(folder, 'capture.pcap');
@@ -97,7 +97,7 @@ export class WireTap {
   }
 }
 
-/** The fields of every packet of ours that the filter finds, a line a packet. */
+/** The fields of every packet of ours that matches the filter, one line a packet. */
 function tshark(file: string, filter: string, fields: readonly string[]): string[] {
   const { stdout, stderr, status } = spawnSync(
     findProgram('tshark') ?? 'tshark',

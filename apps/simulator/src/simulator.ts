@@ -14,24 +14,24 @@ import { servePages } from './pages/static-pages.js';
 import { systemClock } from './rbm/clock.js';
 import { PhoneProfiles } from './phone/phone-profile.js';
 import { RbmService } from './rbm/rbm.service.js';
-import { parseServiceAccount } from './rbm/token-desk.js';
+import { parseServiceAccount } from './rbm/access-token-issuer.js';
 import { SimulatorModule, type SimulatorParts } from './simulator.module.js';
 import { SmscServer } from './smsc/smsc.server.js';
 
-/** The control surface has no key: it is for this machine alone. */
+/** The control surface has no key: only this machine reaches it. */
 const HOST = '127.0.0.1';
-/** Signatures are over the octets of a body, not over what is read out of them. */
+/** Signatures are over the octets of a body, not over its parsed form. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as classes
 const OPTIONS: NestApplicationOptions = { rawBody: true };
 
-/** The simulator, up. */
+/** The running simulator. */
 export interface Simulator {
   readonly parts: SimulatorParts;
-  /** Its parts at the same time: none needs another to stop. */
+  /** Stops its parts concurrently; they do not depend on each other. */
   close(): Promise<void>;
 }
 
-/** Brings up the SMSC, the RBM service and the pages on the ports of the settings. */
+/** Starts the SMSC, the RBM service and the pages on the ports of the settings. */
 export async function openSimulator(
   settings: Readonly<SimulatorSettings>,
   log: (message: string) => void,

@@ -13,8 +13,8 @@ export interface Builds {
 type Which = keyof Builds;
 
 /**
- * Pairs after which both builds are restarted on empty databases: two processes of one build differ by a few per cent as
- * long as they run, and rows of one pair are swept during a later one.
+ * Pairs after which both builds are restarted on empty databases: two processes of one build differ by a few per cent
+ * throughout their life, and rows of one pair are swept during a later one.
  */
 const PAIRS_PER_START = 5;
 

@@ -38,7 +38,7 @@ const SECONDS = 5;
 const CREATE_PHONES = 4_000;
 const POLLED_SESSIONS = 4_000;
 const MESSAGES = 15_000;
-/** Of them; not measured. */
+/** The first messages of a run, which are not measured. */
 const RAMP_MESSAGES = 1_000;
 const CHECKS = 6_000;
 const WEBHOOKS = 12_000;

@@ -14,7 +14,7 @@ export interface OpenSession {
   readonly text: string;
 }
 
-/** The longest that the API allows (specification): a session is used within its own turn. */
+/** The API's maximum (specification): a session is used within its own turn. */
 const TTL_SECONDS = 300;
 const PHONES = 7_999_999;
 const BODY = /\?body=(.+)$/;
@@ -40,7 +40,7 @@ export const createBody = ({ demo }: Side, phone: string, webhookUrl: string | n
     metadata: { order: '12345', cart: 'a-17' },
   });
 
-/** Sends each request once, unmeasured; throws at the first refusal. Answers the bodies. */
+/** Sends each request once, unmeasured; throws at the first refusal. Returns the bodies. */
 export async function callEach(
   { name, controlPlane }: Side,
   apiKey: string,
@@ -64,7 +64,7 @@ interface OpenOptions {
   readonly webhookUrl?: (at: number) => string | null;
 }
 
-/** Opens sessions, each of another phone, by `POST /v1/verify`. `webhookUrl` is asked for each. */
+/** Opens sessions, each of another phone, by `POST /v1/verify`. Calls `webhookUrl` for each. */
 export async function openSessions(
   side: Side,
   count: number,

@@ -1,6 +1,6 @@
 import { PlainCaller } from './plain-https.js';
 
-/** Sends each request once, and is not measured: it prepares what a load needs through the API of the product. */
+/** Sends each request once, unmeasured: it prepares a load through the product's API. */
 export interface CallsTask {
   readonly port: number;
   readonly apiKey: string;

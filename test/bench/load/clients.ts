@@ -4,8 +4,8 @@ import { atRate, measureOf } from './pace.js';
 import { type Answer, PlainCaller } from './plain-https.js';
 
 /**
- * Creates at a steady rate all the while, which ask for no card; after some time of that a crowd of others comes, whose
- * cards do not arrive, and waits. Everything is sent by this one process, so that both know what the other did when.
+ * Sends creates without cards at a constant rate; after some time also many creates that wait for cards which do not
+ * arrive. One process sends both, so that their times can be compared.
  */
 export interface ClientsTask {
   readonly port: number;
@@ -13,27 +13,27 @@ export interface ClientsTask {
   readonly perSecond: number;
   /** In rotation. */
   readonly bodies: readonly string[];
-  /** How long there is no crowd; the first second of it is not counted. */
+  /** Duration without waiting creates; its first second is not counted. */
   readonly aloneSeconds: number;
   readonly clients: readonly string[];
-  /** In this time the crowd comes … */
+  /** Duration in which the waiting creates are sent … */
   readonly gatherSeconds: number;
-  /** … and so long each of it waits. */
+  /** … and the time that each of them waits. */
   readonly waitSeconds: number;
 }
 
 export interface ClientsFigure {
   readonly alone: Measure;
   readonly beside: Measure;
-  /** How many of the crowd waited all the while that `beside` was measured. */
+  /** Creates that waited during the whole measurement of `beside`. */
   readonly waited: number;
 }
 
 const CONNECTIONS = 64;
 const WARM_UP_MS = 1_000;
-/** From the last of the crowd until its card is on its way. */
+/** From the last waiting create until its card is sent. */
 const SETTLE_MS = 500;
-/** A create that was held back for less did not wait for its card. */
+/** A create that was held for a smaller share did not wait for its card. */
 const WAITED_SHARE = 0.9;
 const MS_PER_SECOND = 1_000;
 
@@ -45,7 +45,7 @@ interface Seen {
 
 const isFallback = ({ status, body }: Answer): boolean => status === 200 && body.includes('"channel":"sms_fallback"');
 
-/** Sends at a rate and remembers what came of each; every entry is there once all are answered. */
+/** Sends at a rate and records each result; resolves when all are answered. */
 async function sendAll(
   caller: PlainCaller,
   perSecond: number,

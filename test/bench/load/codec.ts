@@ -2,7 +2,7 @@ import { decodePdu, encodePdu } from '@countersign/smpp/codec';
 import { deliverSm, octetsTlv, submitSm, textTlv, type MessagePdu } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 
-/** Encodes and decodes the same PDUs with both codecs, each for the time given, taking turns. */
+/** Encodes and decodes the same PDUs with both codecs, alternating, each for the given time. */
 export interface CodecTask {
   readonly seconds: number;
 }
@@ -41,7 +41,7 @@ const receipt: MessagePdu = {
   sequence: 1,
 };
 
-/** Runs a second: as often as it can within the time, in chunks, so that the clock costs nothing. */
+/** Runs per second, in chunks, so that reading the clock costs nothing. */
 function timesPerSecond(seconds: number, work: () => unknown): number {
   const startedMs = performance.now();
   let [done, kept, elapsedMs] = [0, 0, 0];

@@ -2,7 +2,7 @@ const HEADER_OCTETS = 16;
 export const COMMAND = { submit: 4, bindTransceiver: 9 } as const;
 export const RESPONSE = 0x8000_0000;
 
-/** Cuts a stream into PDUs and reads nothing of them but the header: what measures must cost less than what is measured. */
+/** Splits a stream into PDUs and parses only their headers: the generator must cost less than the subject. */
 export class Frames {
   #pending: Buffer = Buffer.alloc(0);
 
@@ -21,7 +21,7 @@ export class Frames {
   }
 }
 
-/** A PDU from its body; responses have the bit 31 in their command. */
+/** A PDU with the given body; bit 31 of the command marks a response. */
 export function frame(command: number, sequence: number, body = '', status = 0): Buffer {
   const octets = Buffer.alloc(HEADER_OCTETS + body.length);
   octets.writeUInt32BE(octets.length, 0);
@@ -35,7 +35,7 @@ export function frame(command: number, sequence: number, body = '', status = 0):
 /** ESM class, protocol, priority, two empty times, registered delivery, replace, data coding, default message. */
 const SUBMIT_MIDDLE = '\0\0\0\0\0\0\0\0\0';
 
-/** A submit_sm of GSM characters that are ASCII, from an international number to ours. */
+/** A submit_sm with GSM characters that are ASCII, from an international number to the product's. */
 export function submitFrame(source: string, text: string, sequence: number): Buffer {
   const addresses = `\0\x01\x01${source}\0\x01\x0114155550199\0`;
   return frame(COMMAND.submit, sequence, `${addresses}${SUBMIT_MIDDLE}${String.fromCharCode(text.length)}${text}`);

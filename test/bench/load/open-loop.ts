@@ -9,17 +9,17 @@ export interface Pace {
   readonly perSecond: number;
   /** Requests in all, those of the ramp included. */
   readonly count: number;
-  /** The first so many requests are not measured; fewer than `count`. */
+  /** Number of first requests that are not measured; less than `count`. */
   readonly ramp: number;
 }
 
-/** Sends request number `at`, from 0; `onAnswer` takes whether the answer is the right one. */
+/** Sends request number `at`, from 0; calls `onAnswer` with whether the answer is right. */
 export type Send = (at: number, onAnswer: (well: boolean) => void) => void;
 
-/** From the last request. */
+/** Counted from the last request. */
 const ANSWER_DEADLINE_MS = 60_000;
 
-/** Counts answers and settles when all of `count` have arrived. */
+/** Counts answers; resolves when all of `count` have arrived. */
 class Answers {
   readonly latenciesMs: number[] = [];
   errors = 0;

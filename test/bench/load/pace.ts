@@ -8,8 +8,8 @@ const RAMP_MS = 500;
 const MS_PER_SECOND = 1_000;
 
 /**
- * Keeps `inFlight` requests unanswered until the window has been open for the time given; it opens after a ramp. `send`
- * calls back when its request is answered, and says whether it was answered well.
+ * Keeps `inFlight` requests unanswered until the window has been open for the given time; it opens after a ramp. `send`
+ * calls back with whether its answer is right.
  */
 export async function keepUnderWay(
   inFlight: number,
@@ -36,8 +36,8 @@ export async function keepUnderWay(
 }
 
 /**
- * Calls `send` with 0, 1, 2, … at a steady rate, whether or not earlier ones were answered, and resolves when all are
- * sent. `dueMs` (of `performance.now`) is when it should have gone out: whoever counts from it hides no queue.
+ * Calls `send` with 0, 1, 2, … at a constant rate, whether or not earlier requests are answered; resolves when all are
+ * sent. `dueMs` (of `performance.now`) is the due time: latencies from it include queueing.
  */
 export async function atRate(
   perSecond: number,
@@ -56,7 +56,7 @@ export async function atRate(
   }
 }
 
-/** What requests at a rate saw: their latencies, and how many went wrong. */
+/** The latencies and the number of errors of requests at a rate. */
 export function measureOf(latenciesMs: readonly number[], errors: number, seconds: number): Measure {
   const sorted = [...latenciesMs].sort((a, b) => a - b);
   return {

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { Frames, RESPONSE } from './frames.js';
 
-/** An end of a link that costs next to nothing: a plain socket, frames made beforehand, one write for all of a moment. */
+/** A cheap end of a link: a plain socket, prepared frames, one write for all frames of a moment. */
 export class PlainEnd {
   readonly #waiting = new Map<number, (well: boolean) => void>();
   #batch: Buffer[] = [];
 
-  /** `frames` has read of the socket so far. */
+  /** `frames` has parsed the socket's octets so far. */
   constructor(
     private readonly socket: Socket,
     frames = new Frames(),
@@ -20,7 +20,7 @@ export class PlainEnd {
     );
   }
 
-  /** Sends a request of that sequence number; calls back when it is answered, and says whether with status 0. */
+  /** Sends a request with that sequence number; calls back with whether its answer has status 0. */
   request(sequence: number, octets: Buffer, onAnswer: (well: boolean) => void): void {
     this.#waiting.set(sequence, onAnswer);
     if (this.#batch.push(octets) === 1) queueMicrotask(() => this.#flush());

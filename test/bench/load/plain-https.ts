@@ -11,11 +11,11 @@ type OnAnswer = (answer: Answer) => void;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const STATUS_AT = 'HTTP/1.1 '.length;
 const LOST: Answer = { status: 0, body: '' };
-/** Longer than any answer may take; a connection that is silent for it is given up. */
+/** Longer than any answer may take; a connection that is silent for this time is closed. */
 const SILENCE_MS = 30_000;
 const HANDSHAKES_AT_ONCE = 50;
 
-/** One keep-alive connection, one request at a time; it reads of the answer what is needed and no more. */
+/** One keep-alive connection, one request at a time; parses only the needed parts of the answer. */
 class PlainConnection {
   #pending: Buffer = Buffer.alloc(0);
   #onAnswer: OnAnswer | null = null;
@@ -59,8 +59,7 @@ class PlainConnection {
 }
 
 /**
- * A caller that costs next to nothing: keep-alive connections over TLS 1.3, opened beforehand; requests that find none of
- * them free wait their turn.
+ * A cheap HTTPS client: keep-alive connections over TLS 1.3, opened beforehand; requests wait for a free connection.
  */
 export class PlainCaller {
   readonly #free: PlainConnection[] = [];
@@ -126,7 +125,7 @@ export class PlainCaller {
     this.#free.push(connection);
   }
 
-  /** Requests that wait when the last connection is lost are lost with it. */
+  /** Requests that wait when the last connection is lost fail with it. */
   #forget(connection: PlainConnection): void {
     this.#all.delete(connection);
     const at = this.#free.indexOf(connection);

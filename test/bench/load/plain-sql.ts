@@ -4,7 +4,7 @@ import type { PlainStatement } from '../plain-rows.js';
 import type { Measure } from '../report.js';
 import { keepUnderWay } from './pace.js';
 
-/** The transactions, one statement at a time, on so many connections. */
+/** Runs the transactions, one statement at a time, on the given number of connections. */
 export interface PlainSqlTask {
   readonly databaseUrl: string;
   readonly transactions: readonly (readonly PlainStatement[])[];
@@ -18,7 +18,7 @@ interface Answered {
   readonly digest: string;
 }
 
-/** Values are of the statement's own `:id` or `:digest`: none has both. */
+/** A statement uses either `:id` or `:digest`, never both. */
 function prepared({ sql }: PlainStatement, name: string, { id, digest }: Answered): pg.QueryConfig {
   const text = sql.replaceAll(/:(?:id|digest)\b/g, '$1');
   if (text === sql) return { name, text };

@@ -2,19 +2,19 @@ import { Agent, request } from 'undici';
 import { CpuMeter } from '../cpu/meter.js';
 import type { CpuMicros } from '../cpu/use.js';
 
-/** The least that can be done for a webhook: `undici`, posting one body again and again, so many at a time to each URL. */
+/** The baseline of webhooks: `undici` posts one body repeatedly, with a fixed concurrency to each URL. */
 export interface PostsTask {
   readonly urls: readonly string[];
   readonly perUrl: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** In all; each has an id of its own. */
+  /** Total number; each has an id of its own. */
   readonly count: number;
 }
 
 export interface PostsFigure {
   readonly errors: number;
-  /** Of this process, which is the baseline itself. */
+  /** CPU time of this process, which is the baseline itself. */
   readonly micros: CpuMicros;
 }
 
@@ -22,7 +22,7 @@ async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<P
   const meter = new CpuMeter([], 'baseline').start();
   const dispatcher = new Agent({ connections: perUrl, pipelining: 1 });
   let [sent, errors] = [0, 0];
-  const lane = async (url: string): Promise<void> => {
+  const postRepeatedly = async (url: string): Promise<void> => {
     while (sent < count) {
       sent += 1;
       const own = { ...headers, 'webhook-id': `bare_${sent}` };
@@ -31,7 +31,7 @@ async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<P
       if (answer.statusCode !== 200) errors += 1;
     }
   };
-  await Promise.all(urls.flatMap((url) => Array.from({ length: perUrl }, () => lane(url))));
+  await Promise.all(urls.flatMap((url) => Array.from({ length: perUrl }, () => postRepeatedly(url))));
   const micros = meter.stop();
   await dispatcher.close();
   return { errors, micros };

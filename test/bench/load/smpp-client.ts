@@ -8,7 +8,7 @@ import { COMMAND, frame } from './frames.js';
 import { keepUnderWay } from './pace.js';
 import { PlainEnd } from './plain-end.js';
 
-/** Sends codes by one connection, `window` of them unanswered at a time. */
+/** Sends codes over one connection, `window` of them unanswered at a time. */
 export interface ClientTask {
   readonly stack: 'ours' | 'npm' | 'plain';
   readonly port: number;
@@ -59,7 +59,7 @@ async function npm({ port, window, seconds }: ClientTask): Promise<Measure> {
   return measure;
 }
 
-/** Plain sockets: what the machine and the carrier give at best. */
+/** Plain sockets: the upper bound of the machine and the carrier. */
 async function plain({ port, window, seconds }: ClientTask): Promise<Measure> {
   const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');

@@ -8,7 +8,7 @@ import { COMMAND, Frames, frame, RESPONSE } from './frames.js';
 import { keepUnderWay } from './pace.js';
 import { PlainEnd } from './plain-end.js';
 
-/** Starts a client of that stack, lets it bind, and sends it MOs, `window` of them unanswered at a time. */
+/** Starts a client of that stack, waits for its bind, and sends it MOs, `window` of them unanswered at a time. */
 export interface DeliverTask {
   readonly stack: 'ours' | 'npm';
   readonly window: number;

@@ -16,8 +16,8 @@ export interface SmppTask {
   readonly window: number;
   readonly messages: readonly { readonly source: string; readonly text: string }[];
   /**
-   * The first so many answers (requests, at a constant rate) are not measured: a pool that was idle opens its connections
-   * to PostgreSQL anew.
+   * Number of first answers (requests, at a constant rate) that are not measured: an idle pool opens its connections to
+   * PostgreSQL again.
    */
   readonly ramp?: number;
   /** Over all links: requests are sent when they are due (open loop), however many are unanswered. */
@@ -46,7 +46,7 @@ const submit = (source: string, text: string, sequence: number): Buffer =>
     short_message: text,
   }).toBuffer();
 
-/** One link of plain sockets and frames made beforehand: the generator must cost less than what it measures. */
+/** One link of plain sockets and prepared frames: the generator must cost less than the subject. */
 class LoadLink {
   #answered = 0;
   #next = 0;
@@ -129,7 +129,7 @@ async function saturate(task: SmppTask, sockets: readonly net.Socket[]): Promise
   return window.measure();
 }
 
-/** The links take turns. */
+/** Sends over the links in turn. */
 function atRate(task: SmppTask, perSecond: number, sockets: readonly net.Socket[]): Promise<Measure> {
   const ends = sockets.map((socket) => new PlainEnd(socket));
   // Sequence numbers begin at 2: the bind took 1.

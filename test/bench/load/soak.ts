@@ -6,7 +6,7 @@ import { STATUS, submitSm } from '@countersign/smpp/pdu';
 import { meteredLink } from '../metered-link.js';
 import { median } from '../statistics.js';
 
-/** Sends to a carrier that tries its patience for that long, and connects again whenever the link is gone. */
+/** Sends to a faulty carrier for the given time and reconnects whenever the link is lost. */
 export interface SoakTask {
   readonly port: number;
   readonly seconds: number;
@@ -17,15 +17,15 @@ export interface SoakFigure {
   readonly throttled: number;
   readonly unanswered: number;
   readonly connections: number;
-  /** Resident set: the median of the second quarter of the time, and of the last. */
+  /** Resident set: the medians of the second and of the last quarter of the time. */
   readonly earlyMiB: number;
   readonly lateMiB: number;
 }
 
 const WINDOW = 50;
-/** More than the window: the rest waits in the link. */
+/** More than the window: the rest waits in the link's queue. */
 const UNDER_WAY = 500;
-/** Shorter than a gateway's, so that a mute carrier is given up many times within one soak. */
+/** Shorter than a gateway's, so that a mute carrier causes many timeouts within one soak. */
 const RESPONSE_MS = 1_000;
 const SAMPLES = 200;
 const PAUSE_MS = 10;
@@ -56,8 +56,8 @@ async function bound(port: number): Promise<SmppLink | null> {
   }
 }
 
-/** One request after another by whatever link is there. */
-async function lane(link: () => SmppLink | null, untilMs: number): Promise<void> {
+/** Sends one request after another over the current link. */
+async function sendRepeatedly(link: () => SmppLink | null, untilMs: number): Promise<void> {
   const pdu = submitSm({ shortMessage: Buffer.from('042137 is your Acme code. Do not share it.') });
   while (performance.now() < untilMs) {
     const present = link();
@@ -93,7 +93,7 @@ async function run({ port, seconds }: SoakTask): Promise<SoakFigure> {
     () => samples.push(process.memoryUsage.rss() / OCTETS_PER_MIB),
     (seconds * 1_000) / SAMPLES,
   );
-  await Promise.all([connecting(), ...Array.from({ length: UNDER_WAY }, () => lane(() => link, untilMs))]);
+  await Promise.all([connecting(), ...Array.from({ length: UNDER_WAY }, () => sendRepeatedly(() => link, untilMs))]);
   clearInterval(sampling);
   const quarter = (which: number): readonly number[] =>
     samples.slice((samples.length * which) / 4, (samples.length * (which + 1)) / 4);

@@ -1,24 +1,24 @@
 import { WebSocket } from 'ws';
 import { quantile } from '../statistics.js';
 
-/** Opens sockets and keeps them; each listens to one channel, those of the list in turn. Null: none is asked for. */
+/** Opens sockets and keeps them; each subscribes to one channel of the list, in turn. Null: no subscription. */
 export interface OpenOrder {
   readonly kind: 'open';
   readonly port: number;
   readonly apiKey: string;
   readonly channels: readonly string[] | null;
   readonly count: number;
-  /** Whatever is open by then is what there is. */
+  /** Time limit; the sockets that are open by then are used. */
   readonly withinSeconds: number;
 }
 
 export interface Opened {
   readonly open: number;
-  /** Why there are no more; null where all are there. */
+  /** Why fewer are open; null if all are open. */
   readonly fault: string | null;
 }
 
-/** Frames of events from now on, until so many have come. */
+/** Counts frames of events until the given number has arrived. */
 export interface WatchOrder {
   readonly kind: 'watch';
 }
@@ -29,14 +29,14 @@ export interface AwaitOrder {
   readonly withinSeconds: number;
 }
 
-/** What came; times are of the machine's clock. */
+/** The frames that arrived; times are of the machine's clock. */
 export interface Frames {
   readonly frames: number;
   /** From the first frame to the last. */
   readonly spanMs: number;
-  /** The same, of each event by itself, in all. */
+  /** The sum of the same span of each event. */
   readonly fanOutMs: number;
-  /** From the moment that the event tells to its frame. */
+  /** From the time in the event to its frame. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly octets: number;
@@ -67,7 +67,7 @@ function hear(data: Buffer): void {
   octets = data.length;
 }
 
-/** Settles once the socket listens; rejects with why it does not. */
+/** Resolves after the subscription; rejects with the error. */
 function openOne({ port, apiKey, channels }: OpenOrder, at: number): Promise<void> {
   const socket = new WebSocket(`wss://127.0.0.1:${port}/v1/realtime`, ['countersign.v1'], {
     headers: { authorization: `Bearer ${apiKey}` },
@@ -100,13 +100,13 @@ async function open(order: OpenOrder): Promise<Opened> {
   const untilMs = performance.now() + order.withinSeconds * MS_PER_SECOND;
   const faults: string[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const openSockets = async (): Promise<void> => {
     while (next < order.count && faults.length < MOST_FAULTS && performance.now() < untilMs) {
       next += 1;
       await openOne(order, next).catch((error: unknown) => faults.push(String(error)));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, openSockets));
   if (sockets.size >= order.count) return { open: sockets.size, fault: null };
   return { open: sockets.size, fault: faults[0] ?? `in ${order.withinSeconds} s` };
 }

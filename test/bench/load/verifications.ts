@@ -11,8 +11,8 @@ import { PlainEnd } from './plain-end.js';
 import { PlainCaller } from './plain-https.js';
 
 /**
- * Whole verifications: a create, the SMS that approves it, its webhook and its realtime event. So many are under way; each
- * is over when both were told, so that nothing can fall behind.
+ * Runs whole verifications: a create, the SMS that approves it, its webhook and its realtime event. A fixed number runs
+ * concurrently; each ends when both have arrived, so that no queue can grow.
  */
 export interface VerificationsTask {
   readonly port: number;
@@ -30,7 +30,7 @@ export interface VerificationsTask {
 const CONNECTIONS = 64;
 const LINKS = 4;
 const RECEIVERS = 20;
-/** A verification that takes longer has gone wrong. */
+/** A verification that takes longer has failed. */
 const LONGEST_MS = 20_000;
 const TEXT = /\?body=([^"]+)"/;
 const ID = /"id":"(sess_[0-9A-Z]{26})"/;
@@ -42,7 +42,7 @@ interface Verification {
   event: boolean;
 }
 
-/** The verifications under way, by session. What is told of others is passed over. */
+/** The current verifications, by session. Events of other sessions are ignored. */
 class Ledger {
   readonly #open = new Map<string, Verification>();
 
@@ -51,7 +51,7 @@ class Ledger {
     this.#open.set(id, { done, timer, webhook: false, event: false });
   }
 
-  told(text: string, by: 'webhook' | 'event'): void {
+  recordArrival(text: string, by: 'webhook' | 'event'): void {
     const id = ID.exec(text)?.[1] ?? '';
     const verification = this.#open.get(id);
     if (verification === undefined) return;
@@ -74,7 +74,7 @@ async function receivers(ledger: Ledger): Promise<{ readonly urls: string[]; rea
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         response.writeHead(200).end();
-        ledger.told(Buffer.concat(chunks).toString(), 'webhook');
+        ledger.recordArrival(Buffer.concat(chunks).toString(), 'webhook');
       });
     }),
   );
@@ -89,7 +89,7 @@ async function receivers(ledger: Ledger): Promise<{ readonly urls: string[]; rea
   return { urls, close };
 }
 
-/** A subscription to everything of the account. */
+/** A subscription to the account's channel. */
 async function listen({ port, apiKey, accountId }: VerificationsTask, ledger: Ledger): Promise<WebSocket> {
   const socket = new WebSocket(`wss://127.0.0.1:${port}/v1/realtime`, ['countersign.v1'], {
     headers: { authorization: `Bearer ${apiKey}` },
@@ -100,7 +100,7 @@ async function listen({ port, apiKey, accountId }: VerificationsTask, ledger: Le
   const subscribed = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
       const text = data.toString();
-      if (text.startsWith('{"type":"event"')) ledger.told(text, 'event');
+      if (text.startsWith('{"type":"event"')) ledger.recordArrival(text, 'event');
       else if (text.startsWith('{"type":"subscribed"')) resolve();
     });
   });
@@ -126,7 +126,7 @@ async function bound({ smpp: { port, systemId, password } }: VerificationsTask):
   return socket;
 }
 
-/** The links by which phones send, taking turns. */
+/** The links over which phones send, in turn. */
 class Phones {
   #sequence = 1;
 

@@ -44,7 +44,7 @@ export class LoadWindow {
     if (this.#latenciesMs.length < MAX_LATENCIES) this.#latenciesMs.push(latencyMs);
   }
 
-  /** A request that got no answer. */
+  /** A request without an answer. */
   failed(): void {
     if (this.#state === 'open') this.#errors += 1;
   }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 
 /**
- * The baseline of every HTTPS section: Fastify with nothing of ours, over the same TLS, reading JSON and answering a
- * fixed body of the size that the product answers.
+ * The baseline of every HTTPS section: bare Fastify over the same TLS, parsing JSON and answering a fixed body of the
+ * size of the product's answer.
  */
 const environment = (name: string): string => {
   const value = process.env[name];

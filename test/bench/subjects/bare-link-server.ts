@@ -2,7 +2,7 @@ import net from 'node:net';
 import { SmppLink } from '@countersign/smpp/link';
 import { STATUS } from '@countersign/smpp/pdu';
 
-/** Our session layer alone, every check and timer on: it answers each submit_sm at once and stores nothing. */
+/** The session layer alone, every check and timer on: it answers each submit_sm at once and stores nothing. */
 const answer = Promise.resolve({ status: STATUS.ESME_ROK, messageId: '1' });
 
 const server = net.createServer((socket) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import https from 'node:https';
 import { WebSocketServer } from 'ws';
 
-/** The baseline of realtime: `ws` over the same TLS with nothing of ours. A POST sends one frame to every socket. */
+/** The baseline of realtime: bare `ws` over the same TLS. A POST sends one frame to every socket. */
 const environment = (name: string): string => {
   const value = process.env[name];
   if (value === undefined) throw new Error(`${name} is not set`);

@@ -3,7 +3,7 @@ import { STATUS } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 import { meteredLink } from '../metered-link.js';
 
-/** A client that binds to PORT and answers every deliver_sm at once: ours, or npm `smpp`'s, as STACK says. */
+/** A client that binds to PORT and answers every deliver_sm at once: the product's or npm `smpp`'s, by STACK. */
 const port = Number(process.env['PORT']);
 const account = { system_id: 'bench', password: 'bench' };
 

@@ -2,7 +2,7 @@ import net from 'node:net';
 import { STATUS } from '@countersign/smpp/pdu';
 import { meteredLink } from '../metered-link.js';
 
-/** Our server side as the gateway runs it, metrics too: it answers each submit_sm at once and stores nothing. */
+/** The server side as in the gateway, with metrics: it answers each submit_sm at once and stores nothing. */
 const answer = { status: STATUS.ESME_ROK, messageId: '1' };
 
 const server = net.createServer({ noDelay: true }, (socket) => {

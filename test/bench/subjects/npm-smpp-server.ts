@@ -1,6 +1,6 @@
 import smpp from 'smpp';
 
-/** The baseline of inbound: npm `smpp`'s own server, which answers every submit_sm at once and stores nothing. */
+/** The baseline of inbound: the server of npm `smpp`, which answers every submit_sm at once and stores nothing. */
 const server = smpp.createServer((session) => {
   session.on('error', () => session.close());
   session.on('bind_transceiver', (pdu) => session.send(pdu.response()));

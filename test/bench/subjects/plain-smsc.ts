@@ -1,9 +1,9 @@
 import net from 'node:net';
 import { COMMAND, Frames, frame, RESPONSE } from '../load/frames.js';
 
-/** The other side of both clients: plain sockets that answer every submit_sm, after LATENCY_MS where that is set. */
+/** The peer of both clients: plain sockets that answer every submit_sm, after LATENCY_MS if set. */
 const LATENCY_MS = Number(process.env['LATENCY_MS'] ?? 0);
-/** Timers fire up to a millisecond late; the rest of the time is waited for in the loop. */
+/** Timers fire up to a millisecond late; the rest of the time is spent in a loop. */
 const TIMER_SLACK_MS = 1;
 
 function serve(socket: net.Socket): void {

@@ -4,8 +4,8 @@ import type { Arrivals, Orders } from '../receivers.js';
 import { quantile } from '../statistics.js';
 
 /**
- * Many receivers of webhooks in one process, each on a port of its own. They answer 200 at once, but for those that hang;
- * what arrived, and how long after its event, is told on PORT.
+ * Many receivers of webhooks in one process, each on a port of its own. They answer 200 at once, except for the hanging
+ * ones; PORT serves the arrivals and their latencies.
  */
 const RECEIVERS = Number(process.env['RECEIVERS']);
 const TIMESTAMP = /"timestamp":"([^"]+)"/;
@@ -25,7 +25,7 @@ let sample: Arrivals['sample'] = { body: '', headers: {} };
 
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
-/** Once for each event: a repeat is answered and not counted. */
+/** Once per event: a repeat is answered and not counted. */
 function note(at: number, request: http.IncomingMessage, body: string, firstOctetMs: number): void {
   const id = String(request.headers['webhook-id']);
   const host = hosts[at];
@@ -68,7 +68,7 @@ function listen(port: number, onRequest: http.RequestListener): Promise<number> 
   );
 }
 
-/** Forgets what arrived, lets go of what hung, and lets others hang from now on. */
+/** Resets the arrivals, answers the held requests, and sets the receivers that hang from now on. */
 function obey(orders: Orders): void {
   hanging = new Set(orders.hanging);
   for (const response of held.splice(0)) response.writeHead(200).end();

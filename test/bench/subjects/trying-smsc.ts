@@ -2,8 +2,8 @@ import net from 'node:net';
 import { COMMAND, Frames, frame, RESPONSE } from '../load/frames.js';
 
 /**
- * A carrier that tries the patience of a client, as MANNER says. mute: submits are never answered. slow: it reads a
- * little at a time. throttling: nine of ten submits are answered 0x58. dropping: the connection ends after 500 submits.
+ * A faulty carrier, by MANNER. mute: submits are never answered. slow: it reads a little at a time. throttling: nine of
+ * ten submits are answered 0x58. dropping: the connection ends after 500 submits.
  */
 const MANNER = process.env['MANNER'] ?? 'mute';
 const THROTTLED = 0x58;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adviceOn } from './advice.js';
 
-describe('what a person is told', () => {
+describe('the advice to a person', () => {
   it.each([
     [4, '4 attempts are left'],
     [1, '1 attempt is left'],
@@ -35,7 +35,7 @@ describe('what a person is told', () => {
     'UNREACHABLE',
     'OTHER_BROWSER',
     'A_CODE_OF_TOMORROW',
-  ])('says what to do next on %s', (code) => {
+  ])('has a next step on %s', (code) => {
     const { title, next } = adviceOn({ code });
     expect(title).not.toBe('');
     expect(next).toMatch(/[.:]$/);

@@ -1,17 +1,17 @@
-/** What went wrong, as the service or the way to it said it. */
+/** An error as the service, or the connection to it, reported it. */
 export interface Fault {
-  /** A code of the service (contract, Errors), or one of this shop. */
+  /** An error code of the service (contract, Errors) or of this shop. */
   readonly code: string;
   readonly retryAfterSeconds?: number | undefined;
   readonly attemptsRemaining?: number | undefined;
 }
 
-/** What a person at the shop is told: what happened, and what to do next. */
+/** The text that the shop shows: what happened, and what to do next. */
 export interface Advice {
   readonly code: string;
   readonly title: string;
   readonly next: string;
-  /** After so long the same thing may be tried again. */
+  /** Milliseconds until the same request may be repeated; null: not at all. */
   readonly retryInMs: number | null;
   readonly attemptsLeft: number | null;
 }

@@ -40,7 +40,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   SERVICE_UNAVAILABLE: 503,
 };
 
-/** A login as this browser is shown it: the link in the form that its phone takes. */
+/** A login as shown to its browser, with the link in the form that its phone accepts. */
 type ShownLogin = LoginView & {
   readonly sms: { readonly href: string; readonly number: string; readonly text: string } | null;
 };
@@ -50,7 +50,7 @@ interface Visit {
   readonly signIn: SignIn | null;
 }
 
-/** What the shop's page asks its own server, and where the service tells its verdicts. No key ever goes to the page. */
+/** The API of the shop's page, and the receiver of the service's webhooks. No API key is ever sent to the page. */
 @Controller('demo')
 export class DemoController {
   #streams = 0;
@@ -70,7 +70,7 @@ export class DemoController {
   ): Promise<Shown> {
     const phone = readTypedPhone(typed);
     if (phone === null) return problem(reply, { code: 'INVALID_PHONE' });
-    return this.#act(reply, agent, (desk) => desk.start({ phone, challenge, channel }));
+    return this.#act(reply, agent, (logins) => logins.start({ phone, challenge, channel }));
   }
 
   @Post('api/logins/:id/code')
@@ -79,7 +79,7 @@ export class DemoController {
     @Headers('user-agent') agent: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shown> {
-    return this.#act(reply, agent, (desk) => desk.sendCode(id));
+    return this.#act(reply, agent, (logins) => logins.sendCode(id));
   }
 
   @Post('api/logins/:id/check')
@@ -89,7 +89,7 @@ export class DemoController {
     @Headers('user-agent') agent: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shown> {
-    return this.#act(reply, agent, (desk) => desk.checkCode(id, code));
+    return this.#act(reply, agent, (logins) => logins.checkCode(id, code));
   }
 
   @Delete('api/logins/:id')
@@ -98,10 +98,10 @@ export class DemoController {
     @Headers('user-agent') agent: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shown> {
-    return this.#act(reply, agent, (desk) => desk.cancel(id));
+    return this.#act(reply, agent, (logins) => logins.cancel(id));
   }
 
-  /** The last step: the browser shows its secret, and is in or not. */
+  /** Last step: the browser presents its secret and is signed in or refused. */
   @Post('api/logins/:id/enter')
   async enter(
     @Param('id') id: string,
@@ -109,8 +109,8 @@ export class DemoController {
     @Headers('user-agent') agent: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shown> {
-    return this.#act(reply, agent, async (desk) => {
-      const entered = await desk.enter(id, secret);
+    return this.#act(reply, agent, async (logins) => {
+      const entered = await logins.enter(id, secret);
       if (entered.ok && entered.value.phase === 'signed_in') {
         reply.header('set-cookie', this.shop.signIns.add(signInOf(entered.value)));
       }
@@ -124,10 +124,10 @@ export class DemoController {
     reply.header('set-cookie', this.shop.signIns.remove(cookie));
   }
 
-  /** The text as a QR code: the browser gets a picture, as its policy allows no code in the page. */
+  /** The text as a QR code: an image, because the page's policy allows no generated code. */
   @Get('api/logins/:id/qr.svg')
   qr(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): string {
-    const uri = this.shop.account?.desk.book.find(id)?.fallbackUri ?? null;
+    const uri = this.shop.account?.logins.store.find(id)?.fallbackUri ?? null;
     if (uri === null) throw new Refusal(404, 'NOT_FOUND', 'there is nothing to scan');
     reply.type('image/svg+xml').header('cache-control', 'no-store');
     return qrSvg(smsQrText(uri));
@@ -135,24 +135,24 @@ export class DemoController {
 
   @Get('api/logins/:id/events')
   watch(@Param('id') id: string, @Headers('user-agent') agent: string | undefined, @Res() reply: FastifyReply): void {
-    const desk = this.shop.account?.desk;
-    if (desk === undefined) throw new Refusal(503, 'NO_ACCOUNT', 'the shop has no account');
+    const logins = this.shop.account?.logins;
+    if (logins === undefined) throw new Refusal(503, 'NO_ACCOUNT', 'the shop has no account');
     if (this.#streams >= MOST_STREAMS) throw new Refusal(503, 'SERVICE_UNAVAILABLE', 'too many pages are open');
     reply.hijack();
     this.#streams += 1;
     reply.raw.once('close', () => (this.#streams -= 1));
-    streamLogin(reply.raw, desk, id, (login) => shown(login, agent));
+    streamLogin(reply.raw, logins, id, (login) => shown(login, agent));
   }
 
-  /** What cannot be read is refused; what is none of the shop's business is taken all the same. */
+  /** Unreadable webhooks are refused; readable ones of unknown sessions are acknowledged. */
   @Post('webhook')
   @HttpCode(204)
-  async hear(@Req() request: RawBodyRequest<FastifyRequest>): Promise<void> {
+  async receiveWebhook(@Req() request: RawBodyRequest<FastifyRequest>): Promise<void> {
     const { account } = this.shop;
     if (account === null) throw new Refusal(503, 'NO_ACCOUNT', 'the shop has no account');
     try {
       const event = await verifyWebhook(request.rawBody ?? '', request.headers, account.webhookSecret);
-      if (tellsAnEnd(event)) account.desk.hear(event.data);
+      if (hasSession(event)) account.logins.applyWebhook(event.data);
     } catch (error) {
       if (error instanceof WebhookVerificationError) throw new Refusal(400, 'MALFORMED_REQUEST', error.message);
       throw error;
@@ -162,18 +162,18 @@ export class DemoController {
   async #act(
     reply: FastifyReply,
     agent: string | undefined,
-    act: (desk: LoginService) => Promise<Answer<Login>>,
+    act: (logins: LoginService) => Promise<Answer<Login>>,
   ): Promise<Shown> {
     reply.status(200).header('cache-control', 'no-store');
-    const desk = this.shop.account?.desk;
-    if (desk === undefined) return problem(reply, { code: 'NO_ACCOUNT' });
-    const result = await act(desk);
+    const logins = this.shop.account?.logins;
+    if (logins === undefined) return problem(reply, { code: 'NO_ACCOUNT' });
+    const result = await act(logins);
     return result.ok ? { login: shown(result.value, agent) } : problem(reply, result.fault);
   }
 }
 
 /** Events whose data is the Session. */
-function tellsAnEnd(event: WebhookEvent): event is CompletedEvent | EndedEvent {
+function hasSession(event: WebhookEvent): event is CompletedEvent | EndedEvent {
   return ENDINGS.has(event.type);
 }
 

@@ -2,7 +2,7 @@ import { IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator'
 
 /** Body of `POST /demo/api/logins`. */
 export class StartLogin {
-  /** As it was typed. */
+  /** As typed by the person. */
   @IsString()
   @MaxLength(64)
   readonly phone!: string;

@@ -3,33 +3,33 @@ import { openEventStream } from '../http/event-stream.js';
 import type { Login } from './login.js';
 import type { LoginService } from './login.service.js';
 
-const ASK_EVERY_MS = 2_000;
+const POLL_EVERY_MS = 2_000;
 
 /**
- * A login as it becomes, as server-sent events: `login` with the view, first as it is now; `gone` when the shop does not
- * know it, after which nobody need come back. While somebody listens and the login waits, the service is asked every 2 s,
- * for webhooks can be late.
+ * A login's changes as server-sent events: `login` with the view, first the current one; `gone` when the shop does not
+ * know the login, after which clients need not reconnect. While a client is connected and the login waits, the service
+ * is polled every 2 s, because webhooks can be late.
  */
 export function streamLogin(
   stream: ServerResponse,
-  desk: LoginService,
+  logins: LoginService,
   id: string,
   render: (login: Login) => unknown,
 ): void {
-  const tell = openEventStream(stream);
-  const login = desk.book.find(id);
+  const send = openEventStream(stream);
+  const login = logins.store.find(id);
   if (login === null) {
-    tell('gone', {});
+    send('gone', {});
     stream.end();
     return;
   }
-  tell('login', render(login));
-  const changes = desk.book.changes.subscribe((changed) => {
-    if (changed.id === id) tell('login', render(changed));
+  send('login', render(login));
+  const changes = logins.store.changes.subscribe((changed) => {
+    if (changed.id === id) send('login', render(changed));
   });
-  const asking = setInterval(() => void desk.refresh(id), ASK_EVERY_MS);
+  const polling = setInterval(() => void logins.refresh(id), POLL_EVERY_MS);
   stream.once('close', () => {
-    clearInterval(asking);
+    clearInterval(polling);
     changes.unsubscribe();
   });
 }

@@ -19,20 +19,20 @@ import {
   type Login,
   openLogin,
   type SessionFacts,
-  told,
+  applySession,
 } from './login.js';
 import type { LoginStore } from './login.store.js';
 
-/** What the shop asks of the service. */
+/** The operations of the service that the shop uses. */
 export type Verifier = Pick<CountersignClient, 'create' | 'find' | 'cancel' | 'sendSms' | 'check'>;
 
 export interface LoginServiceOptions {
   readonly verifier: Verifier;
   readonly accountId: string;
   readonly brandId: string;
-  /** Where verdicts are told to. */
+  /** The URL for webhooks of the shop's sessions. */
   readonly webhookUrl: string;
-  readonly book: LoginStore;
+  readonly store: LoginStore;
   readonly now: () => number;
 }
 
@@ -52,23 +52,23 @@ const GONE: Fault = { code: 'LOGIN_NOT_FOUND' };
 const FULL: Fault = { code: 'TOO_MANY_LOGINS', retryAfterSeconds: 60 };
 const LOGIN_ID_OCTETS = 18;
 
-/** The shop's backend: opens sessions, hears verdicts and lets people in (specification 4.7). */
+/** The shop's backend: opens sessions, receives their results and signs browsers in (specification 4.7). */
 export class LoginService {
   readonly #asking = new Map<string, Promise<void>>();
 
   constructor(private readonly options: LoginServiceOptions) {}
 
-  get book(): LoginStore {
-    return this.options.book;
+  get store(): LoginStore {
+    return this.options.store;
   }
 
   async start(request: LoginRequest): Promise<Answer<Login>> {
-    const { book, now } = this.options;
-    if (!book.hasRoom(now())) return refusal(FULL);
+    const { store, now } = this.options;
+    if (!store.hasRoom(now())) return refusal(FULL);
     return this.#asked(async () => {
       const session = await this.#create(request);
       const login = openLogin(randomBytes(LOGIN_ID_OCTETS).toString('base64url'), session, now());
-      return book.add(login, now()) ? answer(login) : refusal(FULL);
+      return store.add(login, now()) ? answer(login) : refusal(FULL);
     });
   }
 
@@ -79,10 +79,10 @@ export class LoginService {
       } catch (error) {
         const { retryAfterSeconds } = faultOf(error);
         const until = this.options.now() + (retryAfterSeconds ?? 0) * 1_000;
-        this.book.change(id, (login) => codeWaits(login, until));
+        this.store.change(id, (login) => codeWaits(login, until));
         throw error;
       }
-      return this.book.change(id, (login) => codeSent(login, this.options.now()));
+      return this.store.change(id, (login) => codeSent(login, this.options.now()));
     });
   }
 
@@ -92,44 +92,46 @@ export class LoginService {
         await this.options.verifier.check(sessionId, code);
       } catch (error) {
         const { attemptsRemaining } = faultOf(error);
-        if (attemptsRemaining !== undefined) this.book.change(id, (login) => codeWrong(login, attemptsRemaining));
+        if (attemptsRemaining !== undefined) this.store.change(id, (login) => codeWrong(login, attemptsRemaining));
         throw error;
       }
-      return this.book.change(id, codeAccepted);
+      return this.store.change(id, codeAccepted);
     });
   }
 
-  /** The person gives up, or begins anew another way. The service is told; if it cannot be, the session runs out. */
+  /**
+   * The person cancels or starts again another way. The session is cancelled at the service; if that fails, it expires.
+   */
   async cancel(id: string): Promise<Answer<Login>> {
     return this.#onLogin(id, async ({ sessionId }) => {
       await this.options.verifier.cancel(sessionId);
-      return this.book.change(id, (login) => decide(login, 'cancelled'));
+      return this.store.change(id, (login) => decide(login, 'cancelled'));
     });
   }
 
-  /** Lets the browser in that holds the secret, if the service says, when it is asked now, that the session is approved. */
+  /** Signs in the browser that presents the secret, if the service now reports the session as approved. */
   async enter(id: string, secret: string): Promise<Answer<Login>> {
     return this.#onLogin(id, async ({ sessionId }) => {
       // Null: an expired session is not found (specification 4.2).
       const session = await this.options.verifier.find(sessionId);
       const matches = session !== null && (await verifySecret(secret, session.clientChallenge));
       const judgement = judge(session, matches);
-      if (session !== null) this.#tell(id, session);
-      if (judgement === 'other_browser') throw new Turned({ code: 'OTHER_BROWSER' });
-      if (judgement === 'pending') throw new Turned({ code: 'NOT_APPROVED' });
-      // A session lets somebody in once.
-      if (this.book.find(id)?.phase === 'signed_in') throw new Turned(GONE);
-      return this.book.change(id, (login) => decide(login, judgement));
+      if (session !== null) this.#applyToLogin(id, session);
+      if (judgement === 'other_browser') throw new SignInRefused({ code: 'OTHER_BROWSER' });
+      if (judgement === 'pending') throw new SignInRefused({ code: 'NOT_APPROVED' });
+      // A session signs in only once.
+      if (this.store.find(id)?.phase === 'signed_in') throw new SignInRefused(GONE);
+      return this.store.change(id, (login) => decide(login, judgement));
     });
   }
 
-  /** A webhook that was verified. Sessions of somebody else on the account are none of the shop's business. */
-  hear(session: Pick<SessionFacts, 'id' | 'status' | 'latencyMs'>): void {
-    const login = this.book.findBySession(session.id);
-    if (login !== null) this.#tell(login.id, session);
+  /** Applies a verified webhook. Sessions of other users of the account are ignored. */
+  applyWebhook(session: Pick<SessionFacts, 'id' | 'status' | 'latencyMs'>): void {
+    const login = this.store.findBySession(session.id);
+    if (login !== null) this.#applyToLogin(login.id, session);
   }
 
-  /** Asks the service, once at a time, for a login that still waits: webhooks may be late, or not come at all. */
+  /** Polls the service for a waiting login, one request at a time: webhooks may be late or lost. */
   async refresh(id: string): Promise<void> {
     const asking = this.#asking.get(id) ?? this.#refresh(id).finally(() => this.#asking.delete(id));
     this.#asking.set(id, asking);
@@ -137,23 +139,23 @@ export class LoginService {
   }
 
   async #refresh(id: string): Promise<void> {
-    const login = this.book.find(id);
+    const login = this.store.find(id);
     if (login?.phase !== 'waiting') return;
     try {
       const session = await this.options.verifier.find(login.sessionId);
-      if (session === null) this.book.change(id, (current) => decide(current, 'expired'));
-      else this.#tell(id, session);
+      if (session === null) this.store.change(id, (current) => decide(current, 'expired'));
+      else this.#applyToLogin(id, session);
     } catch {
-      // The service is away: the next time, or the clock, decides.
-      if (isOverdue(login, this.options.now())) this.book.change(id, (current) => decide(current, 'expired'));
+      // The service is unreachable: the next poll, or the deadline, decides.
+      if (isOverdue(login, this.options.now())) this.store.change(id, (current) => decide(current, 'expired'));
     }
   }
 
-  #tell(id: string, session: Pick<SessionFacts, 'status' | 'latencyMs'>): void {
-    this.book.change(id, (login) => told(login, session));
+  #applyToLogin(id: string, session: Pick<SessionFacts, 'status' | 'latencyMs'>): void {
+    this.store.change(id, (login) => applySession(login, session));
   }
 
-  /** Where webhooks to this machine are not allowed, the shop does without and asks. */
+  /** Where webhooks to this machine are not allowed, the shop only polls. */
   async #create({ phone, challenge, channel }: LoginRequest): Promise<SessionFacts> {
     const { verifier, accountId, brandId, webhookUrl } = this.options;
     const session: CreateSession = {
@@ -172,7 +174,7 @@ export class LoginService {
   }
 
   async #onLogin(id: string, act: (login: Login) => Promise<Login | null>): Promise<Answer<Login>> {
-    const login = this.book.find(id);
+    const login = this.store.find(id);
     if (login === null) return refusal(GONE);
     return this.#asked(async () => {
       const after = await act(login);
@@ -189,16 +191,16 @@ export class LoginService {
   }
 }
 
-/** Not let in, as against something that went wrong. */
-class Turned extends Error {
+/** The sign-in was refused, as opposed to a failure. */
+class SignInRefused extends Error {
   constructor(readonly fault: Fault) {
     super(fault.code);
   }
 }
 
-/** What is not the service's answer and not the lack of one is a fault of ours, and thrown on. */
+/** Rethrows anything but an error of the service or of the connection to it. */
 function faultOf(error: unknown): Fault {
-  if (error instanceof Turned) return error.fault;
+  if (error instanceof SignInRefused) return error.fault;
   if (error instanceof ApiError) {
     const attemptsRemaining = error instanceof InvalidCodeError ? error.attemptsRemaining : undefined;
     return { code: error.code, retryAfterSeconds: error.retryAfterSeconds, attemptsRemaining };

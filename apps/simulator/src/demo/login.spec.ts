@@ -13,7 +13,7 @@ import {
   openLogin,
   type Phase,
   type SessionFacts,
-  told,
+  applySession,
   viewOf,
 } from './login.js';
 
@@ -48,12 +48,12 @@ describe('the phases of a login', () => {
     expect(decide(opened(), 'accepted').phase).toBe('waiting');
   });
 
-  it('are set by what the service says, once', () => {
-    const approved = told(opened(), { status: 'approved', latencyMs: 2_340 });
+  it('are set by the answer of the service, once', () => {
+    const approved = applySession(opened(), { status: 'approved', latencyMs: 2_340 });
     expect(approved).toMatchObject({ phase: 'approved', latencyMs: 2_340 });
-    expect(told(approved, { status: 'denied' })).toBe(approved);
+    expect(applySession(approved, { status: 'denied' })).toBe(approved);
     const waiting = opened();
-    expect(told(waiting, { status: 'pending' })).toBe(waiting);
+    expect(applySession(waiting, { status: 'pending' })).toBe(waiting);
   });
 });
 
@@ -93,12 +93,12 @@ describe('a code', () => {
   });
 });
 
-describe('what the browser is shown', () => {
+describe('the view for the browser', () => {
   it('holds no id of the session', () => {
     expect(JSON.stringify(viewOf(opened(), NOW))).not.toContain('sess_');
   });
 
-  it('tells spans instead of times', () => {
+  it('has spans instead of times', () => {
     expect(viewOf(opened(), NOW + 30_000)).toMatchObject({ ttlMs: 90_000, expiresInMs: 60_000 });
     expect(viewOf(opened(), NOW + 100_000).expiresInMs).toBe(0);
   });
@@ -111,7 +111,7 @@ describe('what the browser is shown', () => {
   });
 });
 
-it('a login that nobody could be asked about is over some time after its end', () => {
+it('a login whose session could not be polled expires some time after its end', () => {
   expect(isOverdue(opened(), NOW + 90_000)).toBe(false);
   expect(isOverdue(opened(), NOW + 106_000)).toBe(true);
   expect(isOverdue(decide(opened(), 'approved'), NOW + 106_000)).toBe(false);

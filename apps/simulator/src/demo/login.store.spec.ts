@@ -20,44 +20,44 @@ const login = (name: string): Login =>
 
 describe('the book of logins', () => {
   it('finds a login by its own id and by its session', () => {
-    const book = new LoginStore(2);
-    expect(book.add(login('a'), NOW)).toBe(true);
-    expect(book.find('a')?.sessionId).toBe('sess_a');
-    expect(book.findBySession('sess_a')?.id).toBe('a');
-    expect(book.findBySession('sess_b')).toBeNull();
+    const store = new LoginStore(2);
+    expect(store.add(login('a'), NOW)).toBe(true);
+    expect(store.find('a')?.sessionId).toBe('sess_a');
+    expect(store.findBySession('sess_a')?.id).toBe('a');
+    expect(store.findBySession('sess_b')).toBeNull();
   });
 
   it('takes no more than it has room for while all may still be answered', () => {
-    const book = new LoginStore(2);
-    expect(['a', 'b', 'c'].map((name) => book.add(login(name), NOW))).toEqual([true, true, false]);
-    expect(book.hasRoom(NOW)).toBe(false);
-    expect(book.size).toBe(2);
+    const store = new LoginStore(2);
+    expect(['a', 'b', 'c'].map((name) => store.add(login(name), NOW))).toEqual([true, true, false]);
+    expect(store.hasRoom(NOW)).toBe(false);
+    expect(store.size).toBe(2);
   });
 
-  it('lets those that are over go when it is full', () => {
-    const book = new LoginStore(2);
-    book.add(login('a'), NOW);
-    book.add(login('b'), NOW);
-    book.change('a', (before) => decide(before, 'denied'));
-    expect(book.add(login('c'), NOW)).toBe(true);
-    expect([book.find('a'), book.findBySession('sess_a'), book.find('b')?.id]).toEqual([null, null, 'b']);
+  it('removes ended logins when it is full', () => {
+    const store = new LoginStore(2);
+    store.add(login('a'), NOW);
+    store.add(login('b'), NOW);
+    store.change('a', (before) => decide(before, 'denied'));
+    expect(store.add(login('c'), NOW)).toBe(true);
+    expect([store.find('a'), store.findBySession('sess_a'), store.find('b')?.id]).toEqual([null, null, 'b']);
   });
 
   it('forgets a login some minutes after its end', () => {
-    const book = new LoginStore(1);
-    book.add(login('a'), NOW);
-    expect(book.hasRoom(NOW + 10 * 60_000)).toBe(true);
-    expect(book.size).toBe(0);
+    const store = new LoginStore(1);
+    store.add(login('a'), NOW);
+    expect(store.hasRoom(NOW + 10 * 60_000)).toBe(true);
+    expect(store.size).toBe(0);
   });
 
-  it('tells of every change, and of nothing that changed nothing', () => {
-    const book = new LoginStore(1);
+  it('emits every change, and nothing for an event without a change', () => {
+    const store = new LoginStore(1);
     const heard: string[] = [];
-    book.changes.subscribe(({ phase }) => heard.push(phase));
-    book.add(login('a'), NOW);
-    book.change('a', (before) => before);
-    book.change('a', (before) => decide(before, 'approved'));
-    expect(book.change('b', (before) => decide(before, 'approved'))).toBeNull();
+    store.changes.subscribe(({ phase }) => heard.push(phase));
+    store.add(login('a'), NOW);
+    store.change('a', (before) => before);
+    store.change('a', (before) => decide(before, 'approved'));
+    expect(store.change('b', (before) => decide(before, 'approved'))).toBeNull();
     expect(heard).toEqual(['approved']);
   });
 });

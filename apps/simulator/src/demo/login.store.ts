@@ -1,14 +1,14 @@
 import { Subject } from 'rxjs';
 import type { Login } from './login.js';
 
-/** So long after its end a login can still be asked about. */
+/** Time after its end for which a login can still be read. */
 const KEPT_AFTER_END_MS = 5 * 60_000;
 
-/** The logins of this shop, in memory: at most so many, and none much longer than it can matter. */
+/** The logins of this shop, in memory, bounded in number and in age. */
 export class LoginStore {
   readonly #logins = new Map<string, Login>();
   readonly #idsBySession = new Map<string, string>();
-  /** Every login as it becomes. */
+  /** Emits every login after each change. */
   readonly changes = new Subject<Login>();
 
   constructor(private readonly limit: number) {}
@@ -17,7 +17,7 @@ export class LoginStore {
     return this.#logins.size;
   }
 
-  /** False when the book is full of logins that may still be answered. */
+  /** False when the store is full of logins that are not over. */
   add(login: Login, now: number): boolean {
     if (!this.hasRoom(now)) return false;
     this.#logins.set(login.id, login);
@@ -39,9 +39,9 @@ export class LoginStore {
   }
 
   /**
-   * Applies a change to the login as it is now, which is not as it was before the service answered.
+   * Applies a change to the current login, which may have changed while the service answered.
    *
-   * @returns the login after it, or null when it is not in the book any more
+   * @returns the login after the change, or null when the store does not have it any more
    */
   change(id: string, how: (login: Login) => Login): Login | null {
     const before = this.find(id);
@@ -62,7 +62,7 @@ export class LoginStore {
     if (this.#logins.size >= this.limit) this.#forgetEnded();
   }
 
-  /** Under pressure those that are over go first. */
+  /** When the store is full, ended logins are removed first. */
   #forgetEnded(): void {
     for (const { id, sessionId, phase } of this.#logins.values()) {
       if (phase === 'waiting' || phase === 'approved') continue;

@@ -1,4 +1,4 @@
-/** What this shop needs of a verification session (specification 2.1). */
+/** The fields of a verification session that this shop reads (specification 2.1). */
 export interface SessionFacts {
   readonly id: string;
   readonly status: 'pending' | Verdict;
@@ -11,13 +11,15 @@ export interface SessionFacts {
 }
 
 export type Verdict = 'approved' | 'expired' | 'denied' | 'cancelled';
-/** `accepted`: the session is approved and the browser that asked holds the secret (specification 4.7, step 3). */
+/**
+ * `accepted`: the session is approved and the browser that started it presented the secret (specification 4.7, step 3).
+ */
 export type LoginEvent = Verdict | 'accepted';
 export type Phase = 'waiting' | 'approved' | 'signed_in' | 'denied' | 'expired' | 'cancelled';
 
 const ENDED = { approved: null, accepted: null, denied: null, expired: null, cancelled: null } as const;
 
-/** Every phase with every event: the phase that follows, or null where nothing happens. */
+/** Every phase with every event: the next phase, or null for no change. */
 export const NEXT: Readonly<Record<Phase, Readonly<Record<LoginEvent, Phase | null>>>> = {
   waiting: { approved: 'approved', accepted: null, denied: 'denied', expired: 'expired', cancelled: 'cancelled' },
   approved: { ...ENDED, accepted: 'signed_in' },
@@ -27,14 +29,14 @@ export const NEXT: Readonly<Record<Phase, Readonly<Record<LoginEvent, Phase | nu
   cancelled: ENDED,
 };
 
-/** One attempt to sign in. Its id is known to the browser that began it; the session's id never leaves the server. */
+/** One attempt to sign in. Its browser knows its id; the session's id never leaves the server. */
 export interface Login {
   readonly id: string;
   readonly sessionId: string;
   readonly phone: string;
   readonly channel: 'rcs' | 'sms_fallback';
   readonly fallbackUri: string | null;
-  /** Two digits to pick on the card, where the brand matches numbers. */
+  /** Two digits to choose on the card, where the brand uses number matching. */
   readonly matchCode: string | null;
   readonly startedAt: number;
   readonly expiresAt: number;
@@ -47,15 +49,15 @@ export interface CodeState {
   readonly sends: number;
   readonly resendAt: number;
   readonly attemptsLeft: number;
-  /** The code was what approved. */
+  /** Whether the code approved the session. */
   readonly accepted: boolean;
 }
 
-/** Contract, OTP: sends of a session, the pause between them, wrong codes in all. */
+/** Contract, OTP: sends of a session, the pause between them, wrong codes in total. */
 const CODE_SENDS = 3;
 const RESEND_AFTER_MS = 30_000;
 const CODE_ATTEMPTS = 5;
-/** So long after its end a session that nobody could be asked about is taken as expired. */
+/** Time after its deadline after which a session that could not be polled counts as expired. */
 const OVERDUE_MS = 15_000;
 
 export function openLogin(id: string, session: SessionFacts, now: number): Login {
@@ -72,17 +74,17 @@ export function openLogin(id: string, session: SessionFacts, now: number): Login
     latencyMs: null,
     code: { sends: 0, resendAt: 0, attemptsLeft: CODE_ATTEMPTS, accepted: false },
   };
-  return told(opened, session);
+  return applySession(opened, session);
 }
 
-/** The same login when the event changes nothing. */
+/** Returns the same login when the event changes nothing. */
 export function decide(login: Login, event: LoginEvent): Login {
   const phase = NEXT[login.phase][event];
   return phase === null ? login : { ...login, phase };
 }
 
-/** What a webhook or a poll said. */
-export function told(login: Login, session: Pick<SessionFacts, 'status' | 'latencyMs'>): Login {
+/** Applies the session of a webhook or a poll. */
+export function applySession(login: Login, session: Pick<SessionFacts, 'status' | 'latencyMs'>): Login {
   if (session.status === 'pending') return login;
   const decided = decide(login, session.status);
   return decided === login ? login : { ...decided, latencyMs: session.latencyMs ?? null };
@@ -93,7 +95,7 @@ export function codeSent(login: Login, now: number): Login {
   return { ...login, code: { ...code, sends: code.sends + 1, resendAt: now + RESEND_AFTER_MS } };
 }
 
-/** A send was refused for a while: the next one is offered when that is over. */
+/** A send was refused for a while: the next one is offered after that time. */
 export function codeWaits(login: Login, until: number): Login {
   return { ...login, code: { ...login.code, resendAt: Math.max(login.code.resendAt, until) } };
 }
@@ -112,8 +114,8 @@ export function isOverdue(login: Login, now: number): boolean {
 }
 
 /**
- * The rule of specification 4.7, step 3, over the session as it was just fetched (null: there is none any more). Anything
- * else than an approved session and the secret that it was opened with is no sign-in.
+ * The rule of specification 4.7, step 3, over the session as just fetched (null: it does not exist any more). Only an
+ * approved session with the secret that it was opened with signs in.
  */
 export function judge(session: Pick<SessionFacts, 'status'> | null, secretMatches: boolean): Judgement {
   if (session === null) return 'expired';
@@ -123,7 +125,7 @@ export function judge(session: Pick<SessionFacts, 'status'> | null, secretMatche
 
 export type Judgement = LoginEvent | 'pending' | 'other_browser';
 
-/** What the browser is shown. Times are spans, since its clock is its own. */
+/** The login as shown to the browser. Times are spans, because the browser's clock may differ. */
 export interface LoginView {
   readonly id: string;
   readonly phase: Phase;

@@ -6,15 +6,15 @@ import { LoginStore } from './login.store.js';
 import { LoginService } from './login.service.js';
 import { SignIns } from './sign-ins.js';
 
-/** Logins and visitors that are kept in memory. */
+/** Maximum of logins and of sign-ins in memory. */
 const MOST_LOGINS = 1_000;
 const MOST_SIGN_INS = 1_000;
-/** A create may wait for a card to arrive; a person waits no longer than this. */
+/** A create may wait for a card's delivery; longest time that a person waits. */
 const CALL_TIMEOUT_MS = 15_000;
 
-/** What the launcher gave the shop: who it is with the service. */
+/** The shop's account at the service, from the launcher. */
 export interface ShopAccount {
-  readonly desk: LoginService;
+  readonly logins: LoginService;
   readonly webhookSecret: string;
   close(): Promise<void>;
 }
@@ -44,21 +44,21 @@ function accountOf(settings: Readonly<SimulatorSettings>): ShopAccount | null {
     apiKey: demoApiKey,
     fetch: through(agent),
     timeoutMs: CALL_TIMEOUT_MS,
-    // A person is told to wait instead.
+    // The page asks the person to wait instead.
     maxRetryAfterSeconds: 1,
   });
-  const desk = new LoginService({
+  const logins = new LoginService({
     verifier,
     accountId: demoAccountId,
     brandId: demoBrandId,
     webhookUrl: `http://127.0.0.1:${settings.httpPort}/demo/webhook`,
-    book: new LoginStore(MOST_LOGINS),
+    store: new LoginStore(MOST_LOGINS),
     now: Date.now,
   });
-  return { desk, webhookSecret: demoWebhookSecret, close: () => agent.destroy() };
+  return { logins, webhookSecret: demoWebhookSecret, close: () => agent.destroy() };
 }
 
-/** The local authority is known to the shop alone. */
+/** Only the shop trusts the local authority. */
 function through(agent: Agent): FetchFunction {
   return (url, request) => fetch(url, { ...request, dispatcher: agent });
 }

@@ -39,7 +39,7 @@ describe('the screen of a login', () => {
 });
 
 describe('the story', () => {
-  const told = (screen: string): string =>
+  const statesOf = (screen: string): string =>
     storyOf(screen)
       .map(([, state]) => state)
       .join(' ');
@@ -54,11 +54,11 @@ describe('the story', () => {
     ['home', 'done done done done'],
     ['denied', 'ahead ahead ahead ahead'],
   ])('at %s is %s', (screen, states) => {
-    expect(told(screen)).toBe(states);
+    expect(statesOf(screen)).toBe(states);
   });
 });
 
-describe('what people read', () => {
+describe('texts for people', () => {
   it.each([
     [90_000, '1:30 left'],
     [59_001, '1:00 left'],

@@ -6,7 +6,7 @@ const BOB: SignIn = { phone: '+14155552672', proof: 'code', latencyMs: null };
 
 const cookieOf = (header: string): string => header.split(';')[0] ?? '';
 
-describe('who is in the shop', () => {
+describe('the sign-in of a browser', () => {
   it('is known by a cookie that no script reads and no other site sends', () => {
     const visits = new SignIns(2);
     const header = visits.add(ALICE);
@@ -14,7 +14,7 @@ describe('who is in the shop', () => {
     expect(visits.find(`theme=dark; ${cookieOf(header)}`)).toEqual(ALICE);
   });
 
-  it('is nobody without one, or with another', () => {
+  it('is null without a cookie, or with another', () => {
     const visits = new SignIns(2);
     visits.add(ALICE);
     expect(visits.find(undefined)).toBeNull();

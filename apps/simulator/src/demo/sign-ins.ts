@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { forgetOldest } from '../memory/forget-oldest.js';
 
-/** Who is in the shop. */
+/** A signed-in browser. */
 export interface SignIn {
   readonly phone: string;
-  /** What proved the number. */
+  /** The proof of the number. */
   readonly proof: 'card' | 'text' | 'code';
   readonly latencyMs: number | null;
 }
@@ -13,13 +13,13 @@ const COOKIE = 'acme_visit';
 const COOKIE_OCTETS = 24;
 const COOKIE_SECONDS = 60 * 60;
 
-/** The shop's own sessions: a cookie for each, at most so many, the oldest go first. */
+/** The shop's own login sessions: one cookie each, bounded in number, the oldest removed first. */
 export class SignIns {
   readonly #byCookie = new Map<string, SignIn>();
 
   constructor(private readonly limit: number) {}
 
-  /** @returns the Set-Cookie header. No script of the page can read it, no other site can send it. */
+  /** @returns the Set-Cookie header. Scripts of the page cannot read the cookie, other sites cannot send it. */
   add(signIn: SignIn): string {
     const value = randomBytes(COOKIE_OCTETS).toString('base64url');
     this.#byCookie.set(value, signIn);
@@ -31,7 +31,7 @@ export class SignIns {
     return this.#byCookie.get(valueIn(cookieHeader)) ?? null;
   }
 
-  /** @returns the Set-Cookie header that takes the cookie away */
+  /** @returns the Set-Cookie header that deletes the cookie */
   remove(cookieHeader: string | undefined): string {
     this.#byCookie.delete(valueIn(cookieHeader));
     return `${COOKIE}=; Path=/demo; HttpOnly; SameSite=Strict; Max-Age=0`;

@@ -21,7 +21,7 @@ describe('a typed phone number', () => {
     },
   );
 
-  it('is E.164 or nothing, whatever was typed', () => {
+  it('is E.164 or null, for every typed text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(readTypedPhone(text) ?? '+1234567').toMatch(/^\+[1-9]\d{6,14}$/);

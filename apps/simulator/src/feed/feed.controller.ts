@@ -9,20 +9,20 @@ const MOST_READERS = 200;
 const PHONE = /^\+[0-9]{2,15}$/;
 
 /**
- * What happens on some phones, live, as server-sent events:
+ * Events of some phones as server-sent events:
  * `GET /phone/feed?phone=%2B14155552671&phone=%2B14155552672` (1 to 20 numbers).
  *
- * The first event is the state so far, and each connection begins with one, a reconnected one too:
+ * Each connection, also a reconnection, begins with the current state:
  *
  *     event: snapshot
  *     data: {"phones":[PhoneView, …],"items":[PhoneItem, …]}     items oldest first, the latest 200 of each number
  *
- * Then, whenever something happens:
+ * Further events:
  *
  *     event: item
- *     data: PhoneItem      a new one, or one whose `id` is known already and whose `state` or `tapped` has changed
+ *     data: PhoneItem      a new item, or a known `id` whose `state` or `tapped` has changed
  *     event: phone
- *     data: PhoneView      somebody has changed the number's switches
+ *     data: PhoneView      the number's switches have changed
  *
  * The shapes are in `phone-item.ts`. A page shows `waiting`, `revoked` and `expired` items or leaves them out: they are not
  * on the phone. It acts through `/_admin`, as the README lists: taps a button, opens a message (read), sends an SMS, writes
@@ -39,11 +39,14 @@ export class FeedController {
     const phones = phonesOf(phone);
     if (this.#readers >= MOST_READERS) throw new Refusal(503, 'SERVICE_UNAVAILABLE', 'too many pages are open');
     reply.hijack();
-    const tell = openEventStream(reply.raw);
-    const leave = this.feed.join({ phones: new Set(phones), tell: ({ event, data }) => tell(event, data) });
+    const sendEvent = openEventStream(reply.raw);
+    const unsubscribe = this.feed.subscribe({
+      phones: new Set(phones),
+      send: ({ event, data }) => sendEvent(event, data),
+    });
     this.#readers += 1;
     reply.raw.once('close', () => {
-      leave();
+      unsubscribe();
       this.#readers -= 1;
     });
   }

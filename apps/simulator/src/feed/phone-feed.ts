@@ -1,18 +1,18 @@
 import { forgetOldest } from '../memory/forget-oldest.js';
 import type { FeedEvent, PhoneItem, PhoneView } from '../phone/phone-item.js';
 
-/** Items that a number's page starts with. */
+/** Items in the snapshot of a number. */
 const REMEMBERED_ITEMS = 200;
-/** Numbers whose items are remembered; beyond that the ones that were silent longest are forgotten. */
+/** Numbers whose items are kept; above the bound the numbers without news for the longest time are removed. */
 const REMEMBERED_PHONES = 5_000;
 
-/** Somebody who looks at some phones. */
+/** A client that reads the feed of some phones. */
 export interface FeedReader {
   readonly phones: ReadonlySet<string>;
-  tell(event: FeedEvent): void;
+  send(event: FeedEvent): void;
 }
 
-/** What stands on the phones, and who looks at them. Bounded: what is beyond the bounds is forgotten, oldest first. */
+/** The items on the phones, and the readers of their feeds. Bounded: the oldest are removed first. */
 export class PhoneFeed {
   readonly #items = new Map<string, Map<string, PhoneItem>>();
   readonly #readers = new Set<FeedReader>();
@@ -23,12 +23,12 @@ export class PhoneFeed {
     private readonly most = { items: REMEMBERED_ITEMS, phones: REMEMBERED_PHONES },
   ) {}
 
-  /** Tells the snapshot at once, and everything after it; answers how to leave. */
-  join(reader: FeedReader): () => void {
+  /** Sends the snapshot at once and all later events; returns the function that unsubscribes. */
+  subscribe(reader: FeedReader): () => void {
     const phones = [...reader.phones];
     const items = phones.flatMap((phone) => [...(this.#items.get(phone)?.values() ?? [])]);
     items.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
-    reader.tell({ event: 'snapshot', data: { phones: phones.map(this.viewOf), items } });
+    reader.send({ event: 'snapshot', data: { phones: phones.map(this.viewOf), items } });
     this.#readers.add(reader);
     return () => void this.#readers.delete(reader);
   }
@@ -41,14 +41,14 @@ export class PhoneFeed {
     this.#items.delete(item.phone);
     this.#items.set(item.phone, items);
     forgetOldest(this.#items, this.most.phones);
-    this.#tell(item.phone, { event: 'item', data: item });
+    this.#send(item.phone, { event: 'item', data: item });
   }
 
   showPhone(view: PhoneView): void {
-    this.#tell(view.phone, { event: 'phone', data: view });
+    this.#send(view.phone, { event: 'phone', data: view });
   }
 
-  #tell(phone: string, event: FeedEvent): void {
-    for (const reader of this.#readers) if (reader.phones.has(phone)) reader.tell(event);
+  #send(phone: string, event: FeedEvent): void {
+    for (const reader of this.#readers) if (reader.phones.has(phone)) reader.send(event);
   }
 }

@@ -13,7 +13,7 @@ export const receivedItem = (sms: { to: string; from: string; text: string; at: 
   commandStatus: null,
 });
 
-/** An SMS that a phone sent, and what the service answered; null when it never did. */
+/** An SMS from a phone, with the service's command_status; null when it did not answer. */
 export const sentItem = (from: string, to: string, text: string, commandStatus: number | null): SmsItem => ({
   kind: 'sms',
   direction: 'out',

@@ -11,10 +11,10 @@ const CODES: Readonly<Record<number, string>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
-/** Where the RBM service is played: its errors have the form that its callers know. */
+/** Paths of the RBM API, whose errors have the form of google.rpc. */
 const RPC_PATHS = '/v1/';
 
-/** Every error of the simulator's HTTP side in one shape, those of the RBM service in theirs. */
+/** Renders every error of the simulator's HTTP side in one shape, and errors of the RBM API in theirs. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
@@ -43,7 +43,7 @@ function asRefusal(error: unknown): Refusal {
   return new Refusal(status, CODES[status] ?? 'INTERNAL_ERROR', message);
 }
 
-/** Nest's exceptions and Fastify's own both carry one. */
+/** Nest's and Fastify's exceptions both have a status. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const fromFastify = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;

@@ -1,12 +1,15 @@
 import type { ServerResponse } from 'node:http';
 
-/** A reader that is further behind than this is closed; its browser comes back and is told how things stand. */
+/** A reader that is further behind than this is closed; its browser reconnects and gets a new snapshot. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
-/** So that both ends notice when the other is gone. */
+/** So that both ends detect a lost connection. */
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_AFTER_MS = 1_000;
 
-/** Begins an answer of server-sent events, which stays until one end closes it. Answers how to tell an event. */
+/**
+ * Begins a response of server-sent events, which lasts until one end closes it. Returns the function that sends an
+ * event.
+ */
 export function openEventStream(stream: ServerResponse): (event: string, data: unknown) => void {
   stream.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',

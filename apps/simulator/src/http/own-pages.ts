@@ -4,8 +4,8 @@ import { Refusal } from './refusal.js';
 const HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * The control surface has no key, and a browser on this machine reaches it: calls by pages of other sites are refused, and
- * so are those by names that somebody else has pointed at this machine.
+ * The control surface has no key, and browsers on this machine reach it: requests by pages of other sites are refused,
+ * and so are requests with a foreign host name that resolves to this machine (DNS rebinding).
  */
 export function onlyOwnPages({ headers }: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void {
   const { host = '', origin } = headers;

@@ -1,4 +1,4 @@
-/** An expected refusal, as the caller gets it: `{"error":{"code","message","field"?}}`. */
+/** An expected error, as the caller receives it: `{"error":{"code","message","field"?}}`. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,

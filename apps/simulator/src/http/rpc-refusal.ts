@@ -11,7 +11,7 @@ const STATUSES: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** A refusal of the RBM service, as its callers get it: `{"error":{"code","message","status"}}`. */
+/** An error of the RBM service, as its callers receive it: `{"error":{"code","message","status"}}`. */
 export class RpcRefusal extends Error {
   constructor(
     readonly code: number,

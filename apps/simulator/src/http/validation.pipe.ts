@@ -2,7 +2,7 @@ import { ValidationPipe } from '@nestjs/common';
 import type { ValidationError } from 'class-validator';
 import { Refusal } from './refusal.js';
 
-/** Bodies are what their class declares and nothing else; the first fault is told. */
+/** Bodies have only the fields that their class declares; the first error is returned. */
 export const validationPipe = (): ValidationPipe =>
   new ValidationPipe({
     transform: true,

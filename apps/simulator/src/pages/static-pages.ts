@@ -5,14 +5,14 @@ import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 
-/** Of this app: `apps/simulator/src`, or its place below `dist`. */
+/** The sources of this app: `apps/simulator/src`, or its copy below `dist`. */
 const SOURCES = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * What browsers load, by its path. A page is a folder of files: HTML, CSS, ES modules and pictures, nothing that is built
- * but what TypeScript makes of the SDK. Pages import each other's modules, and those of `/sdk/`, by relative paths
- * (`../sdk/challenge.js`). Bare names would need an import map, which is a script in the page: what the SDK draws with a
- * package, a QR code, a page gets from its server.
+ * Folders that browsers load, by path. A page is a folder of files: HTML, CSS, ES modules and images, not built except
+ * for TypeScript's output of the SDK. Pages import each other's modules, and those of `/sdk/`, by relative paths
+ * (`../sdk/challenge.js`). Bare names would need an import map, which is an inline script; a page gets QR codes, which
+ * the SDK draws with a package, from its server.
  */
 const MOUNTS = [
   { prefix: '/phone', root: path.join(SOURCES, 'phone/page') },
@@ -20,7 +20,7 @@ const MOUNTS = [
   { prefix: '/sdk', root: path.join(SOURCES, '../../../libs/sdk/src') },
 ];
 
-/** Nothing in line, nothing from elsewhere but the pictures on cards; a page may stand in a frame of this server. */
+/** Nothing inline, and only the images of cards from elsewhere; pages of this server may frame it. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -39,11 +39,11 @@ const HEADERS = {
   'content-security-policy': PAGE_POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  // A page is small and its server near: what was edited is seen at once.
+  // A page is small and its server near: edits are visible at once.
   'cache-control': 'no-cache',
 };
 
-/** Serves the pages; those whose files are not there are left out. Call it before the app listens. */
+/** Serves the pages; those without files are omitted. Call it before the app listens. */
 export function servePages(app: NestFastifyApplication): void {
   for (const { prefix, root } of MOUNTS.filter((mount) => existsSync(mount.root))) {
     void app.register(fastifyStatic, {

@@ -3,7 +3,7 @@ import type { PhoneProfile } from './phone-profile.js';
 interface ItemFields {
   /** Unique among all items of this run. */
   readonly id: string;
-  /** E.164: whose message list it stands in. */
+  /** E.164: the number whose message list has it. */
   readonly phone: string;
   /** RFC 3339, UTC, milliseconds. */
   readonly at: string;
@@ -16,17 +16,19 @@ export interface SmsItem extends ItemFields {
   /** The other end: a number, a short code or a name. */
   readonly peer: string;
   readonly text: string;
-  /** Of an SMS sent from the phone: what the service answered, 0 when it was taken, null when it never answered. */
+  /**
+   * Of an SMS sent from the phone: the command_status of the service's answer, 0 when accepted, null without an answer.
+   */
   readonly commandStatus: number | null;
 }
 
 /**
- * `waiting`: taken by the platform, not on the phone. `delivered`, `read` and `tapped`: on the phone, for good.
+ * `waiting`: accepted by the platform, not on the phone. `delivered`, `read` and `tapped`: on the phone, permanently.
  * `revoked` and `expired`: never reached the phone.
  */
 export type RcsState = 'waiting' | 'delivered' | 'read' | 'tapped' | 'revoked' | 'expired';
 
-/** What a business has registered with the platform. */
+/** An agent as its business has registered it with the platform. */
 export interface AgentBrand {
   readonly agentId: string;
   readonly name: string;
@@ -36,7 +38,7 @@ export interface AgentBrand {
 }
 
 export interface SuggestionItem {
-  /** What `POST /_admin/cards/{messageId}/tap {"suggestion"}` takes. */
+  /** The index for `POST /_admin/cards/{messageId}/tap {"suggestion"}`. */
   readonly index: number;
   readonly text: string;
 }
@@ -51,10 +53,10 @@ export interface RcsItem extends ItemFields {
   readonly title: string | null;
   /** The description of a card, or the text. */
   readonly text: string | null;
-  /** Where its picture is: a path on this server or an https URL; null without one. */
+  /** The address of its image: a path on this server or an https URL; null without one. */
   readonly mediaUrl: string | null;
   readonly suggestions: readonly SuggestionItem[];
-  /** Index of the suggestion that was tapped, null before. */
+  /** Index of the suggestion that was tapped; null before. */
   readonly tapped: number | null;
   readonly expiresAt: string | null;
 }
@@ -71,7 +73,7 @@ export type PhoneItem = SmsItem | RcsItem | ReplyItem;
 /** A number and its switches. */
 export type PhoneView = PhoneProfile & { readonly phone: string };
 
-/** What the feed tells. */
+/** An event of the feed. */
 export type FeedEvent =
   | { readonly event: 'snapshot'; readonly data: { readonly phones: PhoneView[]; readonly items: PhoneItem[] } }
   | { readonly event: 'item'; readonly data: PhoneItem }

@@ -2,30 +2,30 @@ import { forgetOldest } from '../memory/forget-oldest.js';
 
 /** How RCS behaves for one number (contract, the carrier simulator). */
 export interface PhoneProfile {
-  /** Whether the number has RCS at all; a phone without it is what RBM answers 404 for. */
+  /** Whether the number has RCS at all; for a phone without it RBM answers 404. */
   readonly reachable: boolean;
-  /** What is sent to a phone that is reachable but not online waits until it is, or until it expires. */
+  /** A message to a phone that is reachable but not online waits until the phone is online, or until it expires. */
   readonly online: boolean;
-  /** From the send, or from coming online. */
+  /** Counted from the send, or from the time at which the phone comes online. */
   readonly deliverAfterMs: number;
-  /** A person who answers every card at once. */
+  /** Answers every card by itself. */
   readonly autoTap: 'approve' | 'deny' | null;
-  /** From delivery. */
+  /** Counted from the delivery. */
   readonly tapAfterMs: number;
-  /** A revoked card reaches the phone all the same, since the revoke came too late. */
+  /** A revoked card reaches the phone nevertheless, because the revoke was too late. */
   readonly deliverAnyway: boolean;
-  /** Capabilities, as the service lists them. */
+  /** Capabilities as the service lists them. */
   readonly features: readonly string[];
 }
 
-/** A profile, and what sends to such a number are met with. */
+/** A profile, and the errors of sends to such a number. */
 export interface NumberBehaviour {
   readonly profile: PhoneProfile;
-  /** Answered instead of taking the message. */
+  /** The status that a send gets instead of being accepted. */
   readonly sendStatus: 429 | 503 | null;
-  /** The message is taken, but the answer never comes. */
+  /** The message is accepted, but the response never arrives. */
   readonly muteSend: boolean;
-  /** The delivery and its opposite, the expiry, are both told. */
+  /** Both the delivery and the contradicting expiry are reported. */
   readonly bothEvents: boolean;
 }
 
@@ -60,7 +60,7 @@ const plain = (profile: PhoneProfile): NumberBehaviour => ({
   bothEvents: false,
 });
 
-/** Numbers that end like this behave so from the start, whatever comes before. */
+/** The initial behaviour of numbers by their last digits. */
 const BY_ENDING: ReadonlyMap<string, NumberBehaviour> = new Map([
   ['0404', plain(WITHOUT_RCS)],
   ['0200', plain(ONLINE)],
@@ -73,30 +73,30 @@ const BY_ENDING: ReadonlyMap<string, NumberBehaviour> = new Map([
 ]);
 const ENDING_DIGITS = 4;
 
-/** Numbers that were told how to behave; beyond that the ones told first are forgotten. */
+/** Numbers with a profile of their own; above the bound the profiles that were set first are removed. */
 const MOST_NUMBERS = 100_000;
 
-/** How every number behaves: as it was told, else by its ending, else without RCS. */
+/** The behaviour of every number: as it was set, else by its last digits, else without RCS. */
 export class PhoneProfiles {
-  readonly #told = new Map<string, PhoneProfile>();
+  readonly #profiles = new Map<string, PhoneProfile>();
 
   constructor(private readonly most = MOST_NUMBERS) {}
 
   behaviourOf(phone: string): NumberBehaviour {
     const usual = BY_ENDING.get(phone.slice(-ENDING_DIGITS)) ?? plain(WITHOUT_RCS);
-    return { ...usual, profile: this.#told.get(phone) ?? usual.profile };
+    return { ...usual, profile: this.#profiles.get(phone) ?? usual.profile };
   }
 
   profileOf(phone: string): PhoneProfile {
     return this.behaviourOf(phone).profile;
   }
 
-  /** What a change does not name stays as it is. */
+  /** Fields that a change does not name are unchanged. */
   set(phone: string, changes: Partial<PhoneProfile>): PhoneProfile {
     const profile = { ...this.profileOf(phone), ...changes };
-    this.#told.delete(phone);
-    this.#told.set(phone, profile);
-    forgetOldest(this.#told, this.most);
+    this.#profiles.delete(phone);
+    this.#profiles.set(phone, profile);
+    forgetOldest(this.#profiles, this.most);
     return profile;
   }
 }

@@ -50,14 +50,14 @@ const card = (id: string, second: number, more: Partial<RcsItem> = {}): RcsItem 
 const reply: ReplyItem = { id: 'r', phone: PHONE, at: at(9), kind: 'reply', agent, text: 'STOP' };
 
 describe('the items of a phone', () => {
-  it('stand by their time, whatever order they came in', () => {
+  it('are ordered by time, whatever the order of their arrival', () => {
     const items = [sms('a', 1), sms('c', 3)];
     expect(withItem(items, sms('b', 2)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     expect(withItem(items, sms('d', 3)).map(({ id }) => id)).toEqual(['a', 'c', 'd']);
     expect(withItem([], sms('z', 0)).map(({ id }) => id)).toEqual(['z']);
   });
 
-  it('are replaced by what they have become', () => {
+  it('are replaced by their later states', () => {
     const tapped = card('a', 1, { state: 'tapped', tapped: 0 });
     expect(withItem([card('a', 1), sms('b', 2)], tapped)).toEqual([tapped, sms('b', 2)]);
   });
@@ -73,13 +73,13 @@ describe('the list of conversations', () => {
     ]);
   });
 
-  it('counts what arrived since a conversation was looked at, and never what the person sent', () => {
+  it('counts messages that arrived since the last visit, and no sent ones', () => {
     const items = [sms('a', 1), sms('b', 2), sms('c', 3, { direction: 'out' }), sms('d', 4)];
     expect(threadsOf(items)[0]?.unread).toBe(3);
     expect(threadsOf(items, { 'sms:+14155550199': at(2) })[0]?.unread).toBe(1);
   });
 
-  it('says what became of a card', () => {
+  it('has the state of a card', () => {
     const shown = (more: Partial<RcsItem>): string | undefined => threadsOf([card('a', 1, more)])[0]?.preview;
     expect(shown({})).toBe('Sign in to Acme?');
     expect(shown({ state: 'tapped', tapped: 1 })).toBe('You: Deny');
@@ -87,7 +87,7 @@ describe('the list of conversations', () => {
     expect(shown({ state: 'expired' })).toBe('A card expired on its way');
   });
 
-  it('leaves out what waits for the phone to come online, which is counted by itself', () => {
+  it('leaves out messages that wait for the phone to come online, which are counted separately', () => {
     const items = [card('a', 1, { state: 'waiting' }), card('b', 2, { state: 'waiting', expiresAt: at(3) })];
     expect(threadsOf(items)).toEqual([]);
     expect(waitingIn(items, NOW)).toBe(1);

@@ -10,13 +10,13 @@ export interface Suggestion {
 export interface RichCard {
   readonly title: string | null;
   readonly description: string | null;
-  /** Of its picture. */
+  /** The URL of its image. */
   readonly fileUrl: string | null;
-  /** The cardContent as it came. */
+  /** The cardContent as received. */
   readonly content: Fields;
 }
 
-/** A message of an agent that keeps the limits of the service (RBM reference, AgentMessage). */
+/** A message of an agent within the limits of the service (RBM reference, AgentMessage). */
 export interface AgentMessage {
   /** Null on a text and on a file. */
   readonly card: RichCard | null;
@@ -25,7 +25,7 @@ export interface AgentMessage {
   readonly suggestions: readonly Suggestion[];
   readonly trafficType: string | null;
   readonly expiresAtMs: number | null;
-  /** As it came, without `ttl`, which is never answered. */
+  /** As received, without `ttl`, which is never returned. */
   readonly echo: Fields;
 }
 
@@ -56,7 +56,7 @@ const ACTIONS = [
   'composeAction',
 ];
 
-/** Reads the body of a send. Throws the RpcRefusal that names the first fault. */
+/** Parses the body of a send. Throws the RpcRefusal that names the first error. */
 export function readAgentMessage(body: unknown, nowMs: number): AgentMessage {
   const fields = fieldsOf(body, 'agent_message', [
     'contentMessage',
@@ -108,7 +108,7 @@ function cardOf(value: unknown): RichCard {
   return { title, description, fileUrl, content };
 }
 
-/** The service fetches pictures itself: from https, without a user. */
+/** The service fetches images itself: over https, without user information in the URL. */
 function pictureUrl(value: unknown): string {
   const media = fieldsOf(value, 'media', ['height', 'contentInfo']);
   if (oneOf(media, 'height', ['SHORT', 'MEDIUM', 'TALL']) === null) throw invalid('media.height is required.');
@@ -158,7 +158,7 @@ function expiryOf(fields: Fields, nowMs: number): number | null {
   return atMs;
 }
 
-/** An object and nothing that its type does not have. */
+/** An object with only the fields of its type. */
 function fieldsOf(value: unknown, where: string, known: readonly string[]): Fields {
   if (!isFields(value)) throw invalid(`${where} must be an object.`);
   const unknown = Object.keys(value).find((name) => !known.includes(name));

@@ -1,12 +1,12 @@
-/** Time, which a test may hold in its hand. */
+/** A clock that tests can replace. */
 export interface Clock {
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   nowMs(): number;
-  /** Answers how to call it off. What is done must not throw. */
+  /** Runs `what` later; returns the function that cancels it. `what` must not throw. */
   after(ms: number, what: () => void): () => void;
 }
 
-/** What setTimeout takes: beyond it a timer would go off at once. */
+/** The maximum of setTimeout: a longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

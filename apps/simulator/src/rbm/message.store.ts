@@ -2,9 +2,9 @@ import type { RcsItem, RcsState } from '../phone/phone-item.js';
 import type { AgentMessage, Fields } from './agent-message.js';
 import { agentBrand, pictureOf } from './agents.js';
 
-/** A message that the platform has taken. */
+/** A message that the platform has accepted. */
 export interface StoredMessage {
-  /** The sender's own, unique within its agent. */
+  /** Chosen by the sender, unique within its agent. */
   readonly messageId: string;
   readonly agentId: string;
   readonly phone: string;
@@ -14,7 +14,7 @@ export interface StoredMessage {
   deliveredAtMs: number | null;
   /** Index of the suggestion that was tapped last. */
   tapped: number | null;
-  /** What is still to happen to it: delivery, expiry, the person's tap. */
+  /** Cancels for its pending timers: delivery, expiry, the automatic tap. */
   readonly timers: Set<() => void>;
 }
 
@@ -74,7 +74,7 @@ export function itemOf({ messageId, phone, agentId, message, ...kept }: StoredMe
   };
 }
 
-/** The latest messages; beyond the bound the oldest are forgotten, and nothing more happens to them. */
+/** The latest messages; above the bound the oldest are removed and their timers cancelled. */
 export class RbmMessageStore {
   readonly #byName = new Map<string, StoredMessage>();
   readonly #waiting = new Map<string, Set<StoredMessage>>();
@@ -85,7 +85,7 @@ export class RbmMessageStore {
     return this.#byName.get(`${agentId}/${messageId}`);
   }
 
-  /** Ids of messages are UUIDs: two agents that chose the same one are met in a test alone, which gets the later. */
+  /** Message ids are UUIDs: only a test has two agents with the same one, and gets the later message. */
   findById(messageId: string): StoredMessage | undefined {
     const found = [...this.#byName.values()].filter((kept) => kept.messageId === messageId);
     return found.at(-1);
@@ -99,8 +99,8 @@ export class RbmMessageStore {
     if (this.#byName.size > this.most && oldest !== undefined) this.#forget(oldest);
   }
 
-  /** It waits no longer. */
-  settle(kept: StoredMessage): void {
+  /** Ends the wait of a message. */
+  endWait(kept: StoredMessage): void {
     const waiting = this.#waiting.get(kept.phone);
     waiting?.delete(kept);
     if (waiting?.size === 0) this.#waiting.delete(kept.phone);
@@ -116,14 +116,14 @@ export class RbmMessageStore {
   }
 
   #forget(kept: StoredMessage): void {
-    this.settle(kept);
-    callOff(kept);
+    this.endWait(kept);
+    cancelTimers(kept);
     this.#byName.delete(`${kept.agentId}/${kept.messageId}`);
   }
 }
 
-/** Nothing that was still to happen to it happens. */
-export function callOff(kept: StoredMessage): void {
+/** Cancels all timers of a message. */
+export function cancelTimers(kept: StoredMessage): void {
   for (const cancel of kept.timers) cancel();
   kept.timers.clear();
 }

@@ -69,7 +69,7 @@ export class RbmAdminController {
   @HttpCode(202)
   event(@Body() { agentId, phone, type }: LoneEvent): object {
     const agent = agentOf(agentId);
-    if (isLaunchState(type)) this.rbm.tellLaunch(agent, type);
+    if (isLaunchState(type)) this.rbm.sendLaunchState(agent, type);
     else if (phone === undefined) throw new Refusal(422, 'VALIDATION_ERROR', 'phone is missing', 'phone');
     else this.rbm.tellLone(agent, phone, type);
     return {};
@@ -106,7 +106,7 @@ const notThere = (result: 'unknown_message' | 'not_on_phone'): Refusal =>
     ? new Refusal(404, 'NOT_FOUND', 'no such message was sent')
     : new Refusal(409, 'NOT_ON_PHONE', 'the message has not reached the phone');
 
-/** The fields that were sent: a DTO may carry the others as undefined. */
+/** The fields that were sent: a DTO may hold the others as undefined. */
 function given<Changes extends object>(
   changes: Changes,
 ): { [Name in keyof Changes]?: Exclude<Changes[Name], undefined> } {

@@ -2,16 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Suggestion } from './agent-message.js';
 import { agentAddress } from './agents.js';
 
-/** Something that the platform tells an agent's webhook; `body` is what the webhook decodes. */
+/** An event for an agent's webhook; `body` is the JSON that the webhook decodes. */
 export interface RbmEvent {
   readonly agentId: string;
-  /** Ours, of the message that it is about; null when it is about none. */
+  /** The id of the agent's message; null when the event is about none. */
   readonly messageId: string | null;
   readonly isDelivery: boolean;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** About one message on one phone. */
+/** The identifiers of one message on one phone. */
 export interface About {
   readonly agentId: string;
   readonly phone: string;
@@ -19,7 +19,7 @@ export interface About {
   readonly atMs: number;
 }
 
-/** What an agent as a whole goes through. */
+/** Launch states of an agent. */
 export const LAUNCH_STATES = ['LAUNCHED', 'SUSPENDED', 'UNLAUNCHED', 'REJECTED', 'PENDING'] as const;
 export type LaunchState = (typeof LAUNCH_STATES)[number];
 
@@ -28,7 +28,7 @@ export type LoneUserEvent = (typeof LONE_USER_EVENTS)[number];
 
 const USER_MESSAGE_ID_BYTES = 9;
 const time = (ms: number): string => new Date(ms).toISOString();
-/** A message of a person has an id of the person's client, which says nothing of ours. */
+/** A person's message has an id from that person's client, unrelated to the agent's ids. */
 const userMessageId = (): string => `Mx${randomBytes(USER_MESSAGE_ID_BYTES).toString('base64url')}`;
 
 export function deliveryEvent(about: About, eventType: 'DELIVERED' | 'READ'): RbmEvent {
@@ -65,7 +65,7 @@ export function expiryEvent({ agentId, phone, messageId, atMs }: About): RbmEven
   };
 }
 
-/** A tap on an action has an eventId of its own where one on a reply has the id of the person's message. */
+/** A tap on an action has an eventId of its own; a tap on a reply has the id of the person's message. */
 export function tapEvent({ agentId, phone, messageId, atMs }: About, suggestion: Suggestion): RbmEvent {
   const { kind, text, postbackData } = suggestion;
   const type = kind === 'reply' ? 'REPLY' : 'ACTION';

@@ -6,7 +6,7 @@ import type { RbmEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { RbmSwitches } from './rbm-switches.js';
 
-/** Time that goes on when it is told to. */
+/** A clock that the test advances. */
 class HandClock implements Clock {
   #nowMs = Date.parse('2026-01-15T10:00:00Z');
   readonly #plans = new Set<{ readonly atMs: number; readonly what: () => void }>();
@@ -51,7 +51,7 @@ const open = (mostMessages = 100): RbmPlatform =>
     clock,
     phones: new PhoneProfiles(),
     switches: new RbmSwitches(),
-    tell: (event) => events.push(event),
+    sendEvent: (event) => events.push(event),
     screen: { show: (item) => shown.push(item), showPhone: () => undefined },
     mostMessages,
   });
@@ -131,7 +131,7 @@ describe('a message', () => {
     expect(kinds()).toEqual(['DELIVERED']);
   });
 
-  it('may be tapped again, which is told again with another id', () => {
+  it('may be tapped again, which sends another event with another id', () => {
     platform.setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     send();
     clock.pass(0);

@@ -1,7 +1,7 @@
 import type { PhoneItem, PhoneView } from '../phone/phone-item.js';
 import { type AgentMessage, type Fields, readAgentMessage } from './agent-message.js';
 import type { Clock } from './clock.js';
-import { callOff, itemOf, type StoredMessage, RbmMessageStore } from './message.store.js';
+import { cancelTimers, itemOf, type StoredMessage, RbmMessageStore } from './message.store.js';
 import type { PhoneProfiles, PhoneProfile } from '../phone/phone-profile.js';
 import { type About, deliveryEvent, expiryEvent, type RbmEvent, tapEvent } from './rbm-event.js';
 import type { RbmSwitches } from './rbm-switches.js';
@@ -13,14 +13,14 @@ export interface PlatformParts {
   readonly clock: Clock;
   readonly phones: PhoneProfiles;
   readonly switches: RbmSwitches;
-  /** The agent's webhook. */
-  readonly tell: (event: RbmEvent) => void;
+  /** Sends an event to the agent's webhook. */
+  readonly sendEvent: (event: RbmEvent) => void;
   /** The phone's screen. */
   readonly screen: { show(item: PhoneItem): void; showPhone(view: PhoneView): void };
   readonly mostMessages?: number;
 }
 
-/** A message on its way in. */
+/** An accepted send. */
 export interface Send {
   readonly agentId: string;
   readonly phone: string;
@@ -28,7 +28,7 @@ export interface Send {
   readonly body: unknown;
 }
 
-/** What a send is answered with, and whether it is answered at all. */
+/** The response to a send, and whether it is sent at all. */
 export interface Taken {
   readonly resource: Fields;
   readonly mute: boolean;
@@ -37,7 +37,7 @@ export interface Taken {
 export type TapResult = 'tapped' | 'unknown_message' | 'not_on_phone' | 'no_such_suggestion';
 
 /**
- * The RBM platform with the phones behind it, in memory: waiting → delivered → read → tapped, waiting → revoked, waiting →
+ * The RBM platform and its phones, in memory: waiting → delivered → read → tapped, waiting → revoked, waiting →
  * expired. Throws RpcRefusal where the service would refuse.
  */
 export class RbmPlatform {
@@ -59,13 +59,16 @@ export class RbmPlatform {
     }
     const behaviour = phones.behaviourOf(phone);
     const status = sendStatus ?? behaviour.sendStatus;
-    if (status !== null) throw new RpcRefusal(status, 'The simulator was told to answer so.');
+    if (status !== null) throw new RpcRefusal(status, 'The simulator is set to answer with this status.');
     if (!behaviour.profile.reachable || this.#suspended.has(agentId)) throw unreachable();
     const kept = this.#keep({ agentId, phone, messageId }, message);
     return { resource: resourceOf(kept), mute: muteSend || behaviour.muteSend };
   }
 
-  /** Takes back what has not reached the phone. What has, or never was, is answered as the mode has it. */
+  /**
+   * Revokes a message that has not reached the phone. For delivered and unknown messages the answer depends on the
+   * mode.
+   */
   revoke(agentId: string, phone: string, messageId: string): void {
     const kept = this.#messages.find(agentId, messageId);
     const { revokeMode } = this.parts.switches.current;
@@ -77,13 +80,13 @@ export class RbmPlatform {
     else this.#end(kept, 'revoked');
   }
 
-  /** The person's finger. */
+  /** The person taps a suggestion. */
   tap(messageId: string, index: number): TapResult {
     const kept = this.#messages.findById(messageId);
     return kept === undefined ? 'unknown_message' : this.#tap(kept, index);
   }
 
-  /** The person's eye. */
+  /** The person opens the message. */
   read(messageId: string): Exclude<TapResult, 'no_such_suggestion' | 'tapped'> | 'read' {
     const kept = this.#messages.findById(messageId);
     if (kept === undefined) return 'unknown_message';
@@ -125,9 +128,9 @@ export class RbmPlatform {
     return kept;
   }
 
-  /** Plans what becomes of a waiting message by itself: its delivery, when the phone is there, and its expiry. */
+  /** Schedules the automatic steps of a waiting message: its delivery, if the phone is online, and its expiry. */
   #schedule(kept: StoredMessage): void {
-    callOff(kept);
+    cancelTimers(kept);
     const { reachable, online, deliverAfterMs } = this.parts.phones.profileOf(kept.phone);
     if (reachable && online) this.#later(kept, deliverAfterMs, () => this.#deliver(kept));
     const { expiresAtMs } = kept.message;
@@ -138,8 +141,8 @@ export class RbmPlatform {
     if (kept.state !== 'waiting') return;
     const { profile, bothEvents } = this.parts.phones.behaviourOf(kept.phone);
     this.#end(kept, 'delivered');
-    if (bothEvents) this.parts.tell(expiryEvent(this.#about(kept)));
-    this.parts.tell(deliveryEvent(this.#about(kept), 'DELIVERED'));
+    if (bothEvents) this.parts.sendEvent(expiryEvent(this.#about(kept)));
+    this.parts.sendEvent(deliveryEvent(this.#about(kept), 'DELIVERED'));
     const { autoTap, tapAfterMs } = profile;
     if (autoTap === null) return;
     const index = autoTap === 'approve' ? 0 : kept.message.suggestions.length - 1;
@@ -149,7 +152,7 @@ export class RbmPlatform {
   #expire(kept: StoredMessage): void {
     if (kept.state !== 'waiting') return;
     this.#end(kept, 'expired');
-    this.parts.tell(expiryEvent(this.#about(kept)));
+    this.parts.sendEvent(expiryEvent(this.#about(kept)));
   }
 
   #tap(kept: StoredMessage, index: number): TapResult {
@@ -160,14 +163,14 @@ export class RbmPlatform {
     kept.state = 'tapped';
     kept.tapped = index;
     this.parts.screen.show(itemOf(kept));
-    this.parts.tell(tapEvent(this.#about(kept), suggestion));
+    this.parts.sendEvent(tapEvent(this.#about(kept), suggestion));
     return 'tapped';
   }
 
-  /** It waits no longer. */
+  /** Ends the wait of a message. */
   #end(kept: StoredMessage, state: 'delivered' | 'revoked' | 'expired'): void {
-    callOff(kept);
-    this.#messages.settle(kept);
+    cancelTimers(kept);
+    this.#messages.endWait(kept);
     kept.state = state;
     if (state === 'delivered') kept.deliveredAtMs = this.parts.clock.nowMs();
     this.parts.screen.show(itemOf(kept));
@@ -177,10 +180,10 @@ export class RbmPlatform {
     if (kept.state !== 'delivered') return;
     kept.state = 'read';
     this.parts.screen.show(itemOf(kept));
-    this.parts.tell(deliveryEvent(this.#about(kept), 'READ'));
+    this.parts.sendEvent(deliveryEvent(this.#about(kept), 'READ'));
   }
 
-  /** A phone to which revokes come too late has had the message all along. */
+  /** On a phone for which revokes come too late the message counts as delivered. */
   #isOnPhone(kept: StoredMessage): boolean {
     const isTooLate = this.parts.phones.profileOf(kept.phone).deliverAnyway;
     if (isTooLate && kept.state === 'revoked') kept.state = 'waiting';

@@ -1,32 +1,32 @@
-/** How the RBM service that is played here misbehaves. */
+/** Faults of the simulated RBM service. */
 export interface RbmFaults {
-  /** Every event is told twice. */
+  /** Every event is sent twice. */
   readonly duplicate: boolean;
-  /** The delivery of a message is told after what follows it, or a second late. */
+  /** The delivery event of a message is sent after its successor, or a second late. */
   readonly reorder: boolean;
   readonly dropDelivered: boolean;
   readonly corruptSignature: boolean;
   readonly wrongAgent: boolean;
   readonly omitSendTime: boolean;
   readonly omitType: boolean;
-  /** The two readings of a revoke: always 200, or 404 for what was delivered. */
+  /** The two readings of a revoke: always 200, or 404 for delivered messages. */
   readonly revokeMode: 'always200' | 'strict';
   readonly duplicateIdStatus: 200 | 409;
-  /** Agents that the service account owns; null: every one. */
+  /** Agents that the service account owns; null: all. */
   readonly agents: readonly string[] | null;
-  /** Sends are answered so; null: truly. */
+  /** The status of every answer to a send; null: the real one. */
   readonly sendStatus: number | null;
-  /** Before a send is answered; the message is under way by then. */
+  /** Delay before a send is answered; the message is processed before it. */
   readonly sendDelayMs: number;
-  /** Messages are taken, but no send is answered. */
+  /** Messages are accepted, but no send is answered. */
   readonly muteSend: boolean;
   readonly tokenStatus: number | null;
   readonly tokenSeconds: number;
-  /** Whether `secret: <value>`, the answer of Google's samples, passes too. */
+  /** Whether `secret: <value>`, the answer of Google's samples, is accepted too. */
   readonly handshake: 'strict' | 'lenient';
-  /** Null: nobody is told. */
+  /** Null: events are sent nowhere. */
   readonly webhookUrl: string | null;
-  /** Doubled with each try. */
+  /** Doubled with each attempt. */
   readonly retryAfterMs: number;
 }
 
@@ -51,7 +51,7 @@ const WELL_BEHAVED: RbmFaults = {
   retryAfterMs: 250,
 };
 
-/** The switches as they stand. A switch that is not named in a change stays as it is. */
+/** The current switches. Switches that a change does not name are unchanged. */
 export class RbmSwitches {
   #faults: RbmFaults;
 

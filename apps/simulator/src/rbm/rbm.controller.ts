@@ -11,7 +11,7 @@ const PHONE = /^\+[1-9][0-9]{1,14}$/;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const MOST_USERS = 10_000;
 const FILE_ID_CHARACTERS = 8;
-/** A send that is never answered is at least closed some day. */
+/** A send without an answer is closed after this time. */
 const MUTE_MS = 60_000;
 
 /** The RBM API as its callers see it (RBM REST reference, v1). Refusals are google.rpc errors. */
@@ -23,7 +23,9 @@ export class RbmController {
   exchange(@Body() form: unknown, @Res() reply: FastifyReply): void {
     const { tokenStatus, tokenSeconds } = this.rbm.switches.current;
     if (tokenStatus !== null) {
-      void reply.status(tokenStatus).send({ error: 'server_error', error_description: 'told to answer so' });
+      void reply
+        .status(tokenStatus)
+        .send({ error: 'server_error', error_description: 'the simulator is set to answer with this status' });
       return;
     }
     const answer = this.rbm.tokens.exchange(form, tokenSeconds);
@@ -80,7 +82,7 @@ export class RbmController {
     return {};
   }
 
-  /** That the agent has read, or types: nothing that anybody looks at here. */
+  /** Read and typing events of the agent: accepted and ignored. */
   @Post('v1/phones/:phone/agentEvents')
   @HttpCode(200)
   event(
@@ -108,7 +110,7 @@ export class RbmController {
     return { name: `phones/${phoneOf(phone)}/testers`, inviteStatus: 'ACCEPTED' };
   }
 
-  /** `users:batchGet` and `files`: a colon in a path is beyond the router. */
+  /** `users:batchGet` and `files`: the router does not support a colon in a path. */
   @Post('v1/:method')
   @HttpCode(200)
   collective(
@@ -126,7 +128,7 @@ export class RbmController {
     return { reachableUsers, totalRandomSampleUserCount: 0, reachableRandomSampleUserCount: 0 };
   }
 
-  /** The agent that a call is made for, once its caller has shown a token that is good for it. */
+  /** The agent of a call, after the caller's token has been checked. */
   private callerOf(agent: unknown, authorization: string | undefined): string {
     if (!this.rbm.tokens.accepts(authorization))
       throw new RpcRefusal(401, 'Request had invalid authentication credentials. Expected OAuth 2 access token.');

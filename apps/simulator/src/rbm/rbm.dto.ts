@@ -24,7 +24,7 @@ const NAME_CHARACTERS = 200;
 const STATUS = { lowest: 400, highest: 599 } as const;
 const PHONE = /^\+[1-9][0-9]{1,14}$/;
 
-/** A field that was left out stays as it is; unlike IsOptional, null is a value like any other. */
+/** An omitted field is unchanged; unlike IsOptional, null is a value. */
 const LeftOut = (): PropertyDecorator => ValidateIf((_, value: unknown) => value !== undefined);
 const OrNull = (): PropertyDecorator => ValidateIf((_, value: unknown) => value !== undefined && value !== null);
 
@@ -110,7 +110,7 @@ export class LoneEvent {
   readonly type!: LoneUserEvent | LaunchState;
 }
 
-/** Body of `PUT /_admin/rbm`: switches that are left out stay as they are. */
+/** Body of `PUT /_admin/rbm`: omitted switches are unchanged. */
 export class SetRbm {
   @Switch()
   readonly duplicate?: boolean;
@@ -165,7 +165,7 @@ export class SetRbm {
   @Max(LONGEST_TOKEN_SECONDS)
   readonly tokenSeconds?: number;
 
-  /** Not a state: true forgets the tokens that were given out. */
+  /** An action, not a state: true revokes the tokens that were issued. */
   @Switch()
   readonly dropTokens?: boolean;
 

@@ -6,12 +6,12 @@ import type { PhoneProfiles } from '../phone/phone-profile.js';
 import { launchEvent, type LaunchState, loneEvent, type LoneUserEvent, textEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { type RbmFaults, RbmSwitches } from './rbm-switches.js';
-import { type ServiceAccount, AccessTokenIssuer } from './token-desk.js';
+import { type ServiceAccount, AccessTokenIssuer } from './access-token-issuer.js';
 import { WebhookSender } from './webhook-sender.js';
 
 export interface RbmOptions {
   readonly clock: Clock;
-  /** Null: nobody gets a token. */
+  /** Null: no tokens are issued. */
   readonly account: ServiceAccount | null;
   readonly clientToken: string | null;
   readonly webhookUrl: string | null;
@@ -20,7 +20,7 @@ export interface RbmOptions {
   readonly log: (message: string) => void;
 }
 
-/** Words that a person ends and begins a conversation with. The platform tells what they do beside the text itself. */
+/** Keywords that end and begin a conversation. The platform sends an event for them beside the text itself. */
 const WORDS: ReadonlyMap<string, LoneUserEvent> = new Map([
   ['STOP', 'UNSUBSCRIBE'],
   ['BAJA', 'UNSUBSCRIBE'],
@@ -47,7 +47,7 @@ export class RbmService {
       phones,
       switches: this.switches,
       screen: feed,
-      tell: (event) => this.webhook.tell(event),
+      sendEvent: (event) => this.webhook.send(event),
     });
   }
 
@@ -55,14 +55,14 @@ export class RbmService {
     return this.options.phones;
   }
 
-  /** A new webhook is asked to show that it knows the client token. */
+  /** A new webhook gets the handshake, in which it proves that it knows the client token. */
   set(changes: Partial<RbmFaults>): void {
     const before = this.switches.current.webhookUrl;
     this.switches.set(changes);
     if (this.switches.current.webhookUrl !== before) this.webhook.register();
   }
 
-  /** A person writes to an agent. */
+  /** Sends a person's message to an agent. */
   reply(agentId: string, phone: string, text: string): void {
     const atMs = this.options.clock.nowMs();
     this.#replies += 1;
@@ -75,20 +75,20 @@ export class RbmService {
       text,
     };
     this.options.feed.show(item);
-    this.webhook.tell(textEvent({ agentId, phone, atMs }, text));
+    this.webhook.send(textEvent({ agentId, phone, atMs }, text));
     const meaning = WORDS.get(text.trim().toUpperCase());
     if (meaning !== undefined) this.tellLone(agentId, phone, meaning);
   }
 
   tellLone(agentId: string, phone: string, type: LoneUserEvent): void {
-    this.webhook.tell(loneEvent({ agentId, phone, atMs: this.options.clock.nowMs() }, type));
+    this.webhook.send(loneEvent({ agentId, phone, atMs: this.options.clock.nowMs() }, type));
   }
 
-  /** An agent that is not launched reaches nobody. */
-  tellLaunch(agentId: string, state: LaunchState): void {
+  /** An agent that is not launched reaches no phone. */
+  sendLaunchState(agentId: string, state: LaunchState): void {
     const old = this.#launchStates.get(agentId) ?? 'LAUNCHED';
     this.#launchStates.set(agentId, state);
     this.platform.suspend(agentId, state !== 'LAUNCHED');
-    this.webhook.tell(launchEvent(agentId, { old, new: state }, this.options.clock.nowMs()));
+    this.webhook.send(launchEvent(agentId, { old, new: state }, this.options.clock.nowMs()));
   }
 }

@@ -4,7 +4,7 @@ import type { RbmFaults } from './rbm-switches.js';
 
 const MESSAGE_ID_DIGITS = 17;
 
-/** What is posted, as a Pub/Sub push has it; the octets of the data are what is signed. */
+/** The posted body in the form of a Pub/Sub push; the octets of its data are signed. */
 export interface Envelope {
   readonly body: string;
   readonly data: Buffer;

@@ -6,11 +6,11 @@ import type { RbmSwitches } from './rbm-switches.js';
 import { type Envelope, envelopeOf, signatureOf } from './webhook-envelope.js';
 
 const MOST_IN_FLIGHT = 64;
-/** Events that wait for their turn or their next try; beyond that new ones are dropped. */
+/** Events that wait for their first or next attempt; above this number new events are dropped. */
 const MOST_WAITING = 50_000;
 const ANSWER_WITHIN_MS = 10_000;
 const LONGEST_RETRY_MS = 5_000;
-/** Some minutes, where the real service goes on for 7 days. */
+/** Some minutes; the real service retries for 7 days. */
 const MOST_TRIES = 60;
 const REORDER_HOLD_MS = 1_000;
 const LONGEST_ANSWER_BYTES = 4096;
@@ -24,26 +24,26 @@ export interface SenderOptions {
   readonly log: (message: string) => void;
 }
 
-/** How webhooks get on. */
+/** The state of the webhook. */
 export interface WebhookView {
-  /** Whether the webhook has shown that it knows the client token. */
+  /** Whether the webhook has proved that it knows the client token. */
   readonly verified: boolean;
   readonly delivered: number;
   readonly refused: number;
   readonly dropped: number;
-  /** Not answered 200 yet. */
+  /** Events that are not answered 200 yet. */
   readonly waiting: number;
   readonly lastFault: string | null;
 }
 
-interface RbmCommand {
+interface QueuedEvent {
   readonly envelope: Envelope;
   tries: number;
 }
 
 /**
- * Tells events to the agent's webhook, signed, at least once: what is not answered 200 is tried again with growing waits.
- * Events go out as they come, several at a time, so that one may overtake another.
+ * Sends events to the agent's webhook, signed, at least once: attempts that are not answered 200 are repeated with
+ * growing delays. Several events are sent concurrently, so that their order may change.
  */
 export class WebhookSender {
   readonly #agent = new Agent({
@@ -51,7 +51,7 @@ export class WebhookSender {
     headersTimeout: ANSWER_WITHIN_MS,
     bodyTimeout: ANSWER_WITHIN_MS,
   });
-  readonly #due: RbmCommand[] = [];
+  readonly #due: QueuedEvent[] = [];
   readonly #held = new Map<string, { readonly event: RbmEvent; readonly release: () => void }>();
   #waiting = 0;
   #inFlight = 0;
@@ -59,7 +59,7 @@ export class WebhookSender {
   #verified = false;
   #lastFault: string | null = null;
   #isClosed = false;
-  /** Counts the registrations: a handshake that was overtaken by another is not repeated. */
+  /** Counts the registrations: a handshake that a later one has replaced is not repeated. */
   #registration = 0;
 
   constructor(private readonly options: SenderOptions) {}
@@ -68,14 +68,14 @@ export class WebhookSender {
     return { ...this.#counts, verified: this.#verified, waiting: this.#waiting, lastFault: this.#lastFault };
   }
 
-  /** Tries the handshake until the webhook passes it. Call it when there is a webhook, and when that changes. */
+  /** Repeats the handshake until the webhook passes it. Call it when the webhook is set or changed. */
   register(): void {
     this.#verified = false;
     this.#registration += 1;
-    void this.#shakeHands(this.#registration, 1);
+    void this.#performHandshake(this.#registration, 1);
   }
 
-  tell(event: RbmEvent): void {
+  send(event: RbmEvent): void {
     const { dropDelivered, reorder } = this.options.switches.current;
     if (event.isDelivery && dropDelivered) return;
     if (event.isDelivery && reorder && event.messageId !== null) {
@@ -118,19 +118,19 @@ export class WebhookSender {
 
   #pump(): void {
     while (this.#inFlight < MOST_IN_FLIGHT && !this.#isClosed) {
-      const errand = this.#due.shift();
-      if (errand === undefined) return;
+      const queued = this.#due.shift();
+      if (queued === undefined) return;
       this.#inFlight += 1;
-      void this.#run(errand).finally(() => {
+      void this.#run(queued).finally(() => {
         this.#inFlight -= 1;
         this.#pump();
       });
     }
   }
 
-  async #run(errand: RbmCommand): Promise<void> {
-    errand.tries += 1;
-    const fault = await this.#post(errand.envelope);
+  async #run(queued: QueuedEvent): Promise<void> {
+    queued.tries += 1;
+    const fault = await this.#post(queued.envelope);
     if (fault === null) {
       this.#waiting -= 1;
       this.#counts.delivered += 1;
@@ -138,19 +138,19 @@ export class WebhookSender {
     }
     this.#counts.refused += 1;
     this.#lastFault = fault;
-    if (errand.tries >= MOST_TRIES || this.#isClosed) {
+    if (queued.tries >= MOST_TRIES || this.#isClosed) {
       this.#waiting -= 1;
       this.#counts.dropped += 1;
-      this.options.log(`an event of RBM was given up: ${fault}`);
+      this.options.log(`RBM webhook: event dropped after its last attempt: ${fault}`);
       return;
     }
-    this.options.clock.after(this.#waitAfter(errand.tries), () => {
-      this.#due.push(errand);
+    this.options.clock.after(this.#waitAfter(queued.tries), () => {
+      this.#due.push(queued);
       this.#pump();
     });
   }
 
-  /** Null when it was answered 200, else why it has to be told again. Never throws. */
+  /** Null after an answer of 200, else the reason for another attempt. Never throws. */
   async #post({ body, data }: Envelope): Promise<string | null> {
     const { corruptSignature } = this.options.switches.current;
     const key = `${this.options.clientToken ?? ''}${corruptSignature ? ' ' : ''}`;
@@ -159,7 +159,7 @@ export class WebhookSender {
     return answer.status === 200 ? null : `answered ${answer.status}`;
   }
 
-  async #shakeHands(registration: number, tries: number): Promise<void> {
+  async #performHandshake(registration: number, tries: number): Promise<void> {
     const { clock, switches, clientToken } = this.options;
     if (this.#isClosed || registration !== this.#registration || switches.current.webhookUrl === null) return;
     const secret = String(randomInt(SECRET_RANGE.from, SECRET_RANGE.to));
@@ -171,7 +171,7 @@ export class WebhookSender {
       return;
     }
     this.#lastFault = 'fault' in answer ? answer.fault : `the handshake was answered ${answer.status}`;
-    clock.after(this.#waitAfter(tries), () => void this.#shakeHands(registration, tries + 1));
+    clock.after(this.#waitAfter(tries), () => void this.#performHandshake(registration, tries + 1));
   }
 
   #waitAfter(tries: number): number {

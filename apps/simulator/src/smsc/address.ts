@@ -1,4 +1,4 @@
-/** An address as a PDU carries it (SMPP 3.4, 4.7.1). */
+/** An address in a PDU (SMPP 3.4, 4.7.1). */
 export interface SmscAddress {
   readonly ton: number;
   readonly npi: number;
@@ -15,7 +15,10 @@ const SHORT_CODE = /^[0-9]{3,8}$/;
 const DIGITS = /^[0-9]{1,20}$/;
 const ALPHANUMERIC = /^(?=.*[A-Za-z])[\x20-\x7e]+$/;
 
-/** `+14155552671`, a short code, other digits or a name, as a carrier would put it; null when it is none of them. */
+/**
+ * Parses `+14155552671`, a short code, other digits or a name to the address that a carrier would send; null for
+ * anything else.
+ */
 export function parseAddress(text: string): SmscAddress | null {
   if (INTERNATIONAL.test(text)) return { ton: TON.international, npi: NPI.isdn, value: text.slice(1) };
   if (SHORT_CODE.test(text)) return { ton: TON.shortCode, npi: NPI.unknown, value: text };
@@ -24,7 +27,7 @@ export function parseAddress(text: string): SmscAddress | null {
   return { ton: TON.alphanumeric, npi: NPI.unknown, value: text };
 }
 
-/** The address as people write it: an international number with its plus. */
+/** The address in its usual form: an international number with its plus. */
 export function renderAddress({ ton, value }: SmscAddress): string {
   return ton === TON.international && !value.startsWith('+') ? `+${value}` : value;
 }

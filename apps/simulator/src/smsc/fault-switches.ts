@@ -1,19 +1,19 @@
 import type { ReceiptState } from './receipt.js';
 
-/** How the simulated carrier misbehaves (contract, the carrier simulator). */
+/** Faults of the simulated carrier (contract, the carrier simulator). */
 export interface SmscFaults {
-  /** So many of the next submits are answered ESME_RTHROTTLED. */
+  /** The number of next submits that are answered ESME_RTHROTTLED. */
   readonly throttleNext: number;
-  /** So many of the next submits, after those, are answered ESME_RMSGQFUL. */
+  /** The number of submits after those that are answered ESME_RMSGQFUL. */
   readonly queueFullNext: number;
   /** A submit reaches the phone, but is not answered. */
   readonly muteSubmit: boolean;
   readonly muteEnquireLink: boolean;
   /** Binds are answered ESME_RBINDFAIL. */
   readonly rejectBind: boolean;
-  /** What the receipts that a submit asks for say; null: none are sent. */
+  /** The outcome in requested receipts; null: none are sent. */
   readonly receipt: ReceiptState | null;
-  /** The receipt overtakes the answer to its submit. */
+  /** The receipt is sent before the answer to its submit. */
   readonly receiptBeforeResponse: boolean;
 }
 
@@ -29,7 +29,7 @@ const WELL_BEHAVED: SmscFaults = {
 
 export type SubmitVerdict = 'accept' | 'throttle' | 'queue_full';
 
-/** The switches as they stand. A switch that is not named in a change stays as it is. */
+/** The current switches. Switches that a change does not name are unchanged. */
 export class FaultSwitches {
   #faults = WELL_BEHAVED;
 
@@ -41,7 +41,7 @@ export class FaultSwitches {
     this.#faults = { ...this.#faults, ...changes };
   }
 
-  /** What becomes of the next submit; counts down the refusals that were ordered. */
+  /** Decides the next submit; counts down the requested refusals. */
   nextSubmit(): SubmitVerdict {
     const { throttleNext, queueFullNext } = this.#faults;
     if (throttleNext > 0) {

@@ -3,7 +3,7 @@ import { Mailbox } from './mailbox.js';
 
 const sms = (to: string, text: string) => ({ to, from: '72345', text, dataCoding: 0, at: '2026-11-20T00:00:00.000Z' });
 
-it('lists what reached one phone, oldest first', () => {
+it('lists the messages of one phone, oldest first', () => {
   const mailbox = new Mailbox(10);
   for (const [to, text] of [
     ['+1', 'a'],

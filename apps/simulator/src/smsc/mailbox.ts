@@ -8,7 +8,7 @@ export interface ReceivedSms {
   readonly at: string;
 }
 
-/** The latest messages that reached the simulated phones, oldest first; beyond the bound the oldest are forgotten. */
+/** The latest messages on the simulated phones, oldest first; above the bound the oldest are removed. */
 export class Mailbox {
   readonly #messages: ReceivedSms[] = [];
 
@@ -19,7 +19,7 @@ export class Mailbox {
     if (this.#messages.length > this.most) this.#messages.shift();
   }
 
-  /** Those to one number, or all. A plus that a query string turned into a space is read as a plus. */
+  /** Messages to one number, or all. A plus that a query string turned into a space is read as a plus. */
   list(phone: string | undefined): ReceivedSms[] {
     if (phone === undefined) return [...this.#messages];
     const number = phone.replace(/^ /, '+');

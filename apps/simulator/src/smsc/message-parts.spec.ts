@@ -29,12 +29,12 @@ describe('the segments of a message', () => {
     expect(splitMessage('', 1)).toEqual([{ text: '', dataCoding: 0, udh: null }]);
   });
 
-  it('refuses what takes more than 255 parts', () => {
+  it('refuses a text of more than 255 parts', () => {
     expect(splitMessage('a'.repeat(153 * 255), 1)).toHaveLength(255);
     expect(splitMessage('a'.repeat(153 * 255 + 1), 1)).toBeNull();
   });
 
-  it('loses nothing and overfills nothing, whatever the text', () => {
+  it('keeps every character, and no part is too long, for every text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 600 }), fc.nat(), (text, reference) => {
         const parts = splitMessage(text, reference) ?? [];

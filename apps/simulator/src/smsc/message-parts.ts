@@ -3,7 +3,10 @@ import { GSM_SEGMENT_SEPTETS, gsmSeptets } from '@countersign/text';
 /** data_coding of the SMSC default alphabet and of UCS-2 (SMPP 3.4, 5.2.19). */
 const DATA_CODING = { default: 0, ucs2: 8 } as const;
 
-/** What a segment holds, and a part of a long message beside its user data header of 6 octets (3GPP TS 23.040, 9.2.3.24.1). */
+/**
+ * Capacity of a segment, and of a part of a long message beside its user data header of 6 octets (3GPP TS 23.040,
+ * 9.2.3.24.1).
+ */
 const GSM_LIMITS = { whole: GSM_SEGMENT_SEPTETS, part: 153 } as const;
 const UCS2_LIMITS = { whole: 70, part: 67 } as const;
 const MOST_PARTS = 255;
@@ -12,13 +15,13 @@ const REFERENCES = 256;
 export interface MessagePart {
   readonly text: string;
   readonly dataCoding: number;
-  /** User data header with its length octet; null on a message that is whole. */
+  /** User data header with its length octet; null on a message of one part. */
   readonly udh: Buffer | null;
 }
 
 /**
- * The segments in which a phone sends a text: GSM 03.38 when it has every character, else UCS-2. Neither an escaped
- * character nor a surrogate pair is cut in two. Null when the text takes more than 255 parts.
+ * Splits a text into the segments that a phone sends: GSM 03.38 if it has every character, else UCS-2. Never splits an
+ * escaped character or a surrogate pair. Null when the text takes more than 255 parts.
  */
 export function splitMessage(text: string, reference: number): MessagePart[] | null {
   const isGsm = gsmSeptets(text) !== null;

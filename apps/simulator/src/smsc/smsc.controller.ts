@@ -83,6 +83,6 @@ function refusalOf(error: unknown): unknown {
   return error;
 }
 
-/** A DTO may carry fields that were not sent as undefined. */
+/** A DTO may hold omitted fields as undefined. */
 const withoutUndefined = (faults: Omit<SetFaults, 'dropLink'>): Partial<SmscFaults> =>
   Object.fromEntries(Object.entries<unknown>({ ...faults }).filter(([, value]) => value !== undefined));

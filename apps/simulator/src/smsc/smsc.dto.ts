@@ -3,11 +3,11 @@ import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min, Vali
 import { RECEIPT_STATES, type ReceiptState } from './receipt.js';
 
 const MOST_REFUSALS = 1_000_000;
-/** More than 255 parts hold. */
+/** More than fits in 255 parts. */
 const TEXT_CHARACTERS = 50_000;
 const ADDRESS_CHARACTERS = 21;
 
-/** `true` orders one refusal. */
+/** `true` requests one refusal. */
 const Count = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (value === true ? 1 : value === false ? 0 : value));
 
@@ -26,7 +26,7 @@ export class SendSms {
   readonly text!: string;
 }
 
-/** Body of `PUT /_admin/smsc`: switches that are left out stay as they are. */
+/** Body of `PUT /_admin/smsc`: omitted switches are unchanged. */
 export class SetFaults {
   @IsOptional()
   @Count()
@@ -50,7 +50,7 @@ export class SetFaults {
   @IsBoolean()
   readonly muteEnquireLink?: boolean;
 
-  /** Not a state: true closes the links that are up. */
+  /** An action, not a state: true closes the open links. */
   @IsOptional()
   @IsBoolean()
   readonly dropLink?: boolean;

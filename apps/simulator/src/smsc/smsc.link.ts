@@ -1,9 +1,12 @@
 import smpp, { type PDU, type PduValues, type Session } from 'smpp';
 
 export interface LinkLimits {
-  /** A connection that has not bound by then is closed. */
+  /** A connection that has not bound within this time is closed. */
   readonly bindWithinMs: number;
-  /** Octets that came in and made no PDU by then: npm `smpp` has lost its place in the stream and would stay deaf. */
+  /**
+   * Time for received octets to become a PDU: after it, npm `smpp` has lost its position in the stream and would
+   * receive nothing more.
+   */
   readonly pduWithinMs: number;
   readonly watchEveryMs: number;
 }
@@ -19,15 +22,15 @@ const BIND_TYPES = {
 
 export type BindType = (typeof BIND_TYPES)[keyof typeof BIND_TYPES];
 
-/** The other side has gone, or cannot be written to. */
+/** The peer has disconnected, or cannot be written to. */
 export class LinkLost extends Error {}
-/** The other side had 10 s to answer. */
+/** The peer did not answer within 10 s. */
 export class AnswerOverdue extends Error {}
 
 export interface LinkEvents {
   /** The command_status of the answer to a bind. */
   authenticate(systemId: string, password: string): number;
-  /** Answers a submit_sm, or does not. */
+  /** Answers a submit_sm, or leaves it unanswered. */
   onSubmit(pdu: PDU, link: SmscLink): void;
   answersEnquireLink(): boolean;
   onClosed(link: SmscLink, reason: string): void;
@@ -39,8 +42,8 @@ interface Waiting {
 }
 
 /**
- * One connection of npm `smpp`, watched: a bad PDU, a listener that throws or a silent desynchronisation leaves its session
- * deaf for ever, so each of them closes the connection, and nothing else.
+ * One connection of npm `smpp`, supervised: after a bad PDU, a listener that throws or a silent desynchronisation its
+ * session receives nothing more, so each of them closes this connection, and nothing else.
  */
 export class SmscLink {
   readonly since = new Date();
@@ -74,7 +77,7 @@ export class SmscLink {
     return this.#systemId;
   }
 
-  /** Whether deliver_sm may be sent to it. */
+  /** Whether the peer accepts deliver_sm. */
   get receives(): boolean {
     return this.#bindType === 'receiver' || this.#bindType === 'transceiver';
   }
@@ -83,7 +86,7 @@ export class SmscLink {
     return this.#waiting.size;
   }
 
-  /** Sends a deliver_sm and settles with the command_status of its answer. Rejects with LinkLost or AnswerOverdue. */
+  /** Sends a deliver_sm and resolves with the command_status of its answer. Rejects with LinkLost or AnswerOverdue. */
   deliver(values: PduValues): Promise<number> {
     return this.#request((answered) => this.session.deliver_sm(values, answered));
   }
@@ -92,7 +95,7 @@ export class SmscLink {
     this.session.send(pdu.response(values));
   }
 
-  /** unbind, answered or not within a second, then closed. */
+  /** Sends unbind, waits at most a second for the answer, then closes. */
   async unbind(): Promise<void> {
     const overdue = new Promise((resolve) => setTimeout(resolve, UNBIND_WITHIN_MS).unref());
     const answered = this.#request((onResponse) => this.session.unbind({}, onResponse)).catch(() => undefined);
@@ -181,13 +184,13 @@ export class SmscLink {
     else this.answer(pdu, { command_status: smpp.errors.ESME_RINVBNDSTS });
   }
 
-  /** A generic_nack of our own: npm `smpp` throws when it is asked for the answer to a command that has none. */
+  /** Sends a generic_nack: npm `smpp` throws when it builds the answer to a command that has none. */
   #refuse(pdu: PDU): void {
     const values = { command_status: smpp.errors.ESME_RINVCMDID, sequence_number: pdu.sequence_number };
     this.session.send(new smpp.PDU('generic_nack', values));
   }
 
-  /** Closed once what was written has gone. */
+  /** Closes after pending writes are flushed. */
   #end(reason: string): void {
     this.#closeReason ??= reason;
     this.session.close();

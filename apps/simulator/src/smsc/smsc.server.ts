@@ -9,20 +9,20 @@ import { receiptOf, type SubmittedMessage, wantsReceipt } from './receipt.js';
 import { type BindType, LINK_LIMITS, type LinkLimits, SmscLink } from './smsc.link.js';
 
 const HOST = '127.0.0.1';
-/** Messages that are remembered for `GET /_admin/sms`. */
+/** Messages that are kept for `GET /_admin/sms`. */
 const REMEMBERED_MESSAGES = 10_000;
 /** deliver_sm that wait for their answers, over all links. */
 const MOST_UNANSWERED = 1_000;
-/** 8 characters: what a peer of SMPP 3.3 takes. */
+/** 8 characters: the maximum of SMPP 3.3 peers. */
 const MESSAGE_ID_BYTES = 4;
 
 export interface SmscOptions {
-  /** Of 127.0.0.1; 0 for any. */
+  /** On 127.0.0.1; 0 for any. */
   readonly port: number;
   readonly systemId: string;
   readonly password: string;
   readonly log: (message: string) => void;
-  /** Told of every SMS that reaches a phone. */
+  /** Called for every SMS that reaches a phone. */
   readonly onReceived?: (sms: ReceivedSms) => void;
   readonly limits?: LinkLimits;
 }
@@ -35,12 +35,12 @@ export interface LinkView {
   readonly since: string;
 }
 
-/** Nobody is bound who takes messages, or too many messages wait already. */
+/** No bound peer accepts messages, or too many messages wait already. */
 export class NotDeliverable extends Error {}
 /** The text takes more than 255 parts. */
 export class TextTooLong extends Error {}
 
-/** The carrier: an SMSC on npm `smpp`'s server, an SMPP stack that is not ours. */
+/** The carrier: an SMSC on the server of npm `smpp`, an independent SMPP implementation. */
 export class SmscServer {
   readonly switches = new FaultSwitches();
   readonly mailbox = new Mailbox(REMEMBERED_MESSAGES);
@@ -53,7 +53,7 @@ export class SmscServer {
     this.#server = smpp.createServer((session) => this.#accept(session));
   }
 
-  /** Settles with the port once it listens. */
+  /** Resolves with the port once it listens. */
   listen(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -85,8 +85,8 @@ export class SmscServer {
   }
 
   /**
-   * An SMS from a phone, part after part over one link. Settles with the first command_status that is not 0, else with 0.
-   * Rejects with NotDeliverable, TextTooLong, LinkLost or AnswerOverdue.
+   * Sends an SMS from a phone, its parts in order over one link. Resolves with the first command_status that is not 0,
+   * else with 0. Rejects with NotDeliverable, TextTooLong, LinkLost or AnswerOverdue.
    */
   async sendMo(from: SmscAddress, to: SmscAddress, text: string): Promise<number> {
     const parts = splitMessage(text, this.#reference++);
@@ -162,7 +162,7 @@ export class SmscServer {
     if (receiptBeforeResponse) respond();
   }
 
-  /** Over the link that submitted when it takes messages, else over any that does. */
+  /** Uses the link of the submit if it accepts messages, else any that does. */
   #sendReceipt(message: SubmittedMessage, registeredDelivery: number, submitter: SmscLink): void {
     const state = this.switches.current.receipt;
     if (state === null || !wantsReceipt(registeredDelivery, state)) return;
@@ -196,7 +196,7 @@ const received = ({ from, to, text, at }: SubmittedMessage, dataCoding: number):
   at: at.toISOString(),
 });
 
-/** The text as npm `smpp` decoded it; octets that it leaves alone are decoded here. */
+/** The text as npm `smpp` decoded it; octets that it leaves undecoded are decoded here. */
 function textOf(pdu: PDU): string {
   const [short, payload] = [pdu.short_message, pdu.message_payload].map(contentOf);
   const content = short === undefined || short.length === 0 ? (payload ?? '') : short;

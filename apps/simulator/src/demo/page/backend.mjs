@@ -1,5 +1,5 @@
 /* global EventSource, sessionStorage */
-// The shop's own server, and what this browser keeps to itself.
+// Requests to the shop's own server, and the storage of this browser.
 
 const SILENT = {
   title: 'The shop does not answer',
@@ -7,7 +7,7 @@ const SILENT = {
   code: 'SILENT',
 };
 
-/** Its answer: `{login}` or `{problem}`. */
+/** The answer: `{login}` or `{problem}`. */
 async function ask(method, path, body) {
   try {
     const response = await fetch(`api/${path}`, {
@@ -34,7 +34,7 @@ export const checkCode = (id, code) => ask('POST', `${of(id)}/check`, { code });
 export const enter = (id, secret) => ask('POST', `${of(id)}/enter`, { secret });
 export const qrOf = (id) => `api/${of(id)}/qr.svg`;
 
-/** Tells of a login until it is left: it comes back by itself when the connection breaks. */
+/** Subscribes to a login until closed; reconnects by itself. */
 export function watch(id, { onLogin, onGone }) {
   const source = new EventSource(`api/${of(id)}/events`);
   source.addEventListener('login', ({ data }) => onLogin(JSON.parse(data)));
@@ -45,7 +45,7 @@ export function watch(id, { onLogin, onGone }) {
   return () => source.close();
 }
 
-/** How the simulated phone behaves; a mere convenience of the demo, so a failure is no news. */
+/** Sets the behaviour of the simulated phone; a convenience of the demo, so a failure is ignored. */
 export async function setPhone(phone, profile) {
   await fetch(`/_admin/phones/${encodeURIComponent(phone)}`, {
     method: 'PUT',
@@ -54,7 +54,7 @@ export async function setPhone(phone, profile) {
   }).catch(() => undefined);
 }
 
-// A phone may throw the page away while the person is in its messages: this tab finds its sign-in again, others do not.
+// A phone may discard the page while the person reads messages: this tab restores its sign-in, other tabs do not.
 const KEPT = 'acme-login';
 
 export function keep(kept) {

@@ -1,5 +1,5 @@
 /* global document, matchMedia */
-// What stands in the page. One screen at a time; text goes in as text, never as markup.
+// The screens of the page, one at a time; text is set as text, never as markup.
 import { storyOf } from './shown.mjs';
 
 const screens = new Map(
@@ -14,7 +14,7 @@ export function shownScreen() {
   return document.body.dataset.at;
 }
 
-/** Shows a screen. When it is another than before, what was wrong there is forgotten and the focus goes along. */
+/** Shows a screen. A change of screens clears its error and moves the focus. */
 export function show(name, { focus = true } = {}) {
   if (shownScreen() === name) return;
   document.body.dataset.at = name;
@@ -33,7 +33,7 @@ function tellStory(screen) {
   }
 }
 
-/** What happened, and what to do next; null takes it away. */
+/** Shows what happened and what to do next; null removes it. */
 export function showFault(name, advice) {
   const element = document.querySelector(`[data-fault="${name}"]`);
   if (element === null) return;
@@ -46,7 +46,7 @@ export function showFault(name, advice) {
   element.hidden = advice === null;
 }
 
-/** Parts of a screen that are for one case only. */
+/** Parts of a screen for one case only. */
 export function showWhen(name, holds) {
   for (const element of document.querySelectorAll(`[data-when="${name}"]`)) element.hidden = !holds;
 }
@@ -55,11 +55,11 @@ export function link(name, href) {
   for (const element of document.querySelectorAll(`[data-link="${name}"]`)) element.href = href;
 }
 
-/** The phone beside the counter; links to it go there by its name, and to a tab of their own where it has no room. */
+/** The phone beside the shop; links to it open there by its name, or in a tab of their own on small screens. */
 const PHONE_FRAME = 'countersign-phone';
 const ROOM_FOR_PHONE = '(min-width: 57rem)';
 
-/** Puts the phone on the counter, or with null takes it away. */
+/** Shows the phone; null removes it. */
 export function lay(href) {
   const place = document.querySelector('[data-beside]');
   const laid = place.querySelector('iframe');
@@ -75,7 +75,7 @@ export function lay(href) {
   return place.prepend(frame);
 }
 
-/** For those who do not see the page: said, not shown. */
+/** Announces a text to screen readers. */
 export function announce(text) {
   fill('announcement', text);
 }

@@ -1,5 +1,5 @@
 /* global document, FormData, location, navigator */
-// The page of the shop: what a person does, what the shop's server says, and the secret that never leaves but at the end.
+// The page of the shop: the person's actions, the server's answers, and the secret, which is sent only at the end.
 import { createChallenge } from '../sdk/challenge.js';
 import * as backend from './backend.mjs';
 import * as counter from './counter.mjs';
@@ -8,7 +8,7 @@ import { readTypedPhone } from './typed-phone.mjs';
 
 const TICK_MS = 250;
 const COPIED_MS = 2_000;
-/** So that "Approved" can be read before the door opens. */
+/** Time to read "Approved" before the page changes. */
 const ENTERING_MS = 900;
 const PROFILES = { card: { reachable: true, online: true }, sms: { reachable: false } };
 const NUMBER_FAULT = {
@@ -16,7 +16,7 @@ const NUMBER_FAULT = {
   next: 'Type it with its country code first: +1 415 555 2671.',
 };
 
-/** This attempt: the server's view of it, when that runs out, and the secret. */
+/** This attempt: the server's view of it, its deadline, and the secret. */
 let login = null;
 let endsAt = 0;
 let resendAt = 0;
@@ -70,7 +70,7 @@ function watch(id) {
   });
 }
 
-/** What the server says is what is shown. */
+/** Shows the state that the server sent. */
 function apply(now) {
   login = now;
   endsAt = performance.now() + now.expiresInMs;
@@ -84,7 +84,7 @@ function apply(now) {
   if (now.sms !== null) showSms(now);
   tick();
   if (now.phase === 'approved') return enter();
-  // The way in is the one to say so.
+  // The answer to the sign-in request shows this phase.
   if (now.phase === 'signed_in') return undefined;
   if (now.phase !== 'waiting') reset({ keepShown: true });
   return counter.show(screenOf(now, codeOpen));
@@ -103,7 +103,7 @@ async function enter() {
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Nothing of an attempt outlives it, the secret least of all. */
+/** Removes everything of an attempt, above all the secret. */
 function reset({ keepShown = false } = {}) {
   leave();
   leave = () => undefined;
@@ -123,7 +123,7 @@ function showPhone(phone) {
   counter.lay(href);
 }
 
-/** The start, with nothing left of what was. */
+/** Returns to the first screen with nothing left of the attempt. */
 function startOver(how) {
   reset();
   showChallenge(null);
@@ -169,7 +169,7 @@ function tick() {
   document.querySelector('[data-act="resend"]').disabled = !ready;
 }
 
-/** Asks for a code; where one is on its way already, the field for it is what helps. */
+/** Requests a code; if one was sent already, shows the field for it. */
 async function sendCode() {
   const from = counter.shownScreen();
   if (login.code.sent && from !== 'code') {
@@ -226,7 +226,7 @@ const ACTS = {
   reload: () => location.reload(),
 };
 
-/** A button does its work once at a time. */
+/** Disables a button while its action runs. */
 async function busy(button, work) {
   if (button.getAttribute('aria-busy') === 'true') return;
   button.setAttribute('aria-busy', 'true');
@@ -273,7 +273,7 @@ document.addEventListener('submit', (event) => {
   void busy(form.querySelector('[type="submit"]'), () => FORMS[form.dataset.form](form));
 });
 
-// The sixth digit is the end of the code, typed or filled in by the phone.
+// The sixth digit submits the code, typed or filled in by the phone.
 document.getElementById('code').addEventListener('input', ({ target }) => {
   target.value = target.value.replace(/\D/g, '').slice(0, 6);
   if (target.value.length === 6) target.form.requestSubmit();

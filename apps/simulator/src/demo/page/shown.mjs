@@ -1,6 +1,4 @@
-/**
- * What the page shows of a login: which screen, and how far the story is. Pure, so that it can be tested without a page.
- */
+/** Chooses the screen and the progress of the story for a login. Pure, so that it can be tested without a page. */
 
 const SCREEN_OF_PHASE = {
   approved: 'entering',
@@ -34,7 +32,7 @@ export function timeLeft(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
 }
 
-/** `+14155552671` as people read it. Only North America is grouped the way it is used to; others in threes from the end. */
+/** `+14155552671` in groups. North American numbers have their usual groups; others groups of three from the end. */
 export function readablePhone(phone) {
   const american = /^\+1(\d{3})(\d{3})(\d{4})$/.exec(phone);
   if (american) return `+1 ${american.slice(1).join(' ')}`;
@@ -43,7 +41,7 @@ export function readablePhone(phone) {
 
 const PROOFS = { card: 'You approved the card', text: 'Your text arrived', code: 'Your code was right' };
 
-/** How the number was proved, and how long that took. */
+/** The proof of the number, and the time that it took. */
 export function proofOf({ proof, latencyMs }) {
   const words = PROOFS[proof];
   return latencyMs === null ? words : `${words}, ${(latencyMs / 1000).toFixed(1)} seconds after you asked`;
@@ -55,7 +53,7 @@ export function attemptsText({ attemptsLeft }) {
   return attemptsLeft === 1 ? '1 attempt is left.' : `${attemptsLeft} attempts are left.`;
 }
 
-/** The button for another code, and whether it may be pressed. */
+/** The button for another code: its text, and whether it is enabled. */
 export function resendText({ sendsLeft }, waitMs) {
   if (sendsLeft === 0) return { text: 'No more codes for this sign-in', ready: false };
   if (waitMs > 0) return { text: `Another code in ${Math.ceil(waitMs / 1000)} s`, ready: false };

@@ -1,11 +1,11 @@
-/** As people write numbers: what only helps the eye. */
+/** Separators that people type in numbers. */
 const ORNAMENTS = /[\s().\-\u00a0\u2010-\u2015/]/g;
-/** A national number of North America, with or without its 1. */
+/** A national number of North America, with or without the leading 1. */
 const NORTH_AMERICAN = /^1?([2-9]\d{9})$/;
 
 /**
- * What a person typed as E.164, or null. A number without a country is taken as one of North America, as the placeholder
- * of the field suggests; whether it is routable is the service's to say.
+ * A typed number as E.164, or null. A number without a country code counts as North American, as the field's
+ * placeholder suggests; the service decides whether it is routable.
  */
 export function readTypedPhone(text) {
   const digits = text.trim().replace(ORNAMENTS, '').replace(/^00/, '+');

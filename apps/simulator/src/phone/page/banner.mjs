@@ -5,7 +5,7 @@ import { threadKeyOf } from './threads.mjs';
 
 const SHOWN_MS = 6_000;
 
-/** What arrives while another conversation, or another number, is looked at: seen for a while, and spoken. */
+/** Announces a message that arrives while another conversation or number is open: shown for a while, and spoken. */
 export function banner(actions) {
   const slot = byId('banner-slot');
   let over = null;
@@ -35,7 +35,7 @@ export function banner(actions) {
     clearTimeout(over);
     over = setTimeout(clear, SHOWN_MS);
   };
-  /** Whoever is where it leads needs it no more, and it would cover the way back. */
+  /** The banner is not needed in the conversation that it links to, and would cover the back button. */
   const arrived = (key, phone) => {
     if (shown !== null && threadKeyOf(shown) === key && shown.phone === phone) clear();
   };
@@ -44,7 +44,7 @@ export function banner(actions) {
 
 const wordsOf = ({ kind, title, text }) => (kind === 'card' ? (title ?? text ?? '') : (text ?? ''));
 
-/** For those who hear the page. */
+/** Announces a message to screen readers. */
 export function announce(item) {
   const who = item.kind === 'sms' ? `SMS from ${formatNumber(item.peer)}` : `${item.agent.name}`;
   const answers = item.kind === 'card' ? `. Answers: ${item.suggestions.map(({ text }) => text).join(', ')}` : '';

@@ -1,8 +1,8 @@
-import { el, icon, tell } from './dom.mjs';
+import { el, icon, setText } from './dom.mjs';
 import { tickOf } from './people.mjs';
 import { suggestionLayoutOf } from './threads.mjs';
 
-/** A card with its buttons while it can be answered, and what became of it afterwards. */
+/** A card with its buttons while it can be answered, and with its result afterwards. */
 export function drawCard(item, state, actions) {
   const { agent, title, text } = item;
   const card = el(
@@ -30,7 +30,7 @@ function mediaOf({ agent, mediaUrl }) {
   if (source === null) return frame;
   const image = el('img', { src: source, alt: '' });
   image.addEventListener('load', () => {
-    // A wide picture fills the band; a logo stands in its middle.
+    // A wide image fills the band; a logo is centred in it.
     const wide = image.naturalWidth >= image.naturalHeight * 1.6;
     frame.toggleAttribute('data-logo', !wide);
     frame.replaceChildren(image);
@@ -44,7 +44,7 @@ function answersOf({ messageId, suggestions }, actions) {
   const group = el('div', { class: 'card-actions', 'data-layout': layout, role: 'group', 'aria-label': 'Answers' });
   const tap = async (index) => {
     for (const button of group.children) button.disabled = true;
-    tell(problem, await actions.tap(messageId, index));
+    setText(problem, await actions.tap(messageId, index));
     if (!problem.hidden) for (const button of group.children) button.disabled = false;
   };
   for (const { index, text } of suggestions) {

@@ -1,13 +1,13 @@
 /* global document */
-import { byId, el, tell } from './dom.mjs';
+import { byId, el, setText } from './dom.mjs';
 import { formatNumber, parseNumber } from './numbers.mjs';
 import { parseSmsUri } from './sms-uri.mjs';
 
-/** Septets of one SMS; a token and its instruction fit (contract, Token). */
+/** Septets of one SMS; a token with its instruction fits (contract, Token). */
 const ONE_SMS = 160;
 const SHORT_CODE = /^[0-9]{3,8}$/;
 
-/** The sheet in which an SMS is written, or shown as a link wants it. */
+/** The sheet in which an SMS is written, or which a link has filled in. */
 export function composeSheet(actions) {
   const [layer, form, from, to, text] = ['compose', 'compose-form', 'compose-from', 'compose-to', 'compose-text'].map(
     byId,
@@ -15,13 +15,13 @@ export function composeSheet(actions) {
   let before = null;
   const refresh = () => {
     const count = [...text.value].length;
-    tell(byId('compose-hint'), count === 0 ? null : `${count} characters${count > ONE_SMS ? ', several SMS' : ''}`);
+    setText(byId('compose-hint'), count === 0 ? null : `${count} characters${count > ONE_SMS ? ', several SMS' : ''}`);
     byId('compose-send').disabled = text.value.trim() === '' || to.value.trim() === '';
   };
   const fill = ({ number, text: body }) => {
     to.value = formatNumber(number);
     text.value = body;
-    tell(byId('compose-note'), 'As the link wants it: the text is written already, you only send it.');
+    setText(byId('compose-note'), 'As the link wants it: the text is written already, you only send it.');
   };
   const close = () => {
     layer.hidden = true;
@@ -38,11 +38,11 @@ export function composeSheet(actions) {
   const submit = async (event) => {
     event.preventDefault();
     const number = recipientOf(to.value);
-    if (number === null) return tell(byId('compose-problem'), 'To is a number with its country, or a short code.');
+    if (number === null) return setText(byId('compose-problem'), 'To is a number with its country, or a short code.');
     byId('compose-send').disabled = true;
     const problem = await actions.sendSms(from.value, number, text.value);
     refresh();
-    tell(byId('compose-problem'), problem);
+    setText(byId('compose-problem'), problem);
     if (problem === null) {
       close();
       actions.openThread(`sms:${number}`, from.value);
@@ -59,7 +59,7 @@ export function composeSheet(actions) {
   return (lines, line, asked = null) => {
     before = document.activeElement;
     form.reset();
-    for (const id of ['compose-note', 'compose-problem']) tell(byId(id), null);
+    for (const id of ['compose-note', 'compose-problem']) setText(byId(id), null);
     from.replaceChildren(...lines.map((each) => optionOf(each, line)));
     if (asked !== null) fill(asked);
     layer.hidden = false;

@@ -1,6 +1,6 @@
 /* global document */
 
-/** An element with attributes, listeners (`onclick`) and children. Text is text: nothing is ever read as HTML. */
+/** An element with attributes, listeners (`onclick`) and children. Text is never parsed as HTML. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -17,12 +17,12 @@ export const icon = (name) => el('span', { class: `icon icon-${name}`, 'aria-hid
 export const byId = (id) => document.getElementById(id);
 
 /** Shows the text, or hides the element when there is none. */
-export function tell(node, text) {
+export function setText(node, text) {
   node.textContent = text ?? '';
   node.hidden = text === null || text === '';
 }
 
-/** Sets children only where they differ from last time, so that focus and animations live on. */
+/** Replaces children only when they differ from the previous ones, so that focus and animations are kept. */
 export function drawOnce(node, seen, draw) {
   const signature = JSON.stringify(seen);
   if (node.dataset.seen === signature) return;
@@ -30,7 +30,7 @@ export function drawOnce(node, seen, draw) {
   node.replaceChildren(...[draw()].flat());
 }
 
-/** The same for a list: each entry has a key, and is drawn again only when what it is drawn from has changed. */
+/** The same for a list: each entry has a key and is drawn again only when its input has changed. */
 export function drawList(container, entries, { keyOf, draw }) {
   const shown = new Map([...container.children].map((node) => [node.dataset.key, node]));
   const focused = container.contains(document.activeElement) ? document.activeElement : null;
@@ -48,7 +48,7 @@ export function drawList(container, entries, { keyOf, draw }) {
   if (focused !== null && !focused.isConnected) refocus(nodes.find((node) => node.dataset.key === focusedKey));
 }
 
-/** Moves nothing that stands where it should: a moved node would lose its focus. */
+/** Moves no node that is in its place already: a moved node loses its focus. */
 function placeAll(container, nodes) {
   const wanted = new Set(nodes);
   for (const node of [...container.children]) if (!wanted.has(node)) node.remove();

@@ -89,7 +89,7 @@ function drawEmpty(line, network, actions) {
   ];
 }
 
-/** Says on the button itself that it worked. */
+/** Copies a text and confirms it on the button. */
 export async function copyText(text, button) {
   const before = [...button.childNodes];
   try {

@@ -24,16 +24,16 @@ import { threadView } from './thread-view.mjs';
 import { SWITCHES } from './threads.mjs';
 import { welcome } from './welcome.mjs';
 
-/** Ages and expired cards. */
+/** Interval at which ages and expired cards are redrawn. */
 const TICK_MS = 1_000;
 
 const state = emptyState();
 let views = [];
 let drawn = false;
 let unfollow = () => undefined;
-/** Asked for by a link before there was a number to send from. */
+/** The text of a link that was opened before there was a number to send from. */
 let asked = null;
-const told = new Set();
+const reported = new Set();
 
 const actions = {
   addLine(phone) {
@@ -64,7 +64,7 @@ const actions = {
     showPanel(open);
     if (!open && document.activeElement?.closest('.panel')) byId('panel-open').focus();
   },
-  /** While a sheet is open nothing else takes the focus. */
+  /** While a sheet is open nothing else gets the focus. */
   onModal(open) {
     for (const id of ['list-view', 'thread-view', 'panel', 'banner-slot', 'status-bar']) byId(id).inert = open;
   },
@@ -82,7 +82,7 @@ function change(how) {
   draw();
 }
 
-/** Another screen is there at once, so that the focus can go to it. */
+/** Draws another screen at once, so that it can get the focus. */
 function goTo(key) {
   state.open = key;
   drawNow();
@@ -115,7 +115,7 @@ function take(item) {
   if (!isLookedAt(state, item)) notice.show(item, item.phone !== state.selected);
 }
 
-/** Several changes at once are drawn once. */
+/** Draws once for several changes. */
 function draw() {
   if (drawn) return;
   drawn = true;
@@ -127,7 +127,7 @@ function draw() {
 
 function drawNow() {
   const now = Date.now();
-  tellRead(noteSeen(state, new Date(now).toISOString()));
+  reportRead(noteSeen(state, new Date(now).toISOString()));
   const shown = picture(state, now);
   const { line, thread, unread } = shown;
   document.title = `${unread > 0 ? `(${unread}) ` : ''}Phone · Countersign`;
@@ -137,17 +137,17 @@ function drawNow() {
   for (const view of views) view(shown);
 }
 
-/** The business hears that its message was opened, once. */
-function tellRead(items) {
-  const news = items.filter(({ id }) => !told.has(id));
+/** Reports to the business once that its message was opened. */
+function reportRead(items) {
+  const news = items.filter(({ id }) => !reported.has(id));
   for (const { id, messageId } of news) {
-    told.add(id);
+    reported.add(id);
     void readCard(messageId);
   }
   if (news.length > 0) keep(state);
 }
 
-/** `?phone=` chooses a number, `#sms:…` opens a text to send: other pages link so. */
+/** `?phone=` selects a number, `#sms:…` opens a text to send; other pages link this way. */
 function followAddress() {
   const phone = parseNumber(new URLSearchParams(location.search).get('phone')?.replace(/^ /, '+') ?? '');
   if (phone !== null && tooManyLines(state.lines.filter((line) => line !== phone)) === null) addLine(state, phone);
@@ -167,7 +167,7 @@ function listenToKeys() {
   document.addEventListener('visibilitychange', draw);
 }
 
-// Links of the demo shop come back to this tab.
+// Links of the demo shop open in this tab.
 globalThis.name = 'countersign-phone';
 welcome(actions);
 const [list, thread] = [listView(actions), threadView(actions)];

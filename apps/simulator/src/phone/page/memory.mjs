@@ -1,13 +1,13 @@
 /* global localStorage */
 
 const KEY = 'countersign.phone';
-/** The feed shows no more numbers at once. */
+/** Maximum of numbers in one feed. */
 export const MOST_LINES = 20;
-/** Conversations whose last look is remembered. */
+/** Conversations whose last visit is remembered. */
 const MOST_SEEN = 400;
 const EMPTY = { lines: [], selected: null, seen: {}, theme: 'auto' };
 
-/** What this browser keeps: its numbers, which of them is looked at, what was seen, light or dark. */
+/** The state in this browser's storage: its numbers, the selected one, what was seen, light or dark. */
 export function recall() {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}');
@@ -18,7 +18,7 @@ export function recall() {
   }
 }
 
-/** A browser that keeps nothing still shows the phone. */
+/** The phone also works in a browser without storage. */
 export function keep({ lines, selected, seen, theme }) {
   const latest = Object.fromEntries(Object.entries(seen).slice(-MOST_SEEN));
   try {

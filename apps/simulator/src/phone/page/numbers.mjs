@@ -3,7 +3,7 @@ const ONE_DIGIT = /^[17]/;
 const TWO_DIGITS = /^(?:2[07]|3[0123469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
-/** A typed number as E.164, or null: with its plus or `00`, separated as people like. */
+/** A typed number as E.164, or null: with its plus or `00`, and any usual separators. */
 export function parseNumber(typed) {
   const digits = typed.replace(/[\s().\-/\u00a0\u2010-\u2015]/g, '').replace(/^00/, '+');
   return E164.test(digits) ? digits : null;
@@ -25,7 +25,7 @@ function grouped(digits) {
   return [...groups, rest].join(' ');
 }
 
-/** `+14155552671` as `+1 415 555 2671`; a short code or a name stays as it is. For the eye alone. */
+/** `+14155552671` as `+1 415 555 2671`; a short code or a name is unchanged. For display only. */
 export function formatNumber(address) {
   if (!E164.test(address)) return address;
   const digits = address.slice(1);

@@ -1,5 +1,5 @@
 /* global document, matchMedia */
-import { byId, drawList, drawOnce, el, icon, tell } from './dom.mjs';
+import { byId, drawList, drawOnce, el, icon, setText } from './dom.mjs';
 import { MOST_LINES } from './memory.mjs';
 import { formatNumber, parseNumber, spokenNumber } from './numbers.mjs';
 import { parseSmsUri } from './sms-uri.mjs';
@@ -109,7 +109,7 @@ function numberForm(actions) {
     event.preventDefault();
     const field = byId('line-new');
     const phone = parseNumber(field.value);
-    tell(byId('line-problem'), phone === null ? NUMBER_HINT : actions.addLine(phone));
+    setText(byId('line-problem'), phone === null ? NUMBER_HINT : actions.addLine(phone));
     if (byId('line-problem').hidden) field.value = '';
   });
 }
@@ -119,7 +119,7 @@ function linkForm(actions) {
     event.preventDefault();
     const field = byId('link-uri');
     const asked = parseSmsUri(field.value);
-    tell(byId('link-problem'), asked === null ? 'That is not an sms: link to one number.' : null);
+    setText(byId('link-problem'), asked === null ? 'That is not an sms: link to one number.' : null);
     if (asked === null) return;
     field.value = '';
     actions.openPanel(false);

@@ -5,10 +5,10 @@ const HUES = 5;
 
 const hueOf = (name) => [...name].reduce((sum, character) => (sum * 31 + character.codePointAt(0)) % 9973, 7) % HUES;
 
-/** Who a conversation is with, as it is written. */
+/** The name of the other side of a conversation. */
 export const nameOf = ({ agent, peer }) => agent?.name ?? formatNumber(peer ?? '');
 
-/** Their picture: a logo, a letter, or a sign for a number without a name. */
+/** Its picture: a logo, a letter, or a sign for a number without a name. */
 export function avatarOf({ agent, peer }) {
   const name = agent?.name ?? peer ?? '';
   const frame = el('span', { class: `avatar hue-${hueOf(name)}`, 'aria-hidden': 'true' });
@@ -21,6 +21,6 @@ export function avatarOf({ agent, peer }) {
   return frame;
 }
 
-/** The tick of a business that its platform has checked. */
+/** The check mark of a business that its platform has verified. */
 export const tickOf = (agent) =>
   agent?.verified === true ? el('span', { class: 'icon icon-verified', role: 'img', 'aria-label': 'verified' }) : null;

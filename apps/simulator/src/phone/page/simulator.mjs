@@ -1,10 +1,10 @@
 /* global EventSource, URLSearchParams */
 
 const ANSWER_WITHIN_MS = 15_000;
-/** A browser comes back by itself, but not after a refusal. */
+/** A browser reconnects by itself, but not after a refusal. */
 const REOPEN_AFTER_MS = 2_000;
 
-/** Asks the simulator; answers null when it agreed, else what to tell the person. */
+/** Calls the simulator; returns null on success, else the text to show. */
 async function ask(method, path, body) {
   try {
     const response = await fetch(`/_admin/${path}`, {
@@ -23,7 +23,7 @@ async function ask(method, path, body) {
 const sentence = (message) =>
   typeof message === 'string' ? `${message.charAt(0).toUpperCase()}${message.slice(1)}.` : 'That did not work.';
 
-/** 0 means taken (SMPP 3.4, 5.1.3); anything else is said, because the text is not with the service. */
+/** 0 means accepted (SMPP 3.4, 5.1.3); any other status is shown, because the service does not have the text. */
 export async function sendSms(from, to, text) {
   const { answer, problem } = await ask('POST', 'sms', { from, to, text });
   if (problem !== null) return problem;
@@ -42,7 +42,9 @@ export const readCard = async (messageId) =>
 export const setPhone = async (phone, changes) =>
   (await ask('PUT', `phones/${encodeURIComponent(phone)}`, changes)).problem;
 
-/** What happens on these numbers until the answered function is called; each connection begins with a snapshot. */
+/**
+ * Follows the events of these numbers until the returned function is called; each connection begins with a snapshot.
+ */
 export function follow(phones, { onSnapshot, onItem, onPhone, onState }) {
   const query = new URLSearchParams(phones.map((phone) => ['phone', phone])).toString();
   let source = null;
@@ -50,7 +52,7 @@ export function follow(phones, { onSnapshot, onItem, onPhone, onState }) {
   const open = () => {
     const opened = new EventSource(`feed?${query}`);
     source = opened;
-    const on = (name, tell) => opened.addEventListener(name, ({ data }) => tell(JSON.parse(data)));
+    const on = (name, setText) => opened.addEventListener(name, ({ data }) => setText(JSON.parse(data)));
     on('snapshot', onSnapshot);
     on('item', onItem);
     on('phone', onPhone);

@@ -1,5 +1,5 @@
 const SCHEME = /^(?:sms|smsto):/i;
-/** What RFC 3966 lets people write between digits. */
+/** Separators between digits that RFC 3966 allows. */
 const SEPARATORS = /[\s().-]/g;
 const NUMBER = /^\+?[0-9]{3,15}$/;
 /** iOS writes `&body=` or `;body=` where RFC 5724 has `?body=`. */
@@ -15,8 +15,8 @@ function decoded(text) {
 }
 
 /**
- * `sms:+14155550199?body=Hello` as the number and the text it asks for; null for anything else. One recipient and
- * at most one body: a phone asked for more would have to guess.
+ * Parses `sms:+14155550199?body=Hello` to the number and the text; null for anything else. One recipient and at most
+ * one body: more would be ambiguous.
  */
 export function parseSmsUri(uri) {
   const trimmed = uri.trim();
@@ -31,7 +31,7 @@ export function parseSmsUri(uri) {
   return { number, text };
 }
 
-/** The `sms:` URI that another page put behind the `#` of this one, as it is or encoded once more; null without one. */
+/** The `sms:` URI behind the `#` of this page's address, plain or percent-encoded once more; null without one. */
 export function smsUriOfHash(hash) {
   const behind = hash.replace(/^#/, '');
   if (SCHEME.test(behind)) return behind;

@@ -2,12 +2,12 @@
 import { recall } from './memory.mjs';
 import { isOnPhone, networkOf, threadKeyOf, threadsOf, waitingIn, withItem } from './threads.mjs';
 
-/** What the page knows. It is changed by the functions below alone. */
+/** The state of the page. Only the functions below change it. */
 export const emptyState = () => ({ ...recall(), items: {}, views: {}, open: null, connection: 'live' });
 
 const seenKey = (phone, key) => `${phone} ${key}`;
 
-/** When each conversation of a number was last looked at. */
+/** The time of the last visit of each conversation of a number. */
 const seenOf = ({ seen }, phone) =>
   Object.fromEntries(
     Object.entries(seen)
@@ -20,7 +20,7 @@ export function takeSnapshot(state, { phones, items }) {
   state.views = Object.fromEntries(phones.map((view) => [view.phone, view]));
 }
 
-/** Whether something has just arrived that the person should be told of. */
+/** Returns whether the item has just arrived and is to be announced. */
 export function takeItem(state, item) {
   const items = state.items[item.phone] ?? [];
   const before = items.find(({ id }) => id === item.id);
@@ -32,13 +32,13 @@ export function takeItem(state, item) {
 export const isLookedAt = (state, item) =>
   state.selected === item.phone && state.open === threadKeyOf(item) && document.visibilityState === 'visible';
 
-/** The messages that the person sees now, noted as seen; answers those that the platform counts as unread. */
+/** Marks the visible messages as seen; returns those that the platform counts as unread. */
 export function noteSeen(state, now) {
   if (state.open === null || document.visibilityState !== 'visible') return [];
   const items = (state.items[state.selected] ?? []).filter((item) => threadKeyOf(item) === state.open);
   const last = items.at(-1);
   if (last === undefined) return [];
-  // Messages that come late are seen all the same.
+  // Messages that arrive late also count as seen.
   const key = seenKey(state.selected, state.open);
   delete state.seen[key];
   state.seen[key] = last.at > now ? last.at : now;
@@ -63,7 +63,7 @@ export function removeLine(state, phone) {
 
 const unreadOf = (threads) => threads.reduce((sum, { unread }) => sum + unread, 0);
 
-/** What the views draw. */
+/** The input of the views. */
 export function picture(state, now) {
   const line = state.selected;
   const items = state.items[line] ?? [];

@@ -8,7 +8,7 @@ const BADGES = {
   none: ['sms-only', 'SMS only', 'no RCS'],
 };
 
-/** The time, the number, and how it is connected. */
+/** The time, the number, and its kind of connection. */
 export function statusBar() {
   const bar = byId('status-bar');
   return ({ line, network, connection, now }) => {

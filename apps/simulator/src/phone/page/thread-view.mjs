@@ -1,12 +1,12 @@
 import { drawCard } from './card.mjs';
-import { byId, drawList, drawOnce, el, icon, tell } from './dom.mjs';
+import { byId, drawList, drawOnce, el, icon, setText } from './dom.mjs';
 import { copyText } from './list-view.mjs';
 import { formatNumber } from './numbers.mjs';
 import { avatarOf, nameOf, tickOf } from './people.mjs';
 import { cardStateOf, codeIn, entriesOf } from './threads.mjs';
 import { clockOf } from './times.mjs';
 
-/** Closer to its end than this, a conversation follows what arrives. */
+/** If the view is nearer to its end than this, it scrolls to new messages. */
 const NEAR_END_PX = 120;
 
 /** One conversation. */
@@ -107,7 +107,7 @@ function codeChip(text) {
   return chip;
 }
 
-/** What the person writes goes the way of the conversation; a name as sender takes no answer. */
+/** Sends by the conversation's channel; a name as the sender cannot be answered. */
 function composerOf(thread, line, actions) {
   const { agent, peer } = thread;
   if (agent === null && !/^\+?[0-9]+$/.test(peer)) {
@@ -132,7 +132,10 @@ function composerOf(thread, line, actions) {
     event.preventDefault();
     send.disabled = true;
     const text = field.value;
-    tell(problem, await (agent === null ? actions.sendSms(line, peer, text) : actions.sendReply(agent.agentId, text)));
+    setText(
+      problem,
+      await (agent === null ? actions.sendSms(line, peer, text) : actions.sendReply(agent.agentId, text)),
+    );
     if (problem.hidden) field.value = '';
     send.disabled = field.value.trim() === '';
   });

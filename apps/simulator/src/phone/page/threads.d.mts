@@ -2,7 +2,7 @@ import type { AgentBrand, PhoneItem, RcsItem, SuggestionItem } from '../phone-it
 
 export interface Thread {
   readonly key: string;
-  /** Null of a conversation by SMS. */
+  /** Null for a conversation by SMS. */
   readonly agent: AgentBrand | null;
   readonly peer: string | null;
   readonly items: readonly PhoneItem[];

@@ -2,16 +2,16 @@ import { dayOf } from './times.mjs';
 
 const CODE = /(?<![0-9])[0-9]{6}(?![0-9])/;
 const MATCH_NUMBER = /^[0-9]{2}$/;
-/** What the platform holds or has taken back is not on the phone. */
+/** Messages that the platform holds or has revoked are not on the phone. */
 const NOT_HERE = ['waiting', 'revoked', 'expired'];
 
 export const isOnPhone = (item) => !NOT_HERE.includes(item.state);
 const isFromPerson = (item) => item.kind === 'reply' || item.direction === 'out';
 
-/** The conversation that an item stands in. */
+/** The key of the item's conversation. */
 export const threadKeyOf = (item) => (item.kind === 'sms' ? `sms:${item.peer}` : `rcs:${item.agent.agentId}`);
 
-/** The items with this one: in place of the one with its id, else where its time puts it. */
+/** The items with this one: replaces the item with its id, else is inserted by time. */
 export function withItem(items, item) {
   const known = items.findIndex(({ id }) => id === item.id);
   if (known !== -1) return items.toSpliced(known, 1, item);
@@ -43,7 +43,9 @@ function threadOf(key, items, seenAt) {
   };
 }
 
-/** Conversations, the latest first. What still waits for the phone is in none. `seen` gives when each was last looked at. */
+/**
+ * Conversations, the latest first. Messages that still wait for the phone are in none. `seen`: the last visit of each.
+ */
 export function threadsOf(items, seen = {}) {
   const byKey = new Map();
   for (const item of items) {
@@ -59,27 +61,27 @@ export function threadsOf(items, seen = {}) {
 /** How many messages would arrive if the phone came online. */
 export const waitingIn = (items, now) => items.filter((item) => item.state === 'waiting' && !isOver(item, now)).length;
 
-/** Past the time that its business gave it. */
+/** Whether the item's time to live is over. */
 export const isOver = (item, now) => typeof item.expiresAt === 'string' && Date.parse(item.expiresAt) <= now;
 
-/** The words on the button that was tapped. */
+/** The text of the button that was tapped. */
 export const choiceOf = (item) => item.suggestions.find(({ index }) => index === item.tapped)?.text ?? '';
 
-/** What a card is for the person: `open` can be answered. */
+/** The state of a card for the person: `open` can be answered. */
 export function cardStateOf(item, now) {
   if (item.state === 'revoked' || item.state === 'expired') return item.state;
   if (item.tapped !== null) return 'answered';
   return isOver(item, now) ? 'over' : 'open';
 }
 
-/** Numbers to compare with another screen are all alike; otherwise the first button is the one to go on with. */
+/** Numbers to compare with another screen all look alike; otherwise the first button is the primary one. */
 export const suggestionLayoutOf = (suggestions) =>
   suggestions.filter(({ text }) => MATCH_NUMBER.test(text)).length > 1 ? 'numbers' : 'actions';
 
-/** The one-time code in a text, as phones offer to copy it. */
+/** The one-time code in a text, which phones offer to copy. */
 export const codeIn = (text) => CODE.exec(text)?.[0] ?? null;
 
-/** What stands in a thread from top to bottom: days, items, and after its card the choice that was tapped. */
+/** The entries of a thread from top to bottom: days, items, and after its card the choice that was tapped. */
 export function entriesOf(items, now, locale) {
   const entries = [];
   let day = null;
@@ -95,13 +97,13 @@ export function entriesOf(items, now, locale) {
   return entries;
 }
 
-/** The three ways a number can have RCS, out of its switches. */
+/** The three kinds of RCS support of a number, from its switches. */
 export function networkOf(view) {
   if (view === undefined || !view.reachable) return 'none';
   return view.online ? 'online' : 'offline';
 }
 
-/** And back. */
+/** The switches of each kind. */
 export const SWITCHES = {
   online: { reachable: true, online: true },
   offline: { reachable: true, online: false },

@@ -2,11 +2,11 @@ const DAY_MS = 86_400_000;
 
 const midnightOf = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate());
 
-/** Days between two dates of the calendar, whatever their hours and the clock's changes. */
+/** Days between two calendar dates, whatever their hours and daylight saving time. */
 const daysBetween = (earlier, later) =>
   Math.round((midnightOf(later).getTime() - midnightOf(earlier).getTime()) / DAY_MS);
 
-/** The hour and minute, as this reader writes them. */
+/** Hour and minute in this reader's format. */
 export const clockOf = (at, locale) => new Date(at).toLocaleTimeString(locale, { hour: 'numeric', minute: '2-digit' });
 
 /** The day of a message above the thread. */
@@ -18,7 +18,7 @@ export function dayOf(at, now, locale) {
   return date.toLocaleDateString(locale, { weekday: 'long', day: 'numeric', month: 'long' });
 }
 
-/** When a conversation last moved, short enough for a list. */
+/** The time of a conversation's last message, short enough for a list. */
 export function ageOf(at, now, locale) {
   const [date, today] = [new Date(at), new Date(now)];
   const days = daysBetween(date, today);

@@ -1,10 +1,10 @@
-import { byId, el, icon, tell } from './dom.mjs';
+import { byId, el, icon, setText } from './dom.mjs';
 import { parseNumber } from './numbers.mjs';
 import { NUMBER_HINT } from './panel.mjs';
 
 const FIRST_NUMBER = '+1 415 555 2671';
 
-/** A phone without a number asks for one. */
+/** The screen of a phone that has no number yet. */
 export function welcome(actions) {
   const field = el('input', {
     type: 'tel',
@@ -26,7 +26,7 @@ export function welcome(actions) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const phone = parseNumber(field.value);
-    tell(problem, phone === null ? NUMBER_HINT : actions.addLine(phone));
+    setText(problem, phone === null ? NUMBER_HINT : actions.addLine(phone));
     if (problem.hidden) actions.setNetwork(rcs.checked ? 'online' : 'none');
   });
   byId('welcome').append(

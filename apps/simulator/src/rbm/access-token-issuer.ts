@@ -3,7 +3,7 @@ import { forgetOldest } from '../memory/forget-oldest.js';
 import type { Clock } from './clock.js';
 import { memberOf } from './own-member.js';
 
-/** What the service knows of the account that owns the agents. */
+/** The service account that owns the agents. */
 export interface ServiceAccount {
   readonly clientEmail: string;
   readonly keyId: string;
@@ -22,11 +22,11 @@ const LONGEST_LIFE_SECONDS = 3600;
 const SKEW_SECONDS = 60;
 const LONGEST_ASSERTION = 8192;
 const TOKEN_BYTES = 32;
-/** Beyond that the oldest are forgotten. */
+/** Above this number the oldest are removed. */
 const MOST_TOKENS = 1000;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** The account's key file, as Google gives it out. The private half is not kept. Throws on anything else. */
+/** Parses the account's key file in Google's format. The private key is not kept. Throws for anything else. */
 export function parseServiceAccount(json: string): ServiceAccount {
   const file: unknown = JSON.parse(json);
   const text = (name: string): string => {
@@ -42,12 +42,12 @@ export function parseServiceAccount(json: string): ServiceAccount {
   };
 }
 
-/** Tokens for the service account's signed word (RFC 7523), and whether a token is one of them. */
+/** Issues tokens for the service account's signed assertion (RFC 7523) and validates them. */
 export class AccessTokenIssuer {
   readonly #tokens = new Map<string, number>();
 
   constructor(
-    /** Null: nobody gets a token. */
+    /** Null: no tokens are issued. */
     private readonly account: ServiceAccount | null,
     private readonly clock: Clock,
   ) {}
@@ -65,7 +65,7 @@ export class AccessTokenIssuer {
     return { ok: true, accessToken, seconds: lifeSeconds };
   }
 
-  /** Whether an Authorization header carries a token that is still good. */
+  /** Whether an Authorization header carries a valid token. */
   accepts(authorization: string | undefined): boolean {
     const [, token = ''] = /^Bearer ([\w-]{1,200})$/i.exec(authorization ?? '') ?? [];
     return (this.#tokens.get(token) ?? 0) > this.clock.nowMs();
