@@ -1,16 +1,16 @@
-/** One line of the catalogue: how a refusal looks from outside. */
+/** One entry of the catalogue: status and texts of a refusal. */
 interface ErrorEntry {
   readonly status: number;
-  /** What the caller reads when the place that refuses has nothing more precise to say. */
+  /** The default message, when the refusal has none of its own. */
   readonly message: string;
-  /** The page behind `docUrl`: when it happens, and what to do about it. */
+  /** The page behind `docUrl`: when the error occurs, and how to resolve it. */
   readonly when: string;
   readonly whatToDo: string;
 }
 
 /**
- * Every error that this service can answer, and nothing else (contract, Errors). Closed by type: a refusal with a code
- * that is not here does not compile. A test compares it with the documented table in both directions.
+ * Every error that this service can return (contract, Errors). Closed by type: a refusal with an unlisted code does not
+ * compile. A test compares the catalogue with the documented table in both directions.
  */
 export const ERRORS = {
   MALFORMED_REQUEST: {
@@ -193,17 +193,17 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * An expected "no", as a value: services return it, and only this folder knows what it looks like in HTTP.
- * `message` replaces the one of the catalogue; it never quotes what the caller sent.
+ * An expected refusal, as a value: services return it, and only this folder maps it to HTTP. `message` replaces the one
+ * of the catalogue; it never quotes the caller's input.
  */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message?: string;
-  /** The offending field of the request, `metadata.orderId` for one inside another. */
+  /** The offending field of the request; `metadata.orderId` for a nested one. */
   readonly field?: string;
-  /** With INVALID_CODE: wrong codes that this session still takes. */
+  /** With INVALID_CODE: wrong codes that this session still accepts. */
   readonly attemptsRemaining?: number;
-  /** When the caller may come again, in whole seconds from now, at least 1: the Retry-After header. */
+  /** Earliest retry, in whole seconds from now, at least 1: the Retry-After header. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -220,11 +220,11 @@ export const refuse = (code: ErrorCode, more: Omit<Refusal, 'code'> = {}): { ok:
 export const refuseExpired = ({ expiresAt }: { readonly expiresAt: Date }): Outcome<never> =>
   refuse('SESSION_NOT_FOUND', { message: `This session expired at ${expiresAt.toISOString()}.` });
 
-/** How a refusal travels through the framework, from where only the error filter sees it. It has no stack: nothing broke. */
+/** Carries a refusal through the framework to the error filter. No stack is recorded: a refusal is no fault. */
 export class RefusedRequest extends Error {
   constructor(
     readonly refusal: Refusal,
-    /** Headers that the answer carries besides the usual ones, such as Allow. */
+    /** Headers of the response besides the usual ones, such as Allow. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     const limit = Error.stackTraceLimit;
@@ -235,7 +235,7 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** The value of an outcome; a refusal is handed to the error filter. For controllers, at the edge only. */
+/** The value of an outcome; throws a refusal to the error filter. For controllers only. */
 export function valueOf<T>(outcome: Outcome<T>): T {
   if (outcome.ok) return outcome.value;
   throw new RefusedRequest(outcome.refusal);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * A JSON object as it was written: a Map keeps the order of its members, integer-like names and `__proto__` included,
- * and can answer nothing that was not sent.
+ * A JSON object as it was sent: a Map keeps the order of its members, integer-like names and `__proto__` included, and
+ * has no inherited members.
  */
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -10,7 +10,7 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 export type JsonBody =
   { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly because: string };
 
-/** Deeper bodies are refused; the deepest legal one is two levels. */
+/** Deeper bodies are refused; the deepest legal body has two levels. */
 export const MAX_JSON_DEPTH = 32;
 
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y; // eslint-disable-line no-control-regex -- JSON forbids them in strings
@@ -31,7 +31,7 @@ export function parseJsonObject(octets: Buffer): JsonBody {
   return { ok: true, value };
 }
 
-/** Recursive descent over a text. `undefined` means "not JSON": no JSON value is undefined. */
+/** Recursive-descent parser. `undefined` means "not JSON": no JSON value is undefined. */
 class JsonReader {
   fault = 'The body is not valid JSON.';
   private at = 0;
@@ -121,7 +121,7 @@ class JsonReader {
     return value;
   }
 
-  /** Takes one punctuation mark, with the white space on both sides of it. */
+  /** Consumes one punctuation mark, with the white space on both sides of it. */
   private take(mark: number): boolean {
     this.skipSpace();
     if (this.text.charCodeAt(this.at) !== mark) return false;
