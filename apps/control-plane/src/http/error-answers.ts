@@ -24,11 +24,11 @@ export class ErrorAnswers implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.send(http.getResponse<FastifyReply>(), this.understand(error, http.getRequest<FastifyRequest>()));
+    this.send(http.getResponse<FastifyReply>(), this.toRefusal(error, http.getRequest<FastifyRequest>()));
   }
 
   /** The refusal for an error; errors with status 5xx are logged. */
-  understand(error: unknown, request: FastifyRequest): RefusedRequest {
+  toRefusal(error: unknown, request: FastifyRequest): RefusedRequest {
     const refused = refusedBy(error);
     if (ERRORS[refused.refusal.code].status >= 500) {
       this.log.failed(error, { id: request.id, method: request.method, route: request.routeOptions.url ?? 'none' });

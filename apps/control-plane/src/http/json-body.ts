@@ -54,11 +54,11 @@ class JsonReader {
       case 0x22:
         return this.string();
       case 0x74:
-        return this.word('true', true);
+        return this.literal('true', true);
       case 0x66:
-        return this.word('false', false);
+        return this.literal('false', false);
       case 0x6e:
-        return this.word('null', null);
+        return this.literal('null', null);
       default:
         return this.number();
     }
@@ -76,10 +76,10 @@ class JsonReader {
 
   private object(depth: number): JsonObject | undefined {
     const members = new Map<string, JsonValue>();
-    if (this.take(0x7d)) return members;
+    if (this.consume(0x7d)) return members;
     do {
       const name = this.string();
-      if (name === undefined || !this.take(0x3a)) return undefined;
+      if (name === undefined || !this.consume(0x3a)) return undefined;
       const value = this.value(depth + 1);
       if (value === undefined) return undefined;
       if (members.has(name)) {
@@ -87,19 +87,19 @@ class JsonReader {
         return undefined;
       }
       members.set(name, value);
-    } while (this.take(0x2c));
-    return this.take(0x7d) ? members : undefined;
+    } while (this.consume(0x2c));
+    return this.consume(0x7d) ? members : undefined;
   }
 
   private array(depth: number): JsonValue[] | undefined {
     const items: JsonValue[] = [];
-    if (this.take(0x5d)) return items;
+    if (this.consume(0x5d)) return items;
     do {
       const value = this.value(depth + 1);
       if (value === undefined) return undefined;
       items.push(value);
-    } while (this.take(0x2c));
-    return this.take(0x5d) ? items : undefined;
+    } while (this.consume(0x2c));
+    return this.consume(0x5d) ? items : undefined;
   }
 
   private string(): string | undefined {
@@ -115,14 +115,14 @@ class JsonReader {
     return digits === undefined ? undefined : Number(digits);
   }
 
-  private word<T extends boolean | null>(word: string, value: T): T | undefined {
-    if (!this.text.startsWith(word, this.at)) return undefined;
-    this.at += word.length;
+  private literal<T extends boolean | null>(literal: string, value: T): T | undefined {
+    if (!this.text.startsWith(literal, this.at)) return undefined;
+    this.at += literal.length;
     return value;
   }
 
   /** Consumes one punctuation mark, with the white space on both sides of it. */
-  private take(mark: number): boolean {
+  private consume(mark: number): boolean {
     this.skipSpace();
     if (this.text.charCodeAt(this.at) !== mark) return false;
     this.at += 1;

@@ -7,5 +7,5 @@ export type PausedWait = <T>(mostMs: number, wait: () => Promise<T>) => Promise<
 /** For calls whose response may wait for a phone: their deadline excludes that wait. */
 export const PauseDeadline = createParamDecorator((_: unknown, context: ExecutionContext): PausedWait => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  return (mostMs, wait) => request.deadline.hold(request, mostMs, wait);
+  return (mostMs, wait) => request.deadline.pauseWhile(request, mostMs, wait);
 });

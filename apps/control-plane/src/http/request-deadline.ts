@@ -13,7 +13,7 @@ interface OpenRequest {
   /** Start and latest end of a pause, during which the deadline does not advance. */
   pause: { readonly sinceMs: number; readonly untilMs: number } | null;
   /** Total time of waits in `hold`. */
-  heldMs: number;
+  waitedMs: number;
 }
 
 /**
@@ -43,7 +43,7 @@ export class RequestDeadline {
 
   /** `answerLate` is called once, if the request is not done by its deadline. */
   watch(request: object, answerLate: () => void, budgetMs = REQUEST_BUDGET_MS): void {
-    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, heldMs: 0 });
+    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, waitedMs: 0 });
   }
 
   /** Pauses the deadline while the body is read; the server's request timeout bounds that. */
@@ -56,25 +56,25 @@ export class RequestDeadline {
   /** Ends the pause: the body is complete. */
   resume(request: object): void {
     const entry = this.open.get(request);
-    if (entry !== undefined) this.goOn(entry);
+    if (entry !== undefined) this.endPause(entry);
   }
 
   /** Pauses the deadline while `wait` runs, at most `mostMs`: the request waits for an external event. */
-  async hold<T>(request: object, mostMs: number, wait: () => Promise<T>): Promise<T> {
+  async pauseWhile<T>(request: object, mostMs: number, wait: () => Promise<T>): Promise<T> {
     this.pause(request, mostMs);
     try {
       return await wait();
     } finally {
       const entry = this.open.get(request);
-      if (entry !== undefined) entry.heldMs += this.goOn(entry);
+      if (entry !== undefined) entry.waitedMs += this.endPause(entry);
     }
   }
 
   /** Removes the request. Returns the time of its waits in `hold`, which latency figures exclude. */
   done(request: object): number {
-    const heldMs = this.open.get(request)?.heldMs ?? 0;
+    const waitedMs = this.open.get(request)?.waitedMs ?? 0;
     this.open.delete(request);
-    return heldMs;
+    return waitedMs;
   }
 
   /** Calls `answerLate` for every overdue request. */
@@ -88,7 +88,7 @@ export class RequestDeadline {
   }
 
   /** Ends a pause and returns its length. */
-  private goOn(entry: OpenRequest): number {
+  private endPause(entry: OpenRequest): number {
     if (entry.pause === null) return 0;
     const pausedMs = this.nowMs() - entry.pause.sinceMs;
     entry.dueMs += pausedMs;

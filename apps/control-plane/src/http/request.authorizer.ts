@@ -75,7 +75,7 @@ export class RequestAuthorizer {
    * Null when the request is authorized; `request.caller` is then set, and `request.limitHeaders` wherever a quota has
    * counted it. Rejects with DatabaseUnavailable.
    */
-  async judge(request: FastifyRequest): Promise<RefusedRequest | null> {
+  async authorize(request: FastifyRequest): Promise<RefusedRequest | null> {
     const untrusted = this.judgeTransport(request);
     if (untrusted !== null) return untrusted;
     // A request without a matching route, or with an undecodable path, has no route configuration.
@@ -85,7 +85,7 @@ export class RequestAuthorizer {
     const caller = await this.authenticate(request.headers.authorization, request.clientAddress);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
-    this.noteUse(caller);
+    this.reportKeyUse(caller);
     const { headers, refusal } = await this.options.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);
@@ -96,7 +96,7 @@ export class RequestAuthorizer {
    * Authorizes a WebSocket upgrade: TLS, then the handshake (`wrong`), then the key, if one was sent. Admin keys may
    * connect too. Rejects with DatabaseUnavailable.
    */
-  async judgeUpgrade(request: IncomingMessage, wrong: RefusedRequest | null): Promise<UpgradeVerdict> {
+  async authorizeUpgrade(request: IncomingMessage, wrong: RefusedRequest | null): Promise<UpgradeVerdict> {
     const { clientAddress, refused: untrusted } = this.transportOf(request);
     const refusal = untrusted ?? wrong;
     if (refusal !== null) return { refused: refusal, clientAddress, limitHeaders: null };
@@ -111,11 +111,11 @@ export class RequestAuthorizer {
       const { headers, refused } = await this.countWrongKey(clientAddress);
       return { refused, clientAddress, limitHeaders: headers };
     }
-    this.noteUse(caller);
+    this.reportKeyUse(caller);
     const { headers: limitHeaders, refusal: exhausted } = await limits.countCall(caller, REALTIME, undefined);
     if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
-    const barred = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
-    if (barred !== null) return { refused: barred, clientAddress, limitHeaders };
+    const forbidden = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
+    if (forbidden !== null) return { refused: forbidden, clientAddress, limitHeaders };
     const keyDigests = keys.digests('api-key', keyOf(authorization) ?? '').map((digest) => digest.toString('hex'));
     return { refused: null, caller, keyDigests, clientAddress, limitHeaders };
   }
@@ -175,7 +175,7 @@ export class RequestAuthorizer {
     return this.options.adminKeys.authenticate(key);
   }
 
-  private noteUse(caller: Caller): void {
+  private reportKeyUse(caller: Caller): void {
     if (caller.kind !== 'admin') this.options.onKeyUsed(caller.keyId);
     else if (caller.keyId !== null) this.options.onAdminKeyUsed(caller.keyId);
   }

@@ -188,7 +188,7 @@ async function admit(
   const budgetMs = route?.access === 'admin' ? route.budgetMs : undefined;
   const answerLate = (): void => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' }));
   deadline.watch(request, answerLate, budgetMs);
-  const refused = await authorizer.judge(request).catch((error: unknown) => answers.understand(error, request));
+  const refused = await authorizer.authorize(request).catch((error: unknown) => answers.toRefusal(error, request));
   if (reply.sent) return;
   if (refused !== null) {
     refuseUnread(reply, request);

@@ -94,7 +94,7 @@ function outboxProviders({ settings, stores, failures }: OtpOptions): Provider[]
         lookup: new OutboundLookup(),
         wake: (ids) => codeJobNotifier.notify(ids),
         wakeTest: () => testNumbers.takeCode(),
-        tell: (event) => stores.told.publish([event]),
+        tell: (event) => stores.eventBroadcast.publish([event]),
       }),
     inject: [MtJobNotifier, TestNumbers],
   };

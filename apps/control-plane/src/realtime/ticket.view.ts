@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** A new ticket, as its call answers it. */
+/** A new ticket, in the response of its call. */
 export class TicketAnswer {
   @ApiProperty({
     pattern: '^rtk_[A-Za-z0-9_-]{43}$',

@@ -47,7 +47,7 @@ export interface Stores {
   readonly adminKeyUse: KeyUse;
   readonly limiter: Limiter;
   readonly bus: PubSub;
-  readonly told: EventBroadcast;
+  readonly eventBroadcast: EventBroadcast;
   readonly carriers: CarrierDirectory;
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
@@ -130,7 +130,7 @@ export async function openStores(
     ...keyStores({ database, keys, rootKey: settings.adminKey, onError }),
     limiter: await openLimiter(settings, onLimiterAway),
     bus,
-    told: new EventBroadcast(bus),
+    eventBroadcast: new EventBroadcast(bus),
     carriers: new CarrierDirectory(database),
     events,
     renderer,
@@ -193,7 +193,7 @@ export class StoresModule {
       { provide: ServerKeys, useValue: stores.keys },
       { provide: AccountDirectory, useValue: stores.accounts },
       { provide: PubSub, useValue: stores.bus },
-      { provide: EventBroadcast, useValue: stores.told },
+      { provide: EventBroadcast, useValue: stores.eventBroadcast },
       { provide: CarrierDirectory, useValue: stores.carriers },
       { provide: EventStore, useValue: stores.events },
       { provide: SessionRenderer, useValue: stores.renderer },

@@ -67,7 +67,7 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
     ...stores,
     approvals: new ApprovalStore(stores.keys),
     onRevoked: (ids) => stores.cardNotifier.notify(ids),
-    onDispatched: (events) => stores.told.publish(events.map(broadcastEventOf)),
+    onDispatched: (events) => stores.eventBroadcast.publish(events.map(broadcastEventOf)),
     maxBatch: settings.batchMaxCommands,
     onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),
