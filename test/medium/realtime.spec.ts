@@ -130,8 +130,8 @@ describe('the bind status feed', () => {
     const frames: string[] = [];
     const connection = {
       send: (frame: string | Buffer) => void frames.push(String(frame)),
-      watch: () => false,
-      abandon: () => undefined,
+      addSubscription: () => false,
+      undoSubscribe: () => undefined,
     };
     const held = database.holdNext();
     const subscribing = feed.subscribe(connection, 1);

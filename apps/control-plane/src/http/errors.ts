@@ -49,7 +49,7 @@ export const ERRORS = {
   HTTPS_REQUIRED: {
     status: 403,
     message: 'This service is reached over HTTPS only.',
-    when: 'The request reached the TLS proxy as plain HTTP, or came past the proxy. It is never redirected: the key has already travelled in clear.',
+    when: 'The request reached the TLS proxy as plain HTTP, or bypassed the proxy. It is never redirected: the key was already sent in clear.',
     whatToDo: 'Call the https:// address, and replace a key that was sent over plain HTTP.',
   },
   SESSION_NOT_FOUND: {
@@ -103,13 +103,13 @@ export const ERRORS = {
   },
   CONFLICT: {
     status: 409,
-    message: 'This does not go together with what is there already.',
-    when: 'In the admin API: a value that must be unique is taken, or the thing is still in use. error.field names the field.',
-    whatToDo: 'Choose another value, or take away first what uses the thing.',
+    message: 'This conflicts with an existing resource.',
+    when: 'In the admin API: a value that must be unique is taken, or the resource is still in use. error.field names the field.',
+    whatToDo: 'Choose another value, or first delete the resources that use this one.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    message: 'The request is larger than this service reads.',
+    message: 'The request is too large.',
     when: 'The body is larger than 128 KiB, or the request line and headers together are larger than 16 KiB.',
     whatToDo: 'Send less: the largest legal body (16 metadata values of 512 characters) fits well within the limit.',
   },
@@ -148,7 +148,7 @@ export const ERRORS = {
   INVALID_CODE: {
     status: 422,
     message: 'The code is wrong.',
-    when: 'The code has six digits and is none of those that were sent in this session.',
+    when: 'The code has six digits and is not among the codes that were sent in this session.',
     whatToDo: 'Let the user type it again; error.attemptsRemaining says how often.',
   },
   IDEMPOTENCY_KEY_REUSED: {
@@ -180,12 +180,12 @@ export const ERRORS = {
     status: 500,
     message: 'Something went wrong on our side.',
     when: 'An unexpected fault. It has been logged under the X-Request-Id of the answer.',
-    whatToDo: 'Try again; if it stays, tell the operator the X-Request-Id.',
+    whatToDo: 'Try again; if the error persists, report the X-Request-Id to the operator.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     message: 'The service cannot take this request at the moment.',
-    when: 'The database cannot be reached, more requests are waiting than can be answered in time, or, on send-sms, no route leads to the phone or its limits cannot be checked.',
+    when: 'The database cannot be reached, more requests are queued than can be answered in time, or, on send-sms, no route leads to the phone or its limits cannot be checked.',
     whatToDo: 'Try again after the seconds in the Retry-After header.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;

@@ -28,7 +28,7 @@ export interface BindStatusFeedOptions {
   readonly onError: (error: unknown) => void;
 }
 
-type Subscriber = Pick<RealtimeConnection, 'send' | 'watch' | 'abandon'>;
+type Subscriber = Pick<RealtimeConnection, 'send' | 'addSubscription' | 'undoSubscribe'>;
 
 /** Sends the status of all binds to subscribed engineers: a snapshot, then each bind that changed. */
 export class BindStatusFeed {
@@ -51,7 +51,7 @@ export class BindStatusFeed {
   async subscribe(connection: Subscriber, id: FrameId): Promise<void> {
     const subscriber = new ChannelSubscription(connection, 'full');
     this.#subscribers.add(subscriber);
-    const replaced = connection.watch(CHANNEL, () => {
+    const replaced = connection.addSubscription(CHANNEL, () => {
       this.#subscribers.delete(subscriber);
       if (this.#subscribers.size === 0) this.#shown = null;
     });
@@ -60,7 +60,7 @@ export class BindStatusFeed {
       this.#shown ??= binds;
       subscriber.sendSnapshot(subscribedFrame(id, CHANNEL, `[${[...binds.values()].join(',')}]`), null);
     } catch (error) {
-      connection.abandon(CHANNEL, replaced);
+      connection.undoSubscribe(CHANNEL, replaced);
       throw error;
     }
   }

@@ -155,7 +155,7 @@ describe('a connection', () => {
   it('removes its subscriptions when it closes', async () => {
     const { connection, client } = await connected();
     const left: string[] = [];
-    for (const channel of ['a', 'b', 'a']) connection.watch(channel, () => left.push(channel));
+    for (const channel of ['a', 'b', 'a']) connection.addSubscription(channel, () => left.push(channel));
     expect(left).toEqual(['a']);
     expect(connection.channelsBut('a')).toBe(1);
     const closed = new Promise<number>((resolve) => connection.onClose(resolve));
@@ -171,13 +171,13 @@ describe('the channels of a connection with a key', () => {
     const { connection, client } = await connected({ subscriptions });
     const tenant = { accountId: 'a', mode: 'live' } as const;
     connection.onClose(() => undefined);
-    for (const channel of ['one', 'one', 'two']) connection.watch(channel, () => undefined);
+    for (const channel of ['one', 'one', 'two']) connection.addSubscription(channel, () => undefined);
     expect(subscriptions.allows(tenant)).toBe(false);
     expect([connection.accountHasCapacityFor('one'), connection.accountHasCapacityFor('three')]).toEqual([true, false]);
-    connection.unwatch('one');
-    connection.unwatch('one');
+    connection.removeSubscription('one');
+    connection.removeSubscription('one');
     expect(connection.accountHasCapacityFor('three')).toBe(true);
-    connection.watch('one', () => undefined);
+    connection.addSubscription('one', () => undefined);
     const closed = new Promise((resolve) => connection.onClose(resolve));
     client.close();
     await closed;
@@ -194,7 +194,7 @@ describe('the channels of a connection with a key', () => {
     client.close();
     await closed;
     let left = 0;
-    expect(connection.watch('one', () => (left += 1))).toBe(false);
+    expect(connection.addSubscription('one', () => (left += 1))).toBe(false);
     expect([left, connection.channelsBut(''), connection.accountHasCapacityFor('two')]).toEqual([1, 0, true]);
   });
 });

@@ -110,7 +110,7 @@ export class RealtimeConnection {
       this.reportAuthenticatedOrClosed();
       this.#waiting.length = 0;
       this.#isClosed = true;
-      for (const channel of [...this.#removals.keys()]) this.unwatch(channel);
+      for (const channel of [...this.#removals.keys()]) this.removeSubscription(channel);
       listener(this.#closeCode ?? code);
     });
   }
@@ -127,19 +127,19 @@ export class RealtimeConnection {
   }
 
   /** Registers a subscription and removes an earlier one on the same channel. True if there was an earlier one. */
-  watch(channel: string, remove: () => void): boolean {
+  addSubscription(channel: string, remove: () => void): boolean {
     if (this.#isClosed) {
       // The connection closed while the subscribe was handled: remove the subscription now.
       remove();
       return false;
     }
-    const replaced = this.unwatch(channel);
+    const replaced = this.removeSubscription(channel);
     this.#removals.set(channel, remove);
     if (this.counted !== null) this.#subscriptions.add(this.counted);
     return replaced;
   }
 
-  unwatch(channel: string): boolean {
+  removeSubscription(channel: string): boolean {
     const remove = this.#removals.get(channel);
     if (remove === undefined) return false;
     this.#removals.delete(channel);
@@ -149,8 +149,8 @@ export class RealtimeConnection {
   }
 
   /** Undoes a failed subscribe; sends `unsubscribed` when it had replaced a subscription. */
-  abandon(channel: string, replaced: boolean): void {
-    this.unwatch(channel);
+  undoSubscribe(channel: string, replaced: boolean): void {
+    this.removeSubscription(channel);
     if (replaced) this.send(unsubscribedFrame(null, channel));
   }
 

@@ -22,8 +22,11 @@ const TOO_MANY_CONNECTIONS: FrameError = {
   message: 'This account has too many connections open.',
 };
 const NO_SESSION: FrameError = { code: 'SESSION_NOT_FOUND', message: 'There is no session with this id.' };
-const AWAY: FrameError = { code: 'SERVICE_UNAVAILABLE', message: 'This cannot be answered at the moment: try again.' };
-const BROKEN: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
+const UNAVAILABLE: FrameError = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'This cannot be answered at the moment: try again.',
+};
+const INTERNAL: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
 
 /** Handles messages of clients (contract, Realtime). Each is answered before the next is handled. */
 @WebSocketGateway({ path: '/v1/realtime' })
@@ -77,7 +80,7 @@ export class RealtimeGateway {
   @SubscribeMessage('unsubscribe')
   unsubscribe(connection: RealtimeConnection, { id, channel }: FrameOf<'unsubscribe'>): void {
     const name = channelName(channel);
-    connection.unwatch(name);
+    connection.removeSubscription(name);
     connection.send(unsubscribedFrame(id, name));
   }
 
@@ -117,9 +120,9 @@ export class RealtimeGateway {
     try {
       await work();
     } catch (error) {
-      const away = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
-      if (!away) this.options.onError(error);
-      connection.refuse(id, { error: away ? AWAY : BROKEN, close: null });
+      const unavailable = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
+      if (!unavailable) this.options.onError(error);
+      connection.refuse(id, { error: unavailable ? UNAVAILABLE : INTERNAL, close: null });
     }
   }
 }

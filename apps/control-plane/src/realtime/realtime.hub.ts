@@ -90,18 +90,18 @@ export class RealtimeHub {
     const channel = channelName({ kind: 'session', id: sessionId });
     const subscription = new ChannelSubscription(connection, view);
     sessionSubscriptions.add(sessionId, subscription);
-    const replaced = connection.watch(channel, () => sessionSubscriptions.remove(sessionId, subscription));
+    const replaced = connection.addSubscription(channel, () => sessionSubscriptions.remove(sessionId, subscription));
     try {
       const session = await sessions.find(tenant, sessionId);
       if (session === null) {
-        connection.abandon(channel, replaced);
+        connection.undoSubscribe(channel, replaced);
         return false;
       }
       if (session.status === 'pending') sessionSubscriptions.noteRead(session, clock.nowMs());
       subscription.sendSnapshot(subscribedFrame(id, channel, renderer[renderingOf(view)](session)), session.status);
       return true;
     } catch (error) {
-      connection.abandon(channel, replaced);
+      connection.undoSubscribe(channel, replaced);
       throw error;
     }
   }
@@ -116,7 +116,7 @@ export class RealtimeHub {
     const subscription = new ChannelSubscription(connection, view);
     const subscriptions = this.#accounts.get(key) ?? new Set();
     this.#accounts.set(key, subscriptions.add(subscription));
-    connection.watch(channel, () => {
+    connection.addSubscription(channel, () => {
       subscriptions.delete(subscription);
       if (subscriptions.size === 0 && this.#accounts.get(key) === subscriptions) this.#accounts.delete(key);
     });

@@ -154,7 +154,7 @@ export class UpgradeHandler {
     return this.#connectionQuota.allows(caller.tenant, size) ? null : TOO_MANY_OF_ACCOUNT;
   }
 
-  /** Makes room at the limit of all connections by closing one that has not authenticated. False when there is none. */
+  /** Frees a connection at the total limit by closing one that has not authenticated. False when there is none. */
   private evictUnauthenticated(): boolean {
     const evicted = this.#unauthenticated.evict();
     evicted?.evict();
