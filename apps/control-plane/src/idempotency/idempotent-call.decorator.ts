@@ -66,7 +66,7 @@ function repeatable(request: FastifyRequest): RepeatableRequest | null {
   const key = typeof header === 'string' ? parseIdempotencyKey(header) : null;
   if (key === null) throw NO_KEY;
   const { caller, method, routeOptions, params } = request;
-  if (caller === null || caller.kind === 'admin') throw new Error('route with a scope was reached without an account key');
+  if (caller === null || caller.kind === 'admin') throw new Error('a route with a scope was reached without a key');
   return {
     tenant: caller.tenant,
     method,
