@@ -72,7 +72,8 @@ function findingsIn(file) {
 const files = execFileSync('git', ['ls-files', ...SOURCES], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => /\.(ts|mts|mjs|cjs)$/.test(file) && !SKIPPED.test(file));
-const findings = files.flatMap(findingsIn);
+const byText = files.flatMap(findingsIn).map((each) => [`${each.file}:${each.line}:${each.found}`, each]);
+const findings = [...new Map(byText).values()];
 for (const { file, line, found, instead } of findings.slice(0, MAX_SHOWN)) {
   console.log(`${file}:${line}: ${found} (instead: ${instead})`);
 }

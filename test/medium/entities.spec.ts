@@ -61,7 +61,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   usage_folds: 'which hours are folded',
   usage_hours: 'added up',
 };
-/** What the migrations keep for themselves. */
+/** Tables of the migrations themselves. */
 const OF_MIGRATIONS = ['migration_lock', 'migrations'];
 
 let harness: SessionHarness;

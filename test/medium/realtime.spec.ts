@@ -37,7 +37,7 @@ describe('a ticket', () => {
     keyId: key,
   });
 
-  it('is redeemed once, for what it was issued for, however many try at the same moment in however many processes', async () => {
+  it('is redeemed once, with its scope, by any number of concurrent attempts in any number of processes', async () => {
     const stores = [store(), store(), store(), store()];
     const issued = await Promise.all(
       Array.from({ length: 20 }, () => scope()).map(async (each) => ({
@@ -51,7 +51,7 @@ describe('a ticket', () => {
     }
   });
 
-  it('is good no more once the key that asked for it is revoked, or its account is not active', async () => {
+  it('is invalid once its issuing key is revoked or its account is inactive', async () => {
     const tickets = store();
     const revoked = await newKey();
     const { ticket } = await tickets.issue(scope(revoked));
@@ -66,7 +66,7 @@ describe('a ticket', () => {
     expect(await tickets.redeem(other.ticket)).toMatchObject({ keyId });
   });
 
-  it('is good for 60 seconds by the clock of the database, and forgotten an hour later', async () => {
+  it('is valid for 60 seconds by the clock of the database, and deleted an hour later', async () => {
     const tickets = store();
     const before = harness.clock.nowMs();
     const { ticket, expiresAt } = await tickets.issue(scope());
@@ -82,9 +82,9 @@ describe('a ticket', () => {
   });
 });
 
-describe('the board of binds', () => {
-  /** The database, whose answers wait for `free` while they are held. */
-  class HeldAnswers implements Executor {
+describe('the bind status feed', () => {
+  /** The database; while held, its results wait for `free`. */
+  class DelayedDatabase implements Executor {
     answers = 0;
     #free: (() => void)[] | null = null;
 
@@ -102,12 +102,12 @@ describe('the board of binds', () => {
       return held;
     }
 
-    holdNoMore(): void {
+    stopHolding(): void {
       this.#free = null;
     }
   }
 
-  it('tells its first watcher of what changed while the snapshot was on its way', async () => {
+  it('sends its first subscriber a change made while the snapshot was read', async () => {
     const binds = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
     const hosts = [{ host: 'a.example', port: 2775 }];
     const bind = await binds.createBind(harness.database, {
@@ -117,68 +117,68 @@ describe('the board of binds', () => {
       systemId: 's',
       password: 'p',
     });
-    const database = new HeldAnswers();
+    const database = new DelayedDatabase();
     let trigger = (): void => undefined;
     const bus = {
-      subscribe: (topic: string, hear: MessageHandler) => {
-        trigger = () => hear({ topic, octets: Buffer.alloc(0), json: () => undefined });
+      subscribe: (topic: string, receive: MessageHandler) => {
+        trigger = () => receive({ topic, octets: Buffer.alloc(0), json: () => undefined });
         return { ready: Promise.resolve(), close: () => undefined };
       },
     };
     const errors: unknown[] = [];
-    const board = new BindStatusFeed({ database, clock: harness.clock, bus, onError: (error) => errors.push(error) });
-    const said: string[] = [];
+    const feed = new BindStatusFeed({ database, clock: harness.clock, bus, onError: (error) => errors.push(error) });
+    const frames: string[] = [];
     const connection = {
-      send: (frame: string | Buffer) => void said.push(String(frame)),
-      watch: () => false,
-      abandon: () => undefined,
+      send: (frame: string | Buffer) => void frames.push(String(frame)),
+      addSubscription: () => false,
+      undoSubscribe: () => undefined,
     };
     const held = database.holdNext();
-    const subscribing = board.subscribe(connection, 1);
+    const subscribing = feed.subscribe(connection, 1);
     await until('the snapshot is read', 5_000, () => held.length === 1);
-    database.holdNoMore();
+    database.stopHolding();
     await binds.updateBind(harness.database, { ...bind, sendWindow: 7 });
     trigger();
     await until('the change is read', 5_000, () => database.answers > 1);
     held[0]?.();
     await subscribing;
-    await until('the change is told', 5_000, () => said.length === 2);
-    expect(said.map((frame) => (JSON.parse(frame) as { event?: string }).event)).toEqual([undefined, 'bind.updated']);
+    await until('the change is sent', 5_000, () => frames.length === 2);
+    expect(frames.map((frame) => (JSON.parse(frame) as { event?: string }).event)).toEqual([undefined, 'bind.updated']);
     expect(errors).toEqual([]);
-    await board.stop();
+    await feed.stop();
   });
 });
 
-describe('a look at pending sessions', () => {
-  function looking(database: Executor = harness.database, nowMs = () => harness.clock.nowMs()) {
+describe('the poller of missed events', () => {
+  function openPoller(database: Executor = harness.database, nowMs = () => harness.clock.nowMs()) {
     const sessionSubscriptions = new SessionSubscriptions();
     return {
       sessionSubscriptions,
-      look: new MissedEventPoller({ database, clock: { nowMs }, sessions: harness.sessions, sessionSubscriptions }),
+      poller: new MissedEventPoller({ database, clock: { nowMs }, sessions: harness.sessions, sessionSubscriptions }),
     };
   }
 
-  it('finds the event of a session that has ended, under its own id', async () => {
+  it('finds the event of a session that has ended, with its stored id', async () => {
     const session = await harness.sessions.create(harness.draft());
     let nowMs = harness.clock.nowMs();
-    const { sessionSubscriptions, look } = looking(harness.database, () => nowMs);
-    sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+    const { sessionSubscriptions, poller } = openPoller(harness.database, () => nowMs);
+    sessionSubscriptions.add(session.id, new ChannelSubscription(silent, 'full'));
     sessionSubscriptions.noteRead(session, nowMs);
     const evidence = { ref: 0, tokens: [harness.tokenOf(session.id)], senders: [PHONE], trusted: true };
     const { eventIds } = await harness.database.transaction((tx) =>
       harness.sessions.matchInbound(tx, 'live', [evidence]),
     );
-    expect((await look.look()).endings).toEqual([]);
+    expect((await poller.pollSessions()).endings).toEqual([]);
     nowMs += 10_000;
-    expect((await look.look()).endings).toMatchObject([
+    expect((await poller.pollSessions()).endings).toMatchObject([
       { id: eventIds[0], type: 'verification.completed', sessionId: session.id, accountId: harness.account.id },
     ]);
-    sessionSubscriptions.settle(session.id);
+    sessionSubscriptions.stopPolling(session.id);
     nowMs += 60_000;
-    expect((await look.look()).endings).toEqual([]);
+    expect((await poller.pollSessions()).endings).toEqual([]);
   });
 
-  it('searches for no event that was told, or of which word may still be on its way', async () => {
+  it('does not search for an event that was published, or whose broadcast may still arrive', async () => {
     const statements: string[] = [];
     const database: Executor = {
       query: (text, values) => {
@@ -186,55 +186,55 @@ describe('a look at pending sessions', () => {
         return harness.database.query(text, values);
       },
     };
-    const [told, untold] = [
+    const [published, unpublished] = [
       await harness.sessions.create(harness.draft()),
       await harness.sessions.create(harness.draft()),
     ];
     let nowMs = harness.clock.nowMs();
-    const { sessionSubscriptions, look } = looking(database, () => nowMs);
-    for (const session of [told, untold]) {
-      sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+    const { sessionSubscriptions, poller } = openPoller(database, () => nowMs);
+    for (const session of [published, unpublished]) {
+      sessionSubscriptions.add(session.id, new ChannelSubscription(silent, 'full'));
       sessionSubscriptions.noteRead(session, nowMs - 10_000);
       await harness.sessions.cancel(liveTenant(harness.account.id), session.id);
     }
     nowMs = harness.clock.nowMs();
-    expect(sessionSubscriptions.due(nowMs)).toHaveLength(2);
-    await look.look();
-    sessionSubscriptions.settle(told.id);
+    expect(sessionSubscriptions.dueSessions(nowMs)).toHaveLength(2);
+    await poller.pollSessions();
+    sessionSubscriptions.stopPolling(published.id);
     expect(statements).not.toContain(FIND_ENDINGS);
     nowMs += 2_000;
-    expect((await look.look()).endings).toMatchObject([{ sessionId: untold.id }]);
+    expect((await poller.pollSessions()).endings).toMatchObject([{ sessionId: unpublished.id }]);
   });
 
-  it('reads all that are due, in sets', async () => {
+  it('reads all due sessions, in sets', async () => {
     const sessions = await Promise.all(Array.from({ length: 501 }, () => harness.sessions.create(harness.draft())));
     let nowMs = harness.clock.nowMs();
-    const { sessionSubscriptions, look } = looking(harness.database, () => nowMs);
+    const { sessionSubscriptions, poller } = openPoller(harness.database, () => nowMs);
     for (const session of sessions) {
-      sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+      sessionSubscriptions.add(session.id, new ChannelSubscription(silent, 'full'));
       sessionSubscriptions.noteRead(session, nowMs);
     }
     nowMs += 10_000;
-    expect([(await look.look()).more, (await look.look()).more]).toEqual([true, false]);
-    expect(sessionSubscriptions.due(nowMs)).toEqual([]);
+    expect([(await poller.pollSessions()).more, (await poller.pollSessions()).more]).toEqual([true, false]);
+    expect(sessionSubscriptions.dueSessions(nowMs)).toEqual([]);
   });
 
-  it('touches the partitions of the last minutes alone', async () => {
+  it('reads only the partitions of the last minutes', async () => {
     const session = await harness.sessions.create(harness.draft());
     await harness.sessions.cancel(liveTenant(harness.account.id), session.id);
     const locked = await harness.database.transaction(async (tx) => {
       let nowMs = harness.clock.nowMs();
-      const { sessionSubscriptions, look } = looking(tx, () => nowMs);
-      sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+      const { sessionSubscriptions, poller } = openPoller(tx, () => nowMs);
+      sessionSubscriptions.add(session.id, new ChannelSubscription(silent, 'full'));
       sessionSubscriptions.noteRead(session, nowMs);
       nowMs += 10_000;
-      expect((await look.look()).endings).toHaveLength(1);
+      expect((await poller.pollSessions()).endings).toHaveLength(1);
       return tx.query<{ name: string }>(
         `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
          WHERE pid = pg_backend_pid() AND relkind = 'r' AND relispartition`,
       );
     });
-    // Around midnight the minutes are of two days.
+    // Around midnight the last minutes span two days.
     expect(locked.filter(({ name }) => name.startsWith('events')).length).toBeLessThanOrEqual(2);
     expect(locked.filter(({ name }) => name.startsWith('sessions')).length).toBeLessThanOrEqual(1);
   });

@@ -50,7 +50,7 @@ export interface AdminOptions {
   readonly stores: Stores;
 }
 
-/** What on-call engineers set up and look after. A new resource is a folder here and two names in these lists. */
+/** The admin API for on-call engineers. A new resource is a folder here and two names in these lists. */
 @Module({})
 export class AdminModule {
   static over({ settings, stores }: AdminOptions): DynamicModule {

@@ -23,7 +23,7 @@ function read(query: object, metatype: Type): Read {
   }
 }
 
-/** What a legal value of each filter is. */
+/** The legal values of each filter. */
 const LEGAL: Readonly<Record<string, (value: string) => boolean>> = {
   limit: (value) => Number(value) >= 1 && Number(value) <= 100,
   startingAfter: () => true,
@@ -45,7 +45,7 @@ describe.each<[string, Type, readonly string[]]>([
     expect(read({}, metatype)).toMatchObject({ ok: true, query: { limit: '20' } });
   });
 
-  it('is legal in every field, or refused with the field that is not', () => {
+  it('is legal in every field, or refused with the faulty field', () => {
     const likely = ['in', 'out', 'matched', 'failed', '+14155552671', ' 14155552671', SESSION, 'binds', 'a\0b', ''];
     const value = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...likely));
     const name = fc.constantFrom(...filters, 'limit', 'startingAfter', 'text');
@@ -61,8 +61,8 @@ describe.each<[string, Type, readonly string[]]>([
   });
 });
 
-describe('what is asked for', () => {
-  it('has the plus sign back that a query string lost', () => {
+describe('a filter value', () => {
+  it('gets back the plus sign that a query string lost', () => {
     expect([numberOf(' 14155552671'), numberOf('+14155552671'), numberOf(undefined)]).toEqual([
       '+14155552671',
       '+14155552671',
@@ -70,7 +70,7 @@ describe('what is asked for', () => {
     ]);
   });
 
-  it('is an id as the tables spell it, or nothing', () => {
+  it('is an id in the form of the tables, or undefined', () => {
     expect([uuidOf('sess', SESSION), uuidOf('sess', undefined)]).toEqual([parseId('sess', SESSION), undefined]);
   });
 });

@@ -5,7 +5,7 @@ import { Access } from '../http/route-access.js';
 import { DocsPages } from './docs.pages.js';
 import { PAGE_POLICY } from './rendering/page.js';
 
-/** A page at this address. */
+/** Declares a page at this path. */
 const Page = (path = ''): MethodDecorator =>
   applyDecorators(
     Get(path),

@@ -4,7 +4,7 @@ import type { ApiDescription } from './openapi/openapi.controller.js';
 import { messagePage } from './reference/message-page.js';
 import { referencePages } from './reference/reference-pages.js';
 
-/** Every page, made once and kept: they say the same to everybody. */
+/** All pages, rendered once: they are the same for every reader. */
 export class DocsPages {
   readonly errors = errorsPage();
   private readonly guides: ReadonlyMap<string, string>;
@@ -12,7 +12,7 @@ export class DocsPages {
   private references: ReadonlyMap<string, string> | null = null;
   private messagesPage: string | null = null;
 
-  /** `publicBaseUrl` is the address that the pages name as the service's own. */
+  /** `publicBaseUrl` is the service's address in the pages. */
   constructor(
     private readonly publicBaseUrl: string,
     private readonly description: ApiDescription,
@@ -21,7 +21,7 @@ export class DocsPages {
     this.errorPages = new Map(ERROR_CODES.map((code) => [code, errorPage(code, publicBaseUrl)]));
   }
 
-  /** The first page under `''`. Null for a page that is not there, as below. */
+  /** The first page under `''`. Null for an unknown page, as in the methods below. */
   guide(name: string): string | null {
     return this.guides.get(name) ?? null;
   }
@@ -30,13 +30,13 @@ export class DocsPages {
     return this.errorPages.get(code) ?? null;
   }
 
-  /** The API reference, `''` for its overview. Made when first asked for: the application is described by then. */
+  /** The API reference, `''` for its overview. Rendered on first use, when the OpenAPI document exists. */
   reference(chapter: string): string | null {
     this.references ??= referencePages(this.description.value);
     return this.references.get(chapter) ?? null;
   }
 
-  /** What is told by itself, made like the reference. */
+  /** The page of messages and events, rendered like the reference. */
   get messages(): string {
     this.messagesPage ??= messagePage(this.description.value, this.publicBaseUrl);
     return this.messagesPage;

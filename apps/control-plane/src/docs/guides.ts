@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { renderMarkdown } from './rendering/markdown.js';
 import { page } from './rendering/page.js';
 
-/** The pages that are written by hand, by the last part of their address; the files lie beside this one. */
+/** The handwritten pages, by the last part of their path; their files are in `pages/`. */
 const GUIDES = [
   'browser-binding',
   'test-keys',
@@ -24,7 +24,7 @@ const GUIDES = [
   'keys',
 ] as const;
 
-/** Every written page as HTML, read once. The first page is `''`. */
+/** Every handwritten page as HTML, read once. The first page is `''`. */
 export function readGuides(publicBaseUrl: string): ReadonlyMap<string, string> {
   const read = (file: string, path: string): string => {
     const text = readFileSync(new URL(`./pages/${file}.md`, import.meta.url), 'utf8');

@@ -13,7 +13,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 const PAGE = readFileSync(new URL('./pages/webhook-receivers.md', import.meta.url), 'utf8');
-/** Inside the project, so that the packages that the examples import are found. */
+/** Inside the project, so that imports of the examples resolve. */
 const CACHE = fileURLToPath(new URL('../../../../dist/.cache', import.meta.url));
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -24,7 +24,7 @@ const BODY = JSON.stringify({
   data: { accountId: 'acct_01HF7YAT000000000000000002', name: 'Ünsal “O’Neill”' },
 });
 
-/** What stands for somebody's database. */
+/** Stands for a receiver's database. */
 const INBOX = `
 export const events = new Map();
 export const inbox = {
@@ -59,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The listing under a heading of the page, as the module that it is. */
+/** The code block under a heading of the page, loaded as a module. */
 async function exampleOf(heading: string): Promise<Record<string, unknown>> {
   const [, extension = '', text = ''] =
     new RegExp(`\\n## ${heading}\\n[^]*?\`\`\`(\\w+)\\n([^]*?)\`\`\``).exec(PAGE) ?? [];
@@ -71,7 +71,7 @@ async function exampleOf(heading: string): Promise<Record<string, unknown>> {
 const urlOf = (server: { address(): unknown }): string =>
   `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/webhooks`;
 
-/** Express is a handler of Node's own server, behind its `raw`, which leaves the octets in `body`. */
+/** Express calls a handler of Node's own server, after its `raw` middleware has stored the octets in `body`. */
 async function express(): Promise<string> {
   const { receiveWebhook } = (await exampleOf('Express')) as { receiveWebhook: Handler };
   const server = createServer((request: IncomingMessage & { body?: Buffer }, response) => {
@@ -122,8 +122,8 @@ describe.each([
   ['Express', express],
   ['Fastify', fastify],
   ['Nest', nest],
-])('the receiver for %s that the page shows', (_name, started) => {
-  it('writes what is genuine down once, whichever of the two secrets signed it', async () => {
+])('the receiver for %s on the page', (_name, started) => {
+  it('stores a genuine webhook once, with either of the two secrets', async () => {
     const url = await started();
     expect(await post(url, 'evt_1')).toBe(204);
     expect(await post(url, 'evt_1')).toBe(204);
@@ -135,7 +135,7 @@ describe.each([
     });
   });
 
-  it('refuses what is not, and asks to come again when it cannot write', async () => {
+  it('refuses a forged one, and requests a retry when it cannot store', async () => {
     const url = await started();
     expect(await post(url, 'evt_1', { secret: `whsec_${'A'.repeat(43)}=` })).toBe(400);
     expect(await post(url, 'evt_1', { body: BODY.replace('webhook.test', 'webhook.tesd') })).toBe(400);

@@ -12,7 +12,7 @@ import {
 const rows = [...Object.entries(ADMIN_POLICY), ...Object.entries(ADMIN_RIGHTS)] as [string, readonly AdminRole[]][];
 
 describe('the policy of roles', () => {
-  it.each(rows)('gives %s to a role and to all above it', (_row, roles) => {
+  it.each(rows)('grants %s to a role and to all above it', (_row, roles) => {
     const from = ADMIN_ROLES.findIndex((role) => roles.includes(role));
     expect(roles).toEqual(ADMIN_ROLES.slice(from));
   });
@@ -23,11 +23,11 @@ describe('the policy of roles', () => {
     ['readRecordedTexts', 'operator owner'],
     ['readCodes', 'owner'],
     ['changeTrust', 'owner'],
-  ])('lets %s be done by %s alone', (right, roles) => {
+  ])('grants the right %s to %s alone', (right, roles) => {
     expect(ADMIN_ROLES.filter((role) => hasRight(role, right)).join(' ')).toBe(roles);
   });
 
-  it.each(['', 'accounts', 'accounts.destroy', 'toString', '__proto__', undefined])('has no row %s', (text) => {
+  it.each(['', 'accounts', 'accounts.destroy', 'toString', '__proto__', undefined])('has no permission %s', (text) => {
     expect(isAdminPermission(text)).toBe(false);
   });
 });

@@ -1,8 +1,8 @@
-/** The methods of every path, learned from the routes themselves: what 405 and its Allow header need. */
+/** The methods of every path, collected from the registered routes, for 405 responses and their Allow header. */
 export class AllowedMethods {
   private readonly paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
 
-  /** Learns a route; `path` in the router's notation, `:name` for a parameter. */
+  /** Registers a route; `path` in the router's notation, `:name` for a parameter. */
   learn(path: string, methods: readonly string[]): void {
     let entry = this.paths.get(path);
     if (entry === undefined) {
@@ -13,7 +13,7 @@ export class AllowedMethods {
     for (const method of methods) entry.methods.add(method);
   }
 
-  /** The methods a path answers to, in alphabetical order; none for a path that does not exist. */
+  /** The methods that a path supports, in alphabetical order; empty for a path that does not exist. */
   of(path: string): string[] {
     const methods = new Set<string>();
     for (const entry of this.paths.values()) {

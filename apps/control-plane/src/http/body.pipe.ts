@@ -4,12 +4,12 @@ import { CompiledValidators, echoedName } from './compiled-validator.js';
 import { RefusedRequest, valueOf } from './errors.js';
 import type { JsonObject, JsonValue } from './json-body.js';
 
-/** The constraints of a room's bodies that need more than a value to decide. A class, so that Nest can inject it. */
+/** Constraints of a module's request bodies that need injected state. A class, so that Nest can inject it. */
 export class BodyConstraints {
   constructor(readonly all: readonly ValidatorConstraintInterface[]) {}
 }
 
-/** From the JSON of a body to the class that the parameter names. Without a body it is refused like a broken one. */
+/** Converts a JSON body to the class that the parameter names. A missing body is refused as malformed. */
 @Injectable()
 export class BodyPipe implements PipeTransform {
   private readonly validators: CompiledValidators;
@@ -24,7 +24,7 @@ export class BodyPipe implements PipeTransform {
   }
 }
 
-/** The same for a body that may be left out: nothing and `{}` are the same. */
+/** For calls with an optional body: no body and `{}` are equivalent. */
 @Injectable()
 export class OptionalBodyPipe extends BodyPipe {
   override transform(body: JsonValue | undefined, metadata: ArgumentMetadata): object {
@@ -32,7 +32,7 @@ export class OptionalBodyPipe extends BodyPipe {
   }
 }
 
-/** For calls without a body: nothing and `{}` are the same, and any field is one too many. */
+/** For calls without a body: no body and `{}` are equivalent; any field is refused. */
 @Injectable()
 export class NoBodyPipe implements PipeTransform {
   transform(body: JsonValue | undefined): null {

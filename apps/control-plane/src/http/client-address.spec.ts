@@ -7,16 +7,16 @@ const read = (peer: string, forwardedFor?: string, forwardedProto: string | unde
   readProxiedRequest(peer, { forwardedFor, forwardedProto }, trusted);
 
 describe('a request behind the TLS proxy', () => {
-  it('is refused from a peer that is not a trusted proxy, whatever its headers say', () => {
+  it('is refused from a peer that is not a trusted proxy, whatever its headers', () => {
     expect(read('203.0.113.9', '10.0.0.1')).toEqual({ secure: false });
     expect(read('not an address')).toEqual({ secure: false });
   });
 
-  it.each(['http', '', 'https, http', 'http,https', 'httpss'])('is refused when the proxy saw "%s"', (protocol) => {
+  it.each(['http', '', 'https, http', 'http,https', 'httpss'])('is refused when the proxy reports "%s"', (protocol) => {
     expect(read('10.0.0.1', '203.0.113.9', protocol)).toEqual({ secure: false });
   });
 
-  it('is refused when the proxy did not say', () => {
+  it('is refused when the proxy reports no protocol', () => {
     expect(readProxiedRequest('10.0.0.1', { forwardedFor: '203.0.113.9', forwardedProto: undefined }, trusted)).toEqual(
       {
         secure: false,
@@ -24,7 +24,7 @@ describe('a request behind the TLS proxy', () => {
     );
   });
 
-  it('has the rightmost hop that is not trusted as its client', () => {
+  it('has the rightmost untrusted hop as its client', () => {
     expect(read('10.0.0.1', '198.51.100.1, 203.0.113.9, 10.2.3.4')).toEqual({
       secure: true,
       clientAddress: '203.0.113.9',

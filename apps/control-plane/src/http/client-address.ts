@@ -3,9 +3,9 @@ import { inRanges, type AddressRange } from '../targets/address-ranges.js';
 export type ProxiedRequest = { readonly secure: true; readonly clientAddress: string } | { readonly secure: false };
 
 /**
- * What is known about a request behind a TLS proxy (contract, `TLS_MODE=proxy`). It is secure only when the peer is a
- * trusted proxy and every hop it reports was https. The client is the rightmost hop that is not trusted: what stands to
- * the left of it, the client may have written itself.
+ * Security and client address of a request behind a TLS proxy (contract, `TLS_MODE=proxy`). The request is secure only
+ * when the peer is a trusted proxy and every hop it reports used https. The client is the rightmost untrusted hop: the
+ * client itself may have written the hops to the left of it.
  */
 export function readProxiedRequest(
   peerAddress: string,

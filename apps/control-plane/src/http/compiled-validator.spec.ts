@@ -18,13 +18,13 @@ const validator = CompiledValidator.compile(Parcel);
 const read = (...members: [string, JsonValue][]) => validator.read(new Map(members));
 
 describe('a compiled validator', () => {
-  it('gives the body as its class, with the defaults of its fields', () => {
+  it('returns the body as its class, with the defaults of its fields', () => {
     const result = read(['label', 'abc']);
     expect(result).toEqual({ ok: true, value: { label: 'abc', weight: 5 } });
     expect(result.ok && result.value).toBeInstanceOf(Parcel);
   });
 
-  it('refuses the first fault in declared order, whatever the order of the body', () => {
+  it('reports the first fault in declared order, whatever the order of the body', () => {
     expect(read(['weight', 'x'], ['extra', 1])).toEqual({
       ok: false,
       refusal: { code: 'VALIDATION_ERROR', field: 'label', message: 'not a string' },
@@ -43,14 +43,14 @@ describe('a compiled validator', () => {
     expect(read(['label', ''], ['weight', null])).toMatchObject({ refusal: { field: 'weight' } });
   });
 
-  it('refuses unknown fields last, and never echoes more than the beginning of a name', () => {
+  it('refuses unknown fields last, and echoes at most the beginning of a name', () => {
     expect(read(['label', ''], ['__proto__', 1])).toMatchObject({
       refusal: { code: 'VALIDATION_ERROR', field: '__proto__' },
     });
     expect(read(['label', ''], ['x'.repeat(10_000), 1])).toMatchObject({ refusal: { field: 'x'.repeat(64) } });
   });
 
-  it('stops the boot on decorators that it would not obey', () => {
+  it('stops the boot on unsupported decorators', () => {
     class Optional {
       @IsOptional()
       @ValidateNested()
@@ -73,13 +73,13 @@ describe('the body pipe', () => {
   const pipe = new BodyPipe(new BodyConstraints([]));
   const transform = (body: JsonValue | undefined) => pipe.transform(body, { type: 'body', metatype: Parcel });
 
-  it('refuses a missing body like a broken one', () => {
+  it('refuses a missing body as malformed', () => {
     for (const body of [undefined, null, 'x', []]) {
       expect(() => transform(body)).toThrow(new RefusedRequest({ code: 'MALFORMED_REQUEST' }));
     }
   });
 
-  it('gives the class of the parameter', () => {
+  it('returns the class of the parameter', () => {
     expect(transform(new Map([['label', 'a']]))).toBeInstanceOf(Parcel);
     expect(() => transform(new Map())).toThrow(RefusedRequest);
   });

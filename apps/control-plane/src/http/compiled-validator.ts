@@ -7,10 +7,12 @@ import {
 import type { JsonObject } from './json-body.js';
 import { succeed, type ErrorCode, type Outcome, type Refusal } from './errors.js';
 
-/** A request body as a class: its property decorators say what each field must be, its initial values are the defaults. */
+/**
+ * A request body as a class: property decorators define the constraints of each field, initial values are the defaults.
+ */
 export type BodyClass<T extends object> = new () => T;
 
-/** What a decorator of a body adds to class-validator's own options. */
+/** Context that a decorator of a body adds to class-validator's own options. */
 interface FailureContext {
   readonly code: ErrorCode;
   /** The part inside the value that offends, such as the key in metadata; undefined for the value itself. */
@@ -18,8 +20,8 @@ interface FailureContext {
 }
 
 /**
- * The options of one decorator: what to answer when it fails. The message is for the caller and quotes no value. With
- * no code it is `VALIDATION_ERROR`.
+ * The options of one decorator: the refusal when it fails. The message is for the caller and quotes no value. The
+ * default code is `VALIDATION_ERROR`.
  */
 export function failsWith(message: string, context: Partial<FailureContext> = {}): ValidationOptions {
   return { message, context: { code: 'VALIDATION_ERROR', ...context } satisfies FailureContext };
@@ -27,7 +29,7 @@ export function failsWith(message: string, context: Partial<FailureContext> = {}
 
 interface Check {
   readonly constraint: ValidatorConstraintInterface;
-  /** What class-validator hands to a constraint beside the value: one for all bodies, filled anew for each. */
+  /** class-validator's arguments to a constraint beside the value; one object, reused for all bodies. */
   readonly args: ValidationArguments;
   readonly message: string;
   readonly context: FailureContext;
@@ -35,20 +37,21 @@ interface Check {
 
 interface Field {
   readonly name: string;
-  /** Conditions under which the field is looked at, such as "when it was sent". */
+  /** Conditions under which the field is checked, such as "when it was sent". */
   readonly conditions: readonly ((body: object, value: unknown) => boolean)[];
   readonly checks: readonly Check[];
 }
 
-/** Names that nobody declared can be long; what is echoed of them is not. */
+/** Undeclared names can be long; at most this many characters are echoed. */
 const MAX_ECHOED_NAME = 64;
 
 type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
 /**
- * class-validator's decorators, read once into a list of checks: the same verdict as `validateSync` on every value (a
- * property test says so) at an eighth of the price. Fields are checked in declared order, the first fault wins, then
- * fields that nobody declared (contract, Order). Supports synchronous checks and `ValidateIf`; anything else stops the boot.
+ * class-validator's decorators, compiled once into a list of checks: the same result as `validateSync` on every value
+ * (verified by a property test) at an eighth of the cost. Fields are checked in declared order, the first fault is
+ * reported, then undeclared fields (contract, Order). Supports synchronous checks and `ValidateIf`; anything else stops
+ * the boot.
  */
 export class CompiledValidator<T extends object> {
   private readonly names: ReadonlySet<string>;
@@ -60,7 +63,7 @@ export class CompiledValidator<T extends object> {
     this.names = new Set(fields.map((field) => field.name));
   }
 
-  /** `constraints` are the instances of the constraint classes that need more than a value to decide. */
+  /** `constraints` are the instances of the constraint classes that need injected state. */
   static compile<T extends object>(
     bodyClass: BodyClass<T>,
     constraints: readonly ValidatorConstraintInterface[] = [],
@@ -103,14 +106,14 @@ export class CompiledValidator<T extends object> {
   }
 }
 
-/** The validators of the classes that parameters name, each compiled when it is first needed. */
+/** The validators of parameter classes, each compiled on first use. */
 export class CompiledValidators {
   private readonly compiled = new Map<BodyClass<object>, CompiledValidator<object>>();
 
   constructor(private readonly constraints: readonly ValidatorConstraintInterface[] = []) {}
 
   of(parameterClass: BodyClass<object> | undefined): CompiledValidator<object> {
-    if (parameterClass === undefined) throw new Error('a parameter has no class');
+    if (parameterClass === undefined) throw new Error('handler parameter has no class');
     const known = this.compiled.get(parameterClass);
     if (known !== undefined) return known;
     const compiled = CompiledValidator.compile(parameterClass, this.constraints);
@@ -130,7 +133,7 @@ function refusalOf(name: string, value: unknown, { context, message }: Check): R
   return { code: context.code, message, field: within === undefined ? name : `${name}.${echoedName(within)}` };
 }
 
-/** The beginning of a name that the caller made up. */
+/** The beginning of a caller's field name, cut to `MAX_ECHOED_NAME` characters. */
 export const echoedName = (name: string): string =>
   Array.from(name.slice(0, 2 * MAX_ECHOED_NAME))
     .slice(0, MAX_ECHOED_NAME)
@@ -165,11 +168,11 @@ function compileCheck(metadata: Metadata, constraints: readonly ValidatorConstra
     constraint.async ||
     unsupported
   ) {
-    throw new Error(`${where}: a decorator of a kind that is not compiled`);
+    throw new Error(`${where}: decorators of this kind are not compiled`);
   }
   const context: unknown = metadata.context;
   if (!isFailureContext(context) || typeof metadata.message !== 'string') {
-    throw new Error(`${where}: every decorator of a body says what it fails with`);
+    throw new Error(`${where}: every decorator of a body needs a failure message (failsWith)`);
   }
   return {
     constraint: constraints.find((given) => given.constructor === metadata.constraintCls) ?? constraint.instance,
@@ -185,7 +188,7 @@ function compileCheck(metadata: Metadata, constraints: readonly ValidatorConstra
   };
 }
 
-/** class-validator leaves lists out where its types promise one. */
+/** class-validator omits lists where its types promise one. */
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const targetName = ({ target }: Metadata): string => (typeof target === 'string' ? target : target.name);

@@ -34,7 +34,7 @@ async function opened(localAddress: string): Promise<Socket> {
 }
 
 describe('connections without a valid key', () => {
-  it('make room for others of their address, the oldest first; one with a key stays', async () => {
+  it('are evicted by others of their address, the oldest first; a connection with a key stays', async () => {
     const keyed = await opened('127.0.0.2');
     keyed.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(keyed, 'data');

@@ -3,23 +3,23 @@ import type { Socket } from 'node:net';
 import type { TlsSettings } from '@countersign/settings';
 import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
-/** Connections of one process: requests, and WebSockets, which have smaller bounds of their own. */
+/** Connections of one process: HTTP and WebSockets; WebSockets have smaller limits of their own. */
 const MAX_CONNECTIONS = 20_000;
 /**
- * Of these, connections over which no valid key has come: TLS handshakes, half requests, readers of the documents. One
- * more evicts the oldest of the address that has the most. Callers have few connections and use them again; a thousand
- * from one address without a key is a flood, or a proxy that must be named in TRUSTED_PROXIES.
+ * Of these, connections without a valid key so far: TLS handshakes, incomplete requests, readers of the documents. One
+ * more evicts the oldest of the address that has the most. Clients open few connections and reuse them; a thousand from
+ * one address without a key is a flood, or a proxy that must be named in TRUSTED_PROXIES.
  */
 const DIRECT_LIMITS = { connections: 4_000, connectionsOfNetwork: 1_000 };
-/** Behind a TLS proxy all connections are the proxy's, which has bounds of its own for its clients. */
+/** Behind a TLS proxy all connections are the proxy's, and the proxy limits its clients itself. */
 const PROXY_LIMITS = { connections: MAX_CONNECTIONS, connectionsOfNetwork: MAX_CONNECTIONS };
 
 /** Bounds the connections of the HTTP server, from the TCP handshake on. */
 export class ConnectionLimits {
   readonly #unauthenticated: UnauthenticatedConnections<Socket>;
-  /** A request knows its TLS socket, not the one below it; both have the same peer. */
+  /** A request refers to its TLS socket, not to the TCP socket below it; both have the same peer. */
   readonly #byPeer = new Map<string, Socket>();
-  /** Sockets over which a valid key has come, so that the next request on one needs no look-up of its peer. */
+  /** Sockets that carried a valid key, so that their next requests skip the peer look-up. */
   readonly #authenticated = new WeakSet<Socket>();
 
   constructor(mode: TlsSettings['mode']) {
@@ -29,11 +29,11 @@ export class ConnectionLimits {
   attach(server: Server): void {
     server.maxConnections = MAX_CONNECTIONS;
     server.on('connection', (socket: Socket) => this.track(socket));
-    // A WebSocket is counted where it is served.
+    // The upgrade handler counts WebSockets.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.authenticated(socket));
   }
 
-  /** A valid key came over this connection. */
+  /** Call when a valid key was received on this connection. */
   authenticated(socket: Socket): void {
     if (this.#authenticated.has(socket)) return;
     this.#authenticated.add(socket);

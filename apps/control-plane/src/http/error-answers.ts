@@ -5,15 +5,15 @@ import { ERRORS, errorBody, RefusedRequest, type ErrorCode, type Refusal } from 
 import type { LimitHeaders } from './limit-headers.js';
 import type { Limits } from './limits.js';
 
-/** When to come back after a 503: the database is usually back within a second, or a spike over. */
+/** Retry-After of a 503: the database usually recovers, or a load spike passes, within a second. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface ErrorLog {
-  /** Something broke while this request was answered. */
+  /** Logs a failure while this request was processed. */
   failed(error: unknown, request: { readonly id: string; readonly method: string; readonly route: string }): void;
 }
 
-/** The one place that turns whatever was thrown, by us or by the framework, into an answer of the catalogue. */
+/** Turns every thrown error, ours or the framework's, into a response of the error catalogue. */
 @Catch()
 export class ErrorAnswers implements ExceptionFilter {
   constructor(
@@ -24,11 +24,11 @@ export class ErrorAnswers implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.send(http.getResponse<FastifyReply>(), this.understand(error, http.getRequest<FastifyRequest>()));
+    this.send(http.getResponse<FastifyReply>(), this.toRefusal(error, http.getRequest<FastifyRequest>()));
   }
 
-  /** What an error means for the caller; one that is our fault is logged. */
-  understand(error: unknown, request: FastifyRequest): RefusedRequest {
+  /** The refusal for an error; errors with status 5xx are logged. */
+  toRefusal(error: unknown, request: FastifyRequest): RefusedRequest {
     const refused = refusedBy(error);
     if (ERRORS[refused.refusal.code].status >= 500) {
       this.log.failed(error, { id: request.id, method: request.method, route: request.routeOptions.url ?? 'none' });
@@ -37,8 +37,8 @@ export class ErrorAnswers implements ExceptionFilter {
   }
 
   /**
-   * Does nothing when the request has been answered, for instance because its time was over. Every error says how the
-   * limits stand; where no quota had a part in it, those of the address, which are looked up first.
+   * Does nothing when the request has been answered, for instance by the request deadline. Every error carries rate
+   * limit headers; when no quota counted the request, those of its address, which are read first.
    */
   send(reply: FastifyReply, refused: RefusedRequest): void {
     if (reply.sent) return;
@@ -67,7 +67,7 @@ export class ErrorAnswers implements ExceptionFilter {
   }
 }
 
-/** What the framework throws about a request carries a status; its texts are not for callers, who get the catalogue's. */
+/** Framework errors carry a status; their texts are not for callers, who get the catalogue's. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
@@ -76,7 +76,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** What an error means for the caller. Everything that nobody expected is INTERNAL_ERROR, and says nothing. */
+/** The refusal for an error. Unexpected errors become INTERNAL_ERROR without details. */
 export function refusedBy(error: unknown): RefusedRequest {
   if (error instanceof RefusedRequest) return error;
   if (error instanceof DatabaseUnavailable || error instanceof BatcherFull) {

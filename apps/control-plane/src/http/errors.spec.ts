@@ -34,11 +34,11 @@ const DOCUMENTED: Readonly<Record<string, number>> = {
 };
 
 describe('the error catalogue', () => {
-  it('holds every documented error with its status, and no other', () => {
+  it('contains every documented error with its status, and no other', () => {
     expect(Object.fromEntries(Object.entries(ERRORS).map(([code, entry]) => [code, entry.status]))).toEqual(DOCUMENTED);
   });
 
-  it.each(Object.entries(ERRORS))('says in sentences when %s happens and what to do', (_code, entry) => {
+  it.each(Object.entries(ERRORS))('explains in sentences when %s occurs and how to resolve it', (_code, entry) => {
     for (const sentence of [entry.message, entry.when, entry.whatToDo]) expect(sentence).toMatch(/^[A-Za-z].+[.>"]$/);
   });
 
@@ -53,13 +53,13 @@ describe('the error catalogue', () => {
     });
   });
 
-  it('leaves field out where no field offends', () => {
+  it('omits field when no field is at fault', () => {
     expect(errorBody({ code: 'NOT_FOUND', message: 'No.' }, '')).toBe(
       '{"error":{"code":"NOT_FOUND","message":"No.","docUrl":"/docs/errors/NOT_FOUND"}}',
     );
   });
 
-  it('turns a refusal into a throw at the edge only, without a stack', () => {
+  it('turns a refusal into an exception without a stack', () => {
     expect(valueOf(succeed(1))).toBe(1);
     const refused = refuse('FORBIDDEN');
     expect(() => valueOf(refused)).toThrow(RefusedRequest);

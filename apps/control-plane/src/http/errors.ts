@@ -1,16 +1,16 @@
-/** One line of the catalogue: how a refusal looks from outside. */
+/** One entry of the catalogue: status and texts of a refusal. */
 interface ErrorEntry {
   readonly status: number;
-  /** What the caller reads when the place that refuses has nothing more precise to say. */
+  /** The default message, when the refusal has none of its own. */
   readonly message: string;
-  /** The page behind `docUrl`: when it happens, and what to do about it. */
+  /** The page behind `docUrl`: when the error occurs, and how to resolve it. */
   readonly when: string;
   readonly whatToDo: string;
 }
 
 /**
- * Every error that this service can answer, and nothing else (contract, Errors). Closed by type: a refusal with a code
- * that is not here does not compile. A test compares it with the documented table in both directions.
+ * Every error that this service can return (contract, Errors). Closed by type: a refusal with an unlisted code does not
+ * compile. A test compares the catalogue with the documented table in both directions.
  */
 export const ERRORS = {
   MALFORMED_REQUEST: {
@@ -49,7 +49,7 @@ export const ERRORS = {
   HTTPS_REQUIRED: {
     status: 403,
     message: 'This service is reached over HTTPS only.',
-    when: 'The request reached the TLS proxy as plain HTTP, or came past the proxy. It is never redirected: the key has already travelled in clear.',
+    when: 'The request reached the TLS proxy as plain HTTP, or bypassed the proxy. It is never redirected: the key was already sent in clear.',
     whatToDo: 'Call the https:// address, and replace a key that was sent over plain HTTP.',
   },
   SESSION_NOT_FOUND: {
@@ -103,13 +103,13 @@ export const ERRORS = {
   },
   CONFLICT: {
     status: 409,
-    message: 'This does not go together with what is there already.',
-    when: 'In the admin API: a value that must be unique is taken, or the thing is still in use. error.field names the field.',
-    whatToDo: 'Choose another value, or take away first what uses the thing.',
+    message: 'This conflicts with an existing resource.',
+    when: 'In the admin API: a value that must be unique is taken, or the resource is still in use. error.field names the field.',
+    whatToDo: 'Choose another value, or first delete the resources that use this one.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    message: 'The request is larger than this service reads.',
+    message: 'The request is too large.',
     when: 'The body is larger than 128 KiB, or the request line and headers together are larger than 16 KiB.',
     whatToDo: 'Send less: the largest legal body (16 metadata values of 512 characters) fits well within the limit.',
   },
@@ -148,7 +148,7 @@ export const ERRORS = {
   INVALID_CODE: {
     status: 422,
     message: 'The code is wrong.',
-    when: 'The code has six digits and is none of those that were sent in this session.',
+    when: 'The code has six digits and is not among the codes that were sent in this session.',
     whatToDo: 'Let the user type it again; error.attemptsRemaining says how often.',
   },
   IDEMPOTENCY_KEY_REUSED: {
@@ -180,12 +180,12 @@ export const ERRORS = {
     status: 500,
     message: 'Something went wrong on our side.',
     when: 'An unexpected fault. It has been logged under the X-Request-Id of the answer.',
-    whatToDo: 'Try again; if it stays, tell the operator the X-Request-Id.',
+    whatToDo: 'Try again; if the error persists, report the X-Request-Id to the operator.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     message: 'The service cannot take this request at the moment.',
-    when: 'The database cannot be reached, more requests are waiting than can be answered in time, or, on send-sms, no route leads to the phone or its limits cannot be checked.',
+    when: 'The database cannot be reached, more requests are queued than can be answered in time, or, on send-sms, no route leads to the phone or its limits cannot be checked.',
     whatToDo: 'Try again after the seconds in the Retry-After header.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
@@ -193,17 +193,17 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * An expected "no", as a value: services return it, and only this folder knows what it looks like in HTTP.
- * `message` replaces the one of the catalogue; it never quotes what the caller sent.
+ * An expected refusal, as a value: services return it, and only this folder maps it to HTTP. `message` replaces the one
+ * of the catalogue; it never quotes the caller's input.
  */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message?: string;
-  /** The offending field of the request, `metadata.orderId` for one inside another. */
+  /** The offending field of the request; `metadata.orderId` for a nested one. */
   readonly field?: string;
-  /** With INVALID_CODE: wrong codes that this session still takes. */
+  /** With INVALID_CODE: wrong codes that this session still accepts. */
   readonly attemptsRemaining?: number;
-  /** When the caller may come again, in whole seconds from now, at least 1: the Retry-After header. */
+  /** Earliest retry, in whole seconds from now, at least 1: the Retry-After header. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -220,11 +220,11 @@ export const refuse = (code: ErrorCode, more: Omit<Refusal, 'code'> = {}): { ok:
 export const refuseExpired = ({ expiresAt }: { readonly expiresAt: Date }): Outcome<never> =>
   refuse('SESSION_NOT_FOUND', { message: `This session expired at ${expiresAt.toISOString()}.` });
 
-/** How a refusal travels through the framework, from where only the error filter sees it. It has no stack: nothing broke. */
+/** Carries a refusal through the framework to the error filter. No stack is recorded: a refusal is no fault. */
 export class RefusedRequest extends Error {
   constructor(
     readonly refusal: Refusal,
-    /** Headers that the answer carries besides the usual ones, such as Allow. */
+    /** Headers of the response besides the usual ones, such as Allow. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     const limit = Error.stackTraceLimit;
@@ -235,7 +235,7 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** The value of an outcome; a refusal is handed to the error filter. For controllers, at the edge only. */
+/** The value of an outcome; throws a refusal to the error filter. For controllers only. */
 export function valueOf<T>(outcome: Outcome<T>): T {
   if (outcome.ok) return outcome.value;
   throw new RefusedRequest(outcome.refusal);

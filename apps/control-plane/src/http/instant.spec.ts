@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseInstant } from './instant.js';
 
-describe('a point in time', () => {
+describe('an instant', () => {
   it.each([
     ['2026-01-31T23:59:59Z', '2026-01-31T23:59:59.000Z'],
     ['2026-01-31T23:59:59.5Z', '2026-01-31T23:59:59.500Z'],
@@ -12,7 +12,7 @@ describe('a point in time', () => {
     ['2024-02-29t00:00:00z', '2024-02-29T00:00:00.000Z'],
     ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('is read from %s', (text, instant) => {
+  ])('is parsed from %s', (text, instant) => {
     expect(parseInstant(text)?.toISOString()).toBe(instant);
   });
 
@@ -36,11 +36,11 @@ describe('a point in time', () => {
     '9999-12-31T23:59:59-00:01',
     '1767225600000',
     'now',
-  ])('is not read from %j', (text) => {
+  ])('is not parsed from %j', (text) => {
     expect(parseInstant(text)).toBeNull();
   });
 
-  it('comes back as it was written', () => {
+  it('survives formatting and parsing', () => {
     const instants = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -49,7 +49,7 @@ describe('a point in time', () => {
     fc.assert(fc.property(instants, (instant) => parseInstant(instant.toISOString())?.getTime() === instant.getTime()));
   });
 
-  it('is never read from any other text as one that is no time', () => {
+  it('is never parsed from a text that is no instant', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const instant = parseInstant(text);

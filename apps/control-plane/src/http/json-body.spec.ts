@@ -16,7 +16,7 @@ function plain(value: JsonValue): unknown {
 const nested = (depth: number) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 
 describe('the JSON of a body', () => {
-  it('is read as it was written', () => {
+  it('is parsed with its members in order', () => {
     const body = parse(' {"b" : "x\\u00e9\\n\\/" ,\t"10":1.5e2,"2":-0,"__proto__":[true,false,null,{}], "a":""}\r\n');
     if (!body.ok) throw new Error(body.because);
     expect([...body.value.keys()]).toEqual(['b', '10', '2', '__proto__', 'a']);
@@ -26,7 +26,7 @@ describe('the JSON of a body', () => {
     expect(body.value.get('toString')).toBeUndefined();
   });
 
-  it('keeps lone surrogates and zero characters that were escaped', () => {
+  it('keeps escaped lone surrogates and zero characters', () => {
     const body = parse('{"a":"\\ud800x\\u0000"}');
     expect(body.ok && body.value.get('a')).toBe('\ud800x\0');
   });
@@ -71,7 +71,7 @@ describe('the JSON of a body', () => {
     expect(parse(text).ok).toBe(false);
   });
 
-  it('accepts the deepest body that is allowed', () => {
+  it('accepts the deepest allowed body', () => {
     expect(parse(nested(MAX_JSON_DEPTH)).ok).toBe(true);
   });
 
@@ -91,7 +91,7 @@ describe('the JSON of a body', () => {
     expect(body.ok ? '' : body.because).not.toContain('phone');
   });
 
-  it('reads whatever JSON.stringify writes', () => {
+  it('parses all output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 5 })), (value) => {
         const body = parse(JSON.stringify(value));
@@ -132,7 +132,7 @@ describe('the JSON of a body', () => {
     );
   });
 
-  it('answers any octets at all', () => {
+  it('never throws, whatever the octets', () => {
     fc.assert(fc.property(fc.uint8Array(), (octets) => typeof parseJsonObject(Buffer.from(octets)).ok === 'boolean'));
   });
 });

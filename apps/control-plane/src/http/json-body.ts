@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * A JSON object as it was written: a Map keeps the order of its members, integer-like names and `__proto__` included,
- * and can answer nothing that was not sent.
+ * A JSON object as it was sent: a Map keeps the order of its members, integer-like names and `__proto__` included, and
+ * has no inherited members.
  */
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -10,7 +10,7 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 export type JsonBody =
   { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly because: string };
 
-/** Deeper bodies are refused; the deepest legal one is two levels. */
+/** Deeper bodies are refused; the deepest legal body has two levels. */
 export const MAX_JSON_DEPTH = 32;
 
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y; // eslint-disable-line no-control-regex -- JSON forbids them in strings
@@ -31,7 +31,7 @@ export function parseJsonObject(octets: Buffer): JsonBody {
   return { ok: true, value };
 }
 
-/** Recursive descent over a text. `undefined` means "not JSON": no JSON value is undefined. */
+/** Recursive-descent parser. `undefined` means "not JSON": no JSON value is undefined. */
 class JsonReader {
   fault = 'The body is not valid JSON.';
   private at = 0;
@@ -54,11 +54,11 @@ class JsonReader {
       case 0x22:
         return this.string();
       case 0x74:
-        return this.word('true', true);
+        return this.literal('true', true);
       case 0x66:
-        return this.word('false', false);
+        return this.literal('false', false);
       case 0x6e:
-        return this.word('null', null);
+        return this.literal('null', null);
       default:
         return this.number();
     }
@@ -76,10 +76,10 @@ class JsonReader {
 
   private object(depth: number): JsonObject | undefined {
     const members = new Map<string, JsonValue>();
-    if (this.take(0x7d)) return members;
+    if (this.consume(0x7d)) return members;
     do {
       const name = this.string();
-      if (name === undefined || !this.take(0x3a)) return undefined;
+      if (name === undefined || !this.consume(0x3a)) return undefined;
       const value = this.value(depth + 1);
       if (value === undefined) return undefined;
       if (members.has(name)) {
@@ -87,19 +87,19 @@ class JsonReader {
         return undefined;
       }
       members.set(name, value);
-    } while (this.take(0x2c));
-    return this.take(0x7d) ? members : undefined;
+    } while (this.consume(0x2c));
+    return this.consume(0x7d) ? members : undefined;
   }
 
   private array(depth: number): JsonValue[] | undefined {
     const items: JsonValue[] = [];
-    if (this.take(0x5d)) return items;
+    if (this.consume(0x5d)) return items;
     do {
       const value = this.value(depth + 1);
       if (value === undefined) return undefined;
       items.push(value);
-    } while (this.take(0x2c));
-    return this.take(0x5d) ? items : undefined;
+    } while (this.consume(0x2c));
+    return this.consume(0x5d) ? items : undefined;
   }
 
   private string(): string | undefined {
@@ -115,14 +115,14 @@ class JsonReader {
     return digits === undefined ? undefined : Number(digits);
   }
 
-  private word<T extends boolean | null>(word: string, value: T): T | undefined {
-    if (!this.text.startsWith(word, this.at)) return undefined;
-    this.at += word.length;
+  private literal<T extends boolean | null>(literal: string, value: T): T | undefined {
+    if (!this.text.startsWith(literal, this.at)) return undefined;
+    this.at += literal.length;
     return value;
   }
 
-  /** Takes one punctuation mark, with the white space on both sides of it. */
-  private take(mark: number): boolean {
+  /** Consumes one punctuation mark, with the white space on both sides of it. */
+  private consume(mark: number): boolean {
     this.skipSpace();
     if (this.text.charCodeAt(this.at) !== mark) return false;
     this.at += 1;

@@ -15,7 +15,7 @@ const set = policySet([
   { name: 'create', limit: 300, windowSeconds: 60 },
 ]);
 
-describe('the headers of the limits', () => {
+describe('the rate limit headers', () => {
   it('are those of the contract', () => {
     expect(limitHeaders(set, [standing(598, 41_500), standing(299, 41_500)], 1_700_000_000_000)).toEqual({
       'ratelimit-policy': '"default";q=600;w=60, "create";q=300;w=60',
@@ -26,7 +26,7 @@ describe('the headers of the limits', () => {
     });
   });
 
-  it('tell in the older ones of the policy that is exhausted first', () => {
+  it('show the policy nearest to exhaustion in the older headers', () => {
     const headers = limitHeaders(set, [standing(3, 9_000), standing(299, 41_000)], 0);
     expect([headers['x-ratelimit-limit'], headers['x-ratelimit-remaining'], headers['x-ratelimit-reset']]).toEqual([
       '600',
@@ -35,7 +35,7 @@ describe('the headers of the limits', () => {
     ]);
   });
 
-  it('are structured fields that say what was counted', () => {
+  it('are structured fields with the counted values', () => {
     const counts = fc.record({ remaining: fc.nat(1_000_000), resetMs: fc.integer({ min: 1, max: 60_000 }) });
     fc.assert(
       fc.property(fc.tuple(counts, counts), (counted) => {
@@ -63,7 +63,7 @@ describe('the headers of the limits', () => {
     );
   });
 
-  it('never say that a window is over by now', () => {
+  it('never show a reset of zero seconds', () => {
     expect([1, 999, 1_000, 1_001].map((resetMs) => resetSeconds(standing(0, resetMs)))).toEqual([1, 1, 1, 2]);
   });
 });

@@ -1,17 +1,17 @@
 import type { Quota, QuotaResult } from '@countersign/bus';
 
-/** A quota by the name under which the headers show it. */
+/** A quota with the name that the headers show. */
 export interface Policy extends Quota {
   readonly name: string;
 }
 
-/** The policies that count a request, with their text for RateLimit-Policy: it is the same for every request of a key. */
+/** The policies that count a request, with their text for RateLimit-Policy: the same for every request of a key. */
 export interface PolicySet {
   readonly policies: readonly Policy[];
   readonly text: string;
 }
 
-/** What an answer says about the limits, by header in lower case. */
+/** Rate limit headers of a response, by header name in lower case. */
 export type LimitHeaders = Readonly<Record<string, string>>;
 
 export function policySet(policies: readonly Policy[]): PolicySet {
@@ -27,9 +27,9 @@ export function resetSeconds({ resetMs }: QuotaResult): number {
 }
 
 /**
- * The headers of draft-ietf-httpapi-ratelimit-headers, and the older ones for the policy nearest to exhaustion (contract,
- * General). One standing for each policy, in the same order. Built by hand for every request: a serialiser of structured
- * fields costs more than the rest of the limits together, and the test reads it back with one.
+ * The headers of draft-ietf-httpapi-ratelimit-headers, and the older ones for the policy nearest to exhaustion
+ * (contract, General). One standing for each policy, in the same order. Built by hand for every request: a serialiser
+ * of structured fields costs more than the rest of the limits together, and the test parses the result with one.
  */
 export function limitHeaders(
   { policies, text }: PolicySet,
@@ -40,11 +40,11 @@ export function limitHeaders(
   let nearest: { policy: Policy; standing: QuotaResult } | undefined;
   for (const [index, policy] of policies.entries()) {
     const standing = standings[index];
-    if (standing === undefined) throw new Error('a policy was not counted');
+    if (standing === undefined) throw new Error('rate limit headers: a policy has no standing');
     rateLimit += `${index === 0 ? '' : ', '}"${policy.name}";r=${standing.remaining};t=${resetSeconds(standing)}`;
     if (nearest === undefined || standing.remaining < nearest.standing.remaining) nearest = { policy, standing };
   }
-  if (nearest === undefined) throw new Error('a request without a policy');
+  if (nearest === undefined) throw new Error('rate limit headers: the policy set is empty');
   return {
     'ratelimit-policy': text,
     ratelimit: rateLimit,

@@ -39,17 +39,17 @@ describe('the policies of a request', () => {
     ['a poll', POLL, '"default";q=600;w=60, "poll";q=60;w=60'],
     ['usage', keyed({ policy: 'usage' }), '"default";q=600;w=60, "usage";q=60;w=60'],
     ['any other call', keyed(), '"default";q=600;w=60'],
-    ['a route that is not there', undefined, '"default";q=600;w=60'],
-  ])('of %s are its own', async (_what, route, text) => {
+    ['an unknown route', undefined, '"default";q=600;w=60'],
+  ])('are those of %s', async (_what, route, text) => {
     expect((await limits.countCall(caller(), route, SESSION)).headers['ratelimit-policy']).toBe(text);
   });
 
-  it('follow the limits of the key, each by itself', async () => {
+  it('follow the limits of the key, each separately', async () => {
     const { headers } = await limits.countCall(caller({ create: 7 }), CREATE, undefined);
     expect(headers['ratelimit-policy']).toBe('"default";q=600;w=60, "create";q=7;w=60');
   });
 
-  it('of each admin key are its own, one, and wide', async () => {
+  it('are one wide policy per admin key', async () => {
     const route = { access: 'admin', needs: 'accounts.list', body: 'none' } as const;
     const keys = [null, 'a', 'b'].map((keyId) => ({ kind: 'admin', keyId, name: 'n', role: 'viewer' }) as const);
     for (const left of [5_999, 5_998]) {
@@ -69,7 +69,7 @@ describe('a quota', () => {
     return refusals;
   };
 
-  it('refuses what is over it, and says when to come again', async () => {
+  it('refuses requests beyond it, with the time to retry', async () => {
     const key = caller({ create: 2 });
     expect(await outcomes(3, () => limits.countCall(key, CREATE, undefined))).toEqual([true, true, false]);
     const { refusal, headers } = await limits.countCall(key, CREATE, undefined);
@@ -77,20 +77,20 @@ describe('a quota', () => {
     expect(headers['ratelimit']).toMatch(/^"default";r=596;t=60, "create";r=0;t=60$/);
   });
 
-  it('of polling is for one session, and one for all that are none', async () => {
+  it('of polling is per session, and shared by all malformed ids', async () => {
     const key = caller({ poll: 1 });
     const poll = (sessionId: string | undefined) => outcomes(1, () => limits.countCall(key, POLL, sessionId));
     expect(await Promise.all([SESSION, OTHER, SESSION].map(poll))).toEqual([[true], [true], [false]]);
     expect(await Promise.all(['anything', 'else', undefined].map(poll))).toEqual([[true], [false], [false]]);
   });
 
-  it('of one key is not the quota of another', async () => {
+  it('of one key is separate from that of another', async () => {
     const [one, other] = [caller({ default: 1 }), caller({ default: 1 }, 'k2')];
     expect(await outcomes(2, () => limits.countCall(one, keyed(), undefined))).toEqual([true, false]);
     expect(await outcomes(1, () => limits.countCall(other, keyed(), undefined))).toEqual([true]);
   });
 
-  it('of an address counts wrong keys, 60 a minute, and looking costs nothing', async () => {
+  it('of an address counts wrong keys, 60 a minute, and reading it costs nothing', async () => {
     const wrong = (address: string) => limits.countWrongKey(address);
     await Promise.all(Array.from({ length: 60 }, () => limits.ofAddress('203.0.113.9')));
     expect(await outcomes(61, () => wrong('203.0.113.9'))).toEqual([...Array<boolean>(60).fill(true), false]);
@@ -106,7 +106,7 @@ describe('a quota', () => {
 });
 
 describe('without the limiter’s store', () => {
-  it('requests go on under the same quotas, counted by this process', async () => {
+  it('requests continue under the same quotas, counted by this process', async () => {
     const alone = limitsOver(awayStore);
     const refusals = [];
     for (let n = 0; n < 3; n++)
@@ -114,7 +114,7 @@ describe('without the limiter’s store', () => {
     expect(refusals).toEqual([null, null, { code: 'RATE_LIMITED', retryAfterSeconds: 60 }]);
   });
 
-  it('what must not go uncounted is refused', async () => {
+  it('routes that require the limiter are refused', async () => {
     const alone = limitsOver(awayStore);
     const { refusal, headers } = await alone.countCall(caller(), SEND, SESSION);
     expect(refusal?.code).toBe('SERVICE_UNAVAILABLE');
@@ -127,7 +127,7 @@ describe('a subscribe', () => {
   const key = { kind: 'key', keyId: 'k1', limits: { default: 3, poll: 1 } } as const;
   const admin = { kind: 'admin', keyId: null } as const;
 
-  it('of a key counts like a GET of that session, under the same quotas', async () => {
+  it('by a key counts like a GET of that session, under the same quotas', async () => {
     expect((await limits.countSubscribe(key, idOf(SESSION))).refusal).toBeNull();
     expect((await limits.countCall(caller(key.limits), POLL, SESSION)).refusal?.code).toBe('RATE_LIMITED');
     expect((await limits.countSubscribe(key, idOf(OTHER))).refusal).toBeNull();
@@ -135,18 +135,18 @@ describe('a subscribe', () => {
     expect(refused.refusal).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: expect.any(Number) as number });
   });
 
-  it('to a channel that is no session counts under default alone', async () => {
+  it('to a channel other than a session counts under default alone', async () => {
     const refusals = [];
     for (let n = 0; n < 4; n += 1) refusals.push((await limits.countSubscribe(key, null)).refusal?.code);
     expect(refusals).toEqual([undefined, undefined, undefined, 'RATE_LIMITED']);
   });
 
-  it('of an admin key counts under its default', async () => {
+  it('by an admin key counts under its default', async () => {
     const { headers } = await limits.countSubscribe(admin, null);
     expect([headers['ratelimit-policy'], headers['x-ratelimit-remaining']]).toEqual(['"default";q=6000;w=60', '5999']);
   });
 
-  it('of the tickets of a session is counted for that session, and charged to no key', async () => {
+  it('by tickets of a session is counted for that session, and for no key', async () => {
     const ticket = (sessionId: string) => ({ kind: 'ticket', sessionId }) as const;
     const count = (sessionId: string) => limits.countSubscribe(ticket(sessionId), sessionId);
     for (let n = 0; n < 60; n += 1) expect((await count('s')).refusal).toBeNull();

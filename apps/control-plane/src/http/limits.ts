@@ -15,12 +15,12 @@ import {
 import type { Caller, RouteAccess } from './route-access.js';
 
 const WINDOW_SECONDS = 60;
-/** Requests a minute of a key that has no limits of its own (contract, General). */
+/** Requests a minute of a key without limits of its own (contract, General). */
 const USUAL_LIMITS: Required<KeyLimits> = { default: 600, create: 300, poll: 60, usage: 60 };
 const ADMIN_LIMIT = 6_000;
 /** Wrong keys a minute from one address. */
 const WRONG_KEYS_LIMIT = 60;
-/** Subscribes a minute to one session by the holders of its tickets: as many as the GETs of a session by one key. */
+/** Subscribes a minute to one session by the holders of its tickets: same limit as GETs of a session by one key. */
 const TICKET_LIMIT = USUAL_LIMITS.poll;
 
 type KeyPolicy = keyof KeyLimits;
@@ -30,7 +30,7 @@ const ADMIN_POLICIES = policySet([perMinute('default', ADMIN_LIMIT)]);
 const TICKET_POLICIES = policySet([perMinute('ticket', TICKET_LIMIT)]);
 const ADDRESS_POLICIES = policySet([perMinute('ip', WRONG_KEYS_LIMIT)]);
 
-/** What became of counting a request: what its answer says about it, and why it may not go on, if it may not. */
+/** Result of counting a request: its rate limit headers, and the refusal when a quota is exhausted. */
 export interface Counted {
   readonly headers: LimitHeaders;
   readonly refusal: Refusal | null;
@@ -43,16 +43,18 @@ export type Subscriber =
   | { readonly kind: 'ticket'; readonly sessionId: Uuid };
 
 /**
- * The quotas of the API: by key for who has one, by address for who has none. A refused request counts as well, but does
- * not move the end of its window. Nothing here rejects: without the limiter's store this process counts by itself.
+ * The quotas of the API: by key for authenticated requests, by address for the others. Refused requests count too, but
+ * do not extend the window. No method rejects: without the limiter's store this process counts locally.
  */
 export class Limits {
-  /** The policies of a key, by its own limits as they were read last, and by what the route is counted under besides. */
+  /** The policies of a key, by its own limits as last read, and by the second policy of the route. */
   private readonly sets = new WeakMap<KeyLimits, Map<KeyPolicy, PolicySet>>();
 
   constructor(private readonly limiter: Limiter) {}
 
-  /** Counts a request with a valid key; `route` is undefined where there is none, `sessionId` what its path names. */
+  /**
+   * Counts a request with a valid key; `route` is undefined when none matches, `sessionId` is the session of its path.
+   */
   async countCall(caller: Caller, route: RouteAccess | undefined, sessionId: string | undefined): Promise<Counted> {
     if (caller.kind === 'admin') return this.countAdmin(caller.keyId);
     const keyed = route?.access === 'key' ? route : undefined;
@@ -62,8 +64,8 @@ export class Limits {
   }
 
   /**
-   * Counts a subscribe. Its snapshot costs what a GET costs, so a key pays for it under the same policies: `default`, and
-   * `poll` for a session. A ticket has no key to charge, and one session.
+   * Counts a subscribe. Its snapshot costs as much as a GET, so a key is counted under the same policies: `default`,
+   * and `poll` for a session. A ticket has no key, and one session.
    *
    * @param sessionId null for a channel that is no session
    */
@@ -78,12 +80,12 @@ export class Limits {
     }
   }
 
-  /** Counts a request whose key is missing or wrong. Requests with a valid key are never counted here, nor refused. */
+  /** Counts a request whose key is missing or wrong. Requests with a valid key are never counted or refused here. */
   countWrongKey(address: string): Promise<Counted> {
     return this.count(ADDRESS_POLICIES, () => addressKey(address));
   }
 
-  /** What an answer says that no quota had a part in. */
+  /** The rate limit headers of a response that no quota counted. */
   async ofAddress(address: string): Promise<LimitHeaders> {
     return (await this.count(ADDRESS_POLICIES, () => addressKey(address), 0)).headers;
   }
@@ -92,7 +94,7 @@ export class Limits {
     return this.count(ADMIN_POLICIES, () => `default:admin:${keyId ?? ROOT_NAME}`);
   }
 
-  /** @param polledSession what `poll` counts by */
+  /** @param polledSession the session by which `poll` counts */
   private countKey(
     { keyId, limits }: { readonly keyId: Uuid; readonly limits: KeyLimits },
     besides: Exclude<KeyPolicy, 'default'> | undefined,
@@ -136,14 +138,14 @@ const UNSURE: Refusal = {
   message: 'The limits of this call cannot be checked at the moment.',
 };
 
-/** Null when every policy allows it; else it may come again when all that refused have begun anew. */
+/** Null when every policy allows the request; else retry when all exhausted windows have restarted. */
 function refusalOf(standings: readonly QuotaResult[]): Refusal | null {
   const exhausted = standings.filter(({ allowed }) => !allowed);
   if (exhausted.length === 0) return null;
   return { code: 'RATE_LIMITED', retryAfterSeconds: Math.max(...exhausted.map(resetSeconds)) };
 }
 
-/** What is no id at all shares one count: a caller must not choose how long the limiter's keys are. */
+/** All malformed ids share one counter: a caller must not choose the length of the limiter's keys. */
 const polled = (sessionId: string | undefined): string => parseId('sess', sessionId ?? '') ?? 'none';
 
 const addressKey = (address: string): string => `ip:${networkOf(address) ?? 'unknown'}`;

@@ -11,25 +11,25 @@ import {
 } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from './errors.js';
 
-/** What the API description says of one call; its parameters and its body are read from the handler itself. */
+/** The API description of one call; its parameters and its body are read from the handler itself. */
 export interface OperationText {
-  /** Unique, in camel case: the name that generated clients give the call. */
+  /** Unique, in camel case: the method name in generated clients. */
   readonly id: string;
   readonly tag: 'Verifications' | 'Usage' | 'Webhooks' | 'Admin';
   /** A few words, without a full stop. */
   readonly summary: string;
   readonly description?: string;
-  /** What a success looks like; no type for an answer without a body. */
+  /** The response of a success; no type for a response without a body. */
   readonly answer: {
     readonly status: 200 | 201 | 202 | 204;
     readonly description: string;
     readonly type?: Type;
-    /** What the same is answered as, where it is asked for in another form than JSON: a media type. */
+    /** A further media type of the same response, beside JSON. */
     readonly alsoAs?: string;
-    /** In place of one that is made of the fields' own. */
+    /** Replaces the example that is composed of the fields' examples. */
     readonly example?: Readonly<Record<string, unknown>>;
   };
-  /** What this call refuses with, besides what every call can (`EVERYWHERE`). */
+  /** The errors of this call, besides those of every call (`EVERYWHERE`). */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -69,7 +69,7 @@ export class ErrorAnswer {
   error!: ErrorDetail;
 }
 
-/** Needed on every handler that takes a key: what the API description says of it. */
+/** Required on every handler that needs a key: its API description. */
 export function Operation({ id, tag, summary, description, answer, errors }: OperationText): MethodDecorator {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...EVERYWHERE, ...errors]) {
@@ -97,7 +97,7 @@ function bodyOf({ type, alsoAs }: OperationText['answer']): object {
   return { content: { 'application/json': json, [alsoAs]: { schema: { type: 'string', format: 'binary' } } } };
 }
 
-/** The error body with no other codes than these, and what each of them looks like. */
+/** The error body limited to these codes, with an example of each. */
 export function errorAnswer(status: number, codes: readonly ErrorCode[]): ApiResponseOptions {
   const ofCodes = { properties: { error: { properties: { code: { enum: [...codes] } } } } };
   const examples = Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Unfinished responses of public routes (no API key) at a time; each has up to a megabyte. */
+/** Unfinished responses of public routes (no API key) at a time; each has up to 1 MB. */
 const MAX_UNFINISHED = 32;
 
 /**

@@ -4,8 +4,8 @@ import { RefusedRequest, valueOf } from './errors.js';
 import type { JsonObject, JsonValue } from './json-body.js';
 
 /**
- * From the query string to the class that the parameter names. Every field of such a class is text, and each name comes
- * once; what is numbers or times in truth, the class reads from its own fields.
+ * Converts the query string to the class that the parameter names. Every field of such a class is text, and each name
+ * may occur once; the class converts numbers and times from its own fields.
  */
 @Injectable()
 export class QueryPipe implements PipeTransform {

@@ -18,7 +18,7 @@ describe('broken HTTP', () => {
     ['HPE_INVALID_METHOD', false],
     ['ERR_HTTP_REQUEST_TIMEOUT', false],
     [undefined, false],
-  ])('%s came before there was any: %s', (nodeCode, below) => {
+  ])('%s precedes any HTTP: %s', (nodeCode, below) => {
     expect(isBelowHttp(nodeCode)).toBe(below);
   });
 

@@ -4,19 +4,19 @@ import { RefusedRequest } from './errors.js';
 import { parseJsonObject, type JsonObject } from './json-body.js';
 import type { BodyKind } from './route-access.js';
 
-/** Room for the largest legal body: 16 metadata values of 512 characters, every one escaped. */
+/** Fits the largest legal body: 16 metadata values of 512 characters, every one escaped. */
 export const MAX_BODY_OCTETS = 128 * 1024;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** SHA-256 of the body's octets, where the call has a body and may be a repetition; null everywhere else. */
+    /** SHA-256 of the body's octets, when the call has a JSON body and an Idempotency-Key; else null. */
     bodyDigest: Buffer | null;
   }
 }
 
 /**
- * The body of a request from its octets: a JSON object, or undefined when there is none. Throws RefusedRequest for
- * another media type and for what is not a JSON object, in this order (contract, Order).
+ * The body of a request: a JSON object, or undefined when there is none. Throws RefusedRequest for another media type
+ * and for anything but a JSON object, in this order (contract, Order).
  */
 export function readBody(request: FastifyRequest, octets: Buffer): JsonObject | undefined {
   if (octets.length === 0) return undefined;
@@ -29,7 +29,7 @@ export function readBody(request: FastifyRequest, octets: Buffer): JsonObject | 
   return body.value;
 }
 
-/** What kind of body the call has; null where no route says so. */
+/** The body kind of the route; null when no route declares one. */
 function bodyKindOf({ routeOptions }: FastifyRequest): BodyKind | null {
   const { route } = routeOptions.config;
   return route === undefined || route.access === 'public' ? null : route.body;
@@ -44,7 +44,7 @@ function isJson(request: FastifyRequest): boolean {
   return mediaType.trim() === 'application/json' && parameters.every(isHarmless);
 }
 
-/** A parameter that does not change how the octets are read: anything but a character set other than UTF-8. */
+/** A parameter that does not change the decoding: anything but a character set other than UTF-8. */
 function isHarmless(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || ['utf-8', '"utf-8"'].includes(value.trim());

@@ -18,7 +18,7 @@ function watched() {
 }
 
 describe('the deadline of requests', () => {
-  it('answers for a request that is overdue, once', () => {
+  it('answers an overdue request once', () => {
     const { late, after, watch } = watched();
     watch('slow');
     after(REQUEST_BUDGET_MS - 1);
@@ -28,7 +28,7 @@ describe('the deadline of requests', () => {
     expect(late).toEqual(['slow']);
   });
 
-  it('forgets a request that was answered', () => {
+  it('removes a request that was answered', () => {
     const { deadline, late, after, watch } = watched();
     deadline.done(watch('quick'));
     after(10 * REQUEST_BUDGET_MS);
@@ -36,7 +36,7 @@ describe('the deadline of requests', () => {
     expect(deadline.size).toBe(0);
   });
 
-  it('does not count the time a body takes on the line', () => {
+  it('excludes the transfer of a body', () => {
     const { deadline, late, after, watch } = watched();
     const request = watch('uploads');
     after(1_000);
@@ -50,11 +50,11 @@ describe('the deadline of requests', () => {
     expect(late).toEqual(['uploads']);
   });
 
-  it('does not count the time for which it is held, and tells it', async () => {
+  it('excludes the time of pauseWhile, and returns it', async () => {
     const { deadline, late, after, watch } = watched();
     const request = watch('waits for a phone');
     after(2_000);
-    await deadline.hold(request, 8_000, async () => {
+    await deadline.pauseWhile(request, 8_000, async () => {
       await Promise.resolve();
       after(7_999);
     });
@@ -63,10 +63,10 @@ describe('the deadline of requests', () => {
     expect(deadline.done(request)).toBe(7_999);
   });
 
-  it('holds a request no longer than it was told', async () => {
+  it('pauses a request at most for the given time', async () => {
     const { deadline, late, after, watch } = watched();
     const request = watch('waits for too long');
-    const held = deadline.hold(request, 8_000, () => Promise.reject(new Error('away')));
+    const held = deadline.pauseWhile(request, 8_000, () => Promise.reject(new Error('away')));
     after(8_000);
     expect(late).toEqual(['waits for too long']);
     await expect(held).rejects.toThrow('away');

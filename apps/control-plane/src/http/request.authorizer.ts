@@ -23,20 +23,20 @@ export interface RequestAuthorizerOptions {
   readonly tls: TlsSettings;
   readonly methods: AllowedMethods;
   readonly limits: Limits;
-  /** Hears of every request with a valid key of an account. */
+  /** Called for every request with a valid account key. */
   readonly onKeyUsed: (keyId: Uuid) => void;
   /** Called for every request with a valid stored admin key. */
   readonly onAdminKeyUsed: (keyId: Uuid) => void;
 }
 
-/** What is decided of a request that would become a connection. */
+/** Decision about a WebSocket upgrade. */
 export type UpgradeVerdict = AdmittedUpgrade | RefusedUpgrade;
 
 export interface AdmittedUpgrade {
   readonly refused: null;
-  /** Null where no key was sent: who it is must be said afterwards. */
+  /** Null without a key: the client must authenticate after the upgrade. */
   readonly caller: Caller | null;
-  /** The digests of the key in hex, one for each version of the master key, to see later whether it was rotated. */
+  /** Digests of the key in hex, one for each version of the master key, to detect a later rotation. */
   readonly keyDigests: readonly string[];
   readonly clientAddress: string;
   readonly limitHeaders: LimitHeaders;
@@ -45,7 +45,7 @@ export interface AdmittedUpgrade {
 export interface RefusedUpgrade {
   readonly refused: RefusedRequest;
   readonly clientAddress: string;
-  /** Null where no quota had a part in it. */
+  /** Null when no quota counted the request. */
   readonly limitHeaders: LimitHeaders | null;
 }
 
@@ -57,8 +57,8 @@ const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from th
 const UNAUTHORIZED = new RefusedRequest({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
 /**
- * Decides about a request by its address and headers alone, before its body is read: TLS, then the key, then its limits,
- * then whether there is such a route, then the scope. So who has no key learns nothing, not even which routes exist.
+ * Authorizes a request by its address and headers alone, before its body is read: TLS, then the key, then its limits,
+ * then the route, then the scope. So a client without a key learns nothing, not even which routes exist.
  */
 export class RequestAuthorizer {
   private readonly trustedProxies: readonly AddressRange[] | null;
@@ -72,20 +72,20 @@ export class RequestAuthorizer {
   }
 
   /**
-   * Null when the request may go on; `request.caller` is then set, and `request.limitHeaders` wherever a quota has counted
-   * it. Rejects with DatabaseUnavailable.
+   * Null when the request is authorized; `request.caller` is then set, and `request.limitHeaders` wherever a quota has
+   * counted it. Rejects with DatabaseUnavailable.
    */
-  async judge(request: FastifyRequest): Promise<RefusedRequest | null> {
+  async authorize(request: FastifyRequest): Promise<RefusedRequest | null> {
     const untrusted = this.judgeTransport(request);
     if (untrusted !== null) return untrusted;
-    // Of a request that no route matched, and of one whose address cannot be read, there is no configuration.
+    // A request without a matching route, or with an undecodable path, has no route configuration.
     const route = request.is404 ? undefined : request.routeOptions.config.route;
     if (route?.access === 'public') return null;
     if (route === undefined && !isVersioned(pathOf(request.url))) return this.judgeUnrouted(request);
     const caller = await this.authenticate(request.headers.authorization, request.clientAddress);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
-    this.noteUse(caller);
+    this.reportKeyUse(caller);
     const { headers, refusal } = await this.options.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);
@@ -93,10 +93,10 @@ export class RequestAuthorizer {
   }
 
   /**
-   * The same for a request that would become a connection: TLS, then what is wrong with it, then the key, if one was
-   * sent. An admin key may connect too. Rejects with DatabaseUnavailable.
+   * Authorizes a WebSocket upgrade: TLS, then the handshake (`wrong`), then the key, if one was sent. Admin keys may
+   * connect too. Rejects with DatabaseUnavailable.
    */
-  async judgeUpgrade(request: IncomingMessage, wrong: RefusedRequest | null): Promise<UpgradeVerdict> {
+  async authorizeUpgrade(request: IncomingMessage, wrong: RefusedRequest | null): Promise<UpgradeVerdict> {
     const { clientAddress, refused: untrusted } = this.transportOf(request);
     const refusal = untrusted ?? wrong;
     if (refusal !== null) return { refused: refusal, clientAddress, limitHeaders: null };
@@ -111,11 +111,11 @@ export class RequestAuthorizer {
       const { headers, refused } = await this.countWrongKey(clientAddress);
       return { refused, clientAddress, limitHeaders: headers };
     }
-    this.noteUse(caller);
+    this.reportKeyUse(caller);
     const { headers: limitHeaders, refusal: exhausted } = await limits.countCall(caller, REALTIME, undefined);
     if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
-    const barred = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
-    if (barred !== null) return { refused: barred, clientAddress, limitHeaders };
+    const forbidden = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
+    if (forbidden !== null) return { refused: forbidden, clientAddress, limitHeaders };
     const keyDigests = keys.digests('api-key', keyOf(authorization) ?? '').map((digest) => digest.toString('hex'));
     return { refused: null, caller, keyDigests, clientAddress, limitHeaders };
   }
@@ -134,7 +134,7 @@ export class RequestAuthorizer {
 
   private judgeUnrouted({ method, url }: FastifyRequest): RefusedRequest {
     const methods = this.options.methods.of(pathOf(url));
-    // A method that the path does answer to was not what stood in the way: the address cannot be read, as in `%E0%A4%A`.
+    // The path supports the method, so it was the path that could not be decoded, as in `%E0%A4%A`.
     if (methods.length === 0 || methods.includes(method)) return refused('NOT_FOUND');
     return new RefusedRequest({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
@@ -142,7 +142,7 @@ export class RequestAuthorizer {
   private judgeTransport(request: FastifyRequest): RefusedRequest | null {
     const { clientAddress, refused } = this.transportOf(request.raw);
     request.clientAddress = clientAddress;
-    // A request whose address cannot be read comes without what the others were decorated with.
+    // A request whose path cannot be decoded lacks the decorated properties.
     request.limitHeaders = null;
     return refused;
   }
@@ -175,7 +175,7 @@ export class RequestAuthorizer {
     return this.options.adminKeys.authenticate(key);
   }
 
-  private noteUse(caller: Caller): void {
+  private reportKeyUse(caller: Caller): void {
     if (caller.kind !== 'admin') this.options.onKeyUsed(caller.keyId);
     else if (caller.keyId !== null) this.options.onAdminKeyUsed(caller.keyId);
   }
@@ -216,14 +216,17 @@ const textOf = (header: string | string[] | undefined): string | undefined =>
 
 const isVersioned = (path: string): boolean => path === '/v1' || path.startsWith('/v1/');
 
-/** What the path names as the session, on routes that have one. */
+/** The session id in the path, on routes that have one. */
 function sessionIdOf(params: unknown): string | undefined {
   const sessionId =
     typeof params === 'object' && params !== null && 'sessionId' in params ? params.sessionId : undefined;
   return typeof sessionId === 'string' ? sessionId : undefined;
 }
 
-/** The path as the router reads it: without query, scheme and host, escapes decoded; as it is when they cannot be. */
+/**
+ * The path as the router reads it: without query, scheme and host, escapes decoded; unchanged when they cannot be
+ * decoded.
+ */
 function pathOf(url: string): string {
   const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
   try {

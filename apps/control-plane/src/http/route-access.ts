@@ -7,10 +7,10 @@ import { type AdminPermission, type RestrictedParameter, rolesOf } from './admin
 import type { LimitHeaders } from './limit-headers.js';
 import type { RequestDeadline } from './request-deadline.js';
 
-/** `none`: the call says all with its address; nothing, an empty body and `{}` are the same, with or without a type. */
+/** `none`: the call has no body; no body, an empty one and `{}` are equivalent, with or without a media type. */
 export type BodyKind = 'json' | 'none';
 
-/** Who may call a route, what kind of body it has, and which quota counts it besides `default`. */
+/** Required authorization of a route, its body kind, and its quota besides `default`. */
 export type RouteAccess =
   | { readonly access: 'public' }
   | {
@@ -18,7 +18,7 @@ export type RouteAccess =
       readonly scope: Scope;
       readonly body: BodyKind;
       readonly policy?: 'create' | 'poll' | 'usage';
-      /** What happens while the limiter's store is away; `go_on`, under a bucket of this process, unless told. */
+      /** Behaviour while the limiter's store is away; default `go_on`, with counters local to this process. */
       readonly withoutLimiter?: 'go_on' | 'refuse';
     }
   | {
@@ -28,11 +28,11 @@ export type RouteAccess =
       /** Query parameters that need a further right. */
       readonly restricted?: readonly RestrictedParameter[];
       readonly body: BodyKind;
-      /** For a call that waits for other processes: what it may take, in place of what all may. */
+      /** Deadline in ms of a call that waits for other processes, instead of the default. */
       readonly budgetMs?: number;
     };
 
-/** The holder of the key of a request: an account, or an engineer with an admin key. */
+/** The principal of a request's key: an account, or an engineer with an admin key. */
 export type Caller = ApiKeyPrincipal | AdminPrincipal;
 
 declare module 'fastify' {
@@ -42,11 +42,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read; null on public routes. */
     caller: Caller | null;
-    /** What the answer says about the limits; null until a quota has counted the request. */
+    /** Rate limit headers of the response; null until a quota has counted the request. */
     limitHeaders: LimitHeaders | null;
     /** The address of the client, behind the TLS proxy too. */
     clientAddress: string;
-    /** What answers for it when its own answer does not come. */
+    /** Answers the request when it is overdue. */
     readonly deadline: RequestDeadline;
   }
 }
@@ -54,7 +54,7 @@ declare module 'fastify' {
 /** The extension of OpenAPI operations that lists the roles that may call them. */
 export const REQUIRED_ROLES = 'x-required-roles';
 
-/** Needed on every handler: a route that does not say who may call it stops the boot. */
+/** Required on every handler: a route that does not declare its access stops the boot. */
 export function Access(route: RouteAccess): MethodDecorator {
   if (route.access === 'public') return RouteConfig({ route });
   if (route.access === 'key') return applyDecorators(RouteConfig({ route }), ApiSecurity('bearer', [route.scope]));

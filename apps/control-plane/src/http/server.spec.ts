@@ -17,7 +17,7 @@ import type { RouteAccess } from './route-access.js';
 import { createServer, type AnsweredRequest } from './server.js';
 
 const LIVE = createApiKey('live');
-/** Its last character is another one, whichever that was. */
+/** The key with another last character. */
 const MISTYPED = LIVE.slice(0, -1) + (LIVE.endsWith('x') ? 'y' : 'x');
 const NARROW = createApiKey('live');
 const ADMIN = createApiKey('admin');
@@ -56,7 +56,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
   const authorizer = new RequestAuthorizer({
     directory: {
       authenticate: (key) => {
-        // As the real one: a bad checksum never reaches the database.
+        // As in the real directory: a bad checksum never reaches the database.
         if (parseApiKey(key) !== null) asked.push(key);
         if (key === LIVE) return Promise.resolve(principal);
         return Promise.resolve(key === NARROW ? { ...principal, scopes: ['otp'] } : null);
@@ -85,7 +85,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
     onAnswer: (answer) => answered.push(answer),
   });
   const server: FastifyInstance = adapter.getInstance();
-  server.setErrorHandler((error, request, reply) => answers.send(reply, answers.understand(error, request)));
+  server.setErrorHandler((error, request, reply) => answers.send(reply, answers.toRefusal(error, request)));
   server.get('/docs', { config: { route: { access: 'public' } } }, () => 'docs');
   server.post('/v1/things', keyed(), (request) => ({ size: request.body instanceof Map ? request.body.size : null }));
   server.delete('/v1/things/:id', keyed('none'), (request) => ({ body: request.body instanceof Map }));
@@ -106,7 +106,7 @@ beforeEach(async () => {
 });
 
 describe('before a body is read', () => {
-  it('every answer has a request id and is not to be stored', async () => {
+  it('every response has a request id and must not be stored', async () => {
     const response = await fixture.server.inject({ url: '/v1/nothing' });
     expect(response.headers).toMatchObject({ 'x-request-id': 'req_1', 'cache-control': 'no-store' });
   });
@@ -121,7 +121,7 @@ describe('before a body is read', () => {
   });
 
   it.each([undefined, '', 'Bearer', 'Basic abc', 'Bearer x', `Bearer ${LIVE} y`, `Bearer ${MISTYPED}`, LIVE])(
-    'the key "%s" is refused without asking the database',
+    'the key "%s" is refused without a database query',
     async (authorization) => {
       const headers = authorization === undefined ? proxied : { ...proxied, authorization };
       const response = await fixture.server.inject({ url: '/v1/things', method: 'POST', headers, payload: '{broken' });
@@ -131,14 +131,14 @@ describe('before a body is read', () => {
     },
   );
 
-  it('a well-formed key that nobody has is refused', async () => {
+  it('a well-formed unknown key is refused', async () => {
     const unknown = createApiKey('live');
     const response = await fixture.server.inject({ url: '/v1/things/1', headers: bearer(unknown) });
     expect(response.statusCode).toBe(401);
     expect(fixture.asked).toEqual([unknown]);
   });
 
-  it('the key comes before the route, and the route before the method', async () => {
+  it('the key is checked before the route, and the route before the method', async () => {
     for (const url of ['/v1', '/v1/', '/v1/nothing', '/v1/things/1/2', '/v1/%ff', '/%761/nothing']) {
       expect((await fixture.server.inject({ url, headers: proxied })).statusCode, url).toBe(401);
       const response = await fixture.server.inject({ url, headers: bearer(LIVE), method: 'POST', payload: '{broken' });
@@ -158,13 +158,13 @@ describe('before a body is read', () => {
     }
   });
 
-  it('outside /v1 nothing needs a key', async () => {
+  it('outside /v1 no key is needed', async () => {
     expect((await fixture.server.inject({ url: '/docs', headers: proxied })).body).toBe('docs');
     expect((await fixture.server.inject({ url: '/nothing', headers: proxied })).statusCode).toBe(404);
     expect((await fixture.server.inject({ url: '/%ff', headers: proxied })).statusCode).toBe(404);
   });
 
-  it('scopes are checked, and an admin key is no account’s key', async () => {
+  it('scopes are checked, and an admin key is no account key', async () => {
     for (const key of [NARROW, ADMIN]) {
       const response = await fixture.server.inject({
         url: '/v1/things',
@@ -223,7 +223,7 @@ describe('a route of the admin API', () => {
 });
 
 describe('the limits', () => {
-  it('are on every answer, of the key or of the address', async () => {
+  it('are in every response, by key or by address', async () => {
     const policies = async (url: string, headers = proxied) =>
       (await fixture.server.inject({ url, headers })).headers['ratelimit-policy'];
     expect(await policies('/v1/broken', bearer(LIVE))).toBe('"default";q=600;w=60');
@@ -233,7 +233,7 @@ describe('the limits', () => {
     expect(await policies('/docs')).toBeUndefined();
   });
 
-  it('hear of each key that was used, never of a wrong one or the engineers’', async () => {
+  it('report each used account key, never a wrong key or an admin key', async () => {
     for (const key of [LIVE, ADMIN, createApiKey('live')]) {
       await fixture.server.inject({ url: '/v1/nothing', headers: bearer(key) });
     }
@@ -242,7 +242,7 @@ describe('the limits', () => {
 });
 
 describe('connections', () => {
-  it('beyond the most that are served are closed at once', async () => {
+  it('close connections beyond the maximum at once', async () => {
     expect(fixture.server.server.maxConnections).toBe(20_000);
     fixture.server.server.maxConnections = 1;
     const { port } = new URL(await fixture.server.listen({ host: '127.0.0.1', port: 0 }));
@@ -293,7 +293,7 @@ describe('the body of a request', () => {
     expect(response.statusCode).toBe(415);
   });
 
-  it('is measured before its type, and its type before its JSON', async () => {
+  it('is checked for its size before its type, and for its type before its JSON', async () => {
     expect((await post('x'.repeat(128 * 1024 + 1), 'text/plain')).statusCode).toBe(413);
     expect((await post('{broken', 'text/plain')).statusCode).toBe(415);
     expect(codeOf(await post('{broken', 'application/json'))).toBe('MALFORMED_REQUEST');
@@ -316,7 +316,7 @@ describe('the body of a request', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('a failure', () => {
   it('is 503 with Retry-After when the database is away, and logged', async () => {
     const response = await fixture.server.inject({ url: '/v1/things/1', headers: bearer(LIVE) });
     expect([response.statusCode, codeOf(response), response.headers['retry-after']]).toEqual([
@@ -327,7 +327,7 @@ describe('what goes wrong', () => {
     expect(fixture.failures).toHaveLength(1);
   });
 
-  it('is 500 without a word about it when nobody expected it', async () => {
+  it('is 500 without details when it is unexpected', async () => {
     const response = await fixture.server.inject({ url: '/v1/broken', headers: bearer(LIVE) });
     expect([response.statusCode, codeOf(response)]).toEqual([500, 'INTERNAL_ERROR']);
     expect(response.body).not.toContain('details');
@@ -348,7 +348,7 @@ describe('answers that are not read', () => {
   /** A connection that sends so many requests together and reads nothing. */
   async function reckless({ server }: Fixture, head: string, requests = 1): Promise<Socket> {
     const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
-    // What was read of an answer until its connection is destroyed is of no interest.
+    // The octets received before the connection is destroyed are discarded.
     socket.on('error', () => undefined);
     await once(socket, 'connect');
     socket.write(`GET /${head}\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n`.repeat(requests));

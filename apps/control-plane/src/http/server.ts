@@ -24,18 +24,18 @@ const MAX_HEAD_OCTETS = 16 * 1024;
 /** From the first octet of a request to the last of its headers, and to the last of its body. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
-/** How often Node checks for requests over their timeout. */
+/** Interval at which Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** Idle time of a socket while a request is answered. A client that does not read is closed by UnreadAnswers, also in 30 s. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** Longer than the idle time of usual load balancers, so that they are the ones to close. */
+/** Longer than the idle time of usual load balancers, so that the load balancer closes first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export interface ServerOptions {
   readonly tls: TlsSettings;
   readonly publicBaseUrl: string;
-  /** Of every response. */
+  /** Headers of every response. */
   readonly securityHeaders: Readonly<Record<string, string>>;
   readonly authorizer: RequestAuthorizer;
   readonly methods: AllowedMethods;
@@ -54,14 +54,14 @@ export interface AnsweredRequest {
   readonly status: number;
   /** Mode of the caller's API key; `none` without a valid API key. */
   readonly mode: Mode | 'none';
-  /** Without the time for which it was held (see `RequestDeadline.hold`). */
+  /** Excludes the waits in `RequestDeadline.hold`. */
   readonly elapsedMs: number;
 }
 
 /**
- * The HTTP server of the control plane, for Nest to put its routes on: TLS 1.3 by itself or plain behind a TLS proxy,
- * every wait and every size bounded, and access decided before a body is read. Hooks and not interceptors: they cost a
- * tenth.
+ * The HTTP server of the control plane, on which Nest registers its routes: TLS 1.3, or plain HTTP behind a TLS proxy;
+ * every wait and every size bounded; requests authorized before a body is read. Hooks instead of interceptors: a tenth
+ * of the cost.
  */
 export function createServer(options: ServerOptions): FastifyAdapter {
   const { tls, newRequestId } = options;
@@ -88,7 +88,7 @@ export function createServer(options: ServerOptions): FastifyAdapter {
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
       void admit(options, request, reply, () => undefined),
     clientErrorHandler: (error, socket) => {
-      // One whose answer went out before its body came in has been told all, and one below HTTP cannot be told anything.
+      // After an early response to an unread body there is nothing to add, and below HTTP no response is possible.
       if (answeredUnread.has(socket) || isBelowHttp(error.code)) socket.destroy();
       else void refuseBroken(options, socket, error.code);
     },
@@ -96,7 +96,7 @@ export function createServer(options: ServerOptions): FastifyAdapter {
   const instance: FastifyInstance = adapter.getInstance();
   connections.attach(instance.server);
   boundPipelining(instance.server);
-  // Node would answer an Expect header it does not know with an empty 417.
+  // Node would answer an unknown Expect header with an empty 417.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
   addHooks(instance, options, connections);
   addBodyParser(instance);
@@ -124,7 +124,7 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
   instance.decorateRequest('deadline', { getter: () => deadline });
   instance.addHook('onRoute', ({ url, method, config }) => {
     const route = config?.route;
-    if (route === undefined) throw new Error(`${url} does not say who may call it`);
+    if (route === undefined) throw new Error(`${url} does not declare its access (@Access)`);
     if (route.access === 'admin' && !isAdminPermission(route.needs)) {
       throw new Error(`${url} does not name a permission of ADMIN_POLICY`);
     }
@@ -158,7 +158,7 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
   });
 }
 
-/** Connections whose broken HTTP is being answered: what still comes in on them is broken too. */
+/** Connections whose broken HTTP is being refused: their further input is ignored. */
 const beingRefused = new WeakSet<Duplex>();
 
 async function refuseBroken(
@@ -175,10 +175,10 @@ async function refuseBroken(
 
 /** Connections with a request that was refused before its body was read. */
 const answeredUnread = new WeakSet<Duplex>();
-/** A body up to this is read to its end and thrown away, so that its connection can be used again. */
+/** A body up to this size is read and discarded, so that its connection can be reused. */
 const MAX_UNREAD_OCTETS = 64 * 1024;
 
-/** Refuses a request whose body is still on the line; the connection does not outlive a large one. */
+/** Prepares the refusal of a request with an unread body; a connection with a large body closes. */
 function refuseUnread(reply: FastifyReply, { raw, headers }: FastifyRequest): void {
   const length = Number(headers['content-length'] ?? 0);
   const chunked = headers['transfer-encoding'] !== undefined;
@@ -187,7 +187,7 @@ function refuseUnread(reply: FastifyReply, { raw, headers }: FastifyRequest): vo
   if (chunked || length > MAX_UNREAD_OCTETS) void reply.header('connection', 'close');
 }
 
-/** Marks the answer, starts the clock and asks the gatekeeper; `proceed` is called when the request may go on. */
+/** Sets the common headers, starts the deadline and authorizes the request; calls `proceed` when it is authorized. */
 async function admit(
   { authorizer, answers, deadline, securityHeaders }: ServerOptions,
   request: FastifyRequest,
@@ -199,7 +199,7 @@ async function admit(
   const budgetMs = route?.access === 'admin' ? route.budgetMs : undefined;
   const answerLate = (): void => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' }));
   deadline.watch(request, answerLate, budgetMs);
-  const refused = await authorizer.judge(request).catch((error: unknown) => answers.understand(error, request));
+  const refused = await authorizer.authorize(request).catch((error: unknown) => answers.toRefusal(error, request));
   if (reply.sent) return;
   if (refused !== null) {
     refuseUnread(reply, request);
@@ -230,7 +230,11 @@ function addBodyParser(instance: FastifyInstance): void {
       try {
         done(null, readBody(request, octets));
       } catch (error) {
-        done(error instanceof Error ? error : new Error('not an error', { cause: error }));
+        done(
+          error instanceof Error
+            ? error
+            : new Error('body could not be read: thrown value is not an Error', { cause: error }),
+        );
       }
     },
   );

@@ -30,7 +30,7 @@ describe('connections that have not authenticated', () => {
     expect(waiting.add('192.0.2.1', 'd')).toBe('b');
   });
 
-  it('leave no trace when they have authenticated or ended', () => {
+  it('leave no entry when they have authenticated or ended', () => {
     const waiting = new UnauthenticatedConnections<number>({ connections: 2, connectionsOfNetwork: 1 });
     waiting.add('192.0.2.1', 1);
     waiting.remove(1);
@@ -39,7 +39,7 @@ describe('connections that have not authenticated', () => {
     expect(waiting.add('192.0.2.1', 2)).toBeNull();
   });
 
-  it('never evict a browser for a flood from fewer addresses than the limit in all has places', () => {
+  it('never evict a browser for a flood from fewer addresses than the total limit divided by the limit of an address', () => {
     const networks = 20;
     const step = fc.oneof(
       { weight: 20, arbitrary: fc.record({ flood: fc.nat({ max: networks - 1 }) }) },
@@ -48,7 +48,7 @@ describe('connections that have not authenticated', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
-        // Each address of the flood holds at most its share, and each waiting browser one more connection.
+        // Each address of the flood holds at most its limit, and each waiting browser one more connection.
         const waiting = new UnauthenticatedConnections<string>({ connections: 60, connectionsOfNetwork: 100 });
         const browsers: string[] = [];
         for (const [nth, each] of steps.entries()) {

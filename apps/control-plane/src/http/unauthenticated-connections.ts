@@ -2,21 +2,21 @@ import { networkOf } from '../targets/address-ranges.js';
 
 export interface UnauthenticatedLimits {
   readonly connections: number;
-  /** Of one client network: an IPv4 address, or a /64 of IPv6. */
+  /** Per client network: an IPv4 address, or a /64 of IPv6. */
   readonly connectionsOfNetwork: number;
 }
 
 /**
- * The connections that have not authenticated yet. A connection over a limit evicts another: over the limit of a network
+ * Connections that have not authenticated yet. A connection over a limit evicts another: over the limit of a network
  * the oldest of that network, over the total limit the oldest of the network that has the most. A browser sends its
- * ticket within a round trip, so among connections of its own network it is seldom the oldest; and a flood from few
- * networks evicts its own connections, however fast it opens them.
+ * ticket within a round trip, so it is rarely the oldest of its network; a flood from few networks evicts its own
+ * connections.
  */
 export class UnauthenticatedConnections<Connection> {
   readonly #networkOf = new Map<Connection, string>();
   /** Connections by network, the oldest first. */
   readonly #byNetwork = new Map<string, Set<Connection>>();
-  /** Networks by how many connections they have, so that finding the largest does not read them all. */
+  /** Networks by their number of connections, so that the largest is found without reading all. */
   readonly #bySize = new Map<number, Set<string>>();
 
   constructor(private readonly limits: UnauthenticatedLimits) {}
@@ -25,7 +25,7 @@ export class UnauthenticatedConnections<Connection> {
     return this.#networkOf.size;
   }
 
-  /** Adds a connection. Returns the one that it evicts, which is no longer counted, or null. */
+  /** Adds a connection. Returns the connection that it evicts, which is no longer counted, or null. */
   add(address: string, connection: Connection): Connection | null {
     const network = networkOf(address) ?? 'unknown';
     const connections = this.#byNetwork.get(network) ?? new Set();
@@ -37,7 +37,7 @@ export class UnauthenticatedConnections<Connection> {
     return this.size > this.limits.connections ? this.evict() : null;
   }
 
-  /** For a connection that has authenticated or ended; one that is not counted is ignored. */
+  /** Removes a connection that has authenticated or ended; does nothing for others. */
   remove(connection: Connection): void {
     const network = this.#networkOf.get(connection);
     const connections = network === undefined ? undefined : this.#byNetwork.get(network);
@@ -50,7 +50,7 @@ export class UnauthenticatedConnections<Connection> {
 
   /** Removes and returns the oldest connection of the network that has the most; null when there is none. */
   evict(): Connection | null {
-    // A network never has more than one over its limit.
+    // A network exceeds its limit by one at most.
     for (let size = this.limits.connectionsOfNetwork + 1; size > 0; size -= 1) {
       const [network] = this.#bySize.get(size) ?? [];
       if (network !== undefined) return this.evictOf(network);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UnreadAnswers } from './unread-answers.js';
 
 const MIB = 1024 * 1024;
-/** What the system takes of an answer before anybody reads it is a few mebibytes. */
+/** Octets of an answer that the operating system buffers before the client reads are a few mebibytes. */
 const ANSWER = Buffer.alloc(8 * MIB, 'x');
 const LIMITS = { octets: 64 * MIB, octetsOfKey: 24 * MIB };
 

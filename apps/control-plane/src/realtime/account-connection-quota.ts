@@ -1,6 +1,6 @@
 import { tenantKey, type Tenant } from '@countersign/keys';
 
-/** Counts what is open, for each account and mode by itself. */
+/** Counts open items by account and mode. */
 class TenantCounts {
   /** By `tenantKey`. */
   readonly #byTenant = new Map<string, number>();
@@ -13,7 +13,7 @@ class TenantCounts {
     this.#byTenant.set(tenantKey(tenant), this.of(tenant) + 1);
   }
 
-  /** Once for each that was added. */
+  /** Call once for each `add`. */
   remove(tenant: Tenant): void {
     const left = this.of(tenant) - 1;
     if (left <= 0) this.#byTenant.delete(tenantKey(tenant));
@@ -21,67 +21,66 @@ class TenantCounts {
   }
 }
 
-/** Of all places the last ones, as a share, … */
-const LAST = 1 / 5;
-/** … are for tenants that have few connections: less than this share of all. */
-const FEW = 1 / 15;
+/** Share of the connections that is reserved for tenants with few connections. */
+const RESERVED_SHARE = 1 / 5;
+/** A tenant has few connections while its share of all is below this. */
+const SMALL_TENANT_SHARE = 1 / 15;
 
 /**
- * The connections that one process has room for. A tenant may take as many as it likes while there are plenty; it never
- * takes the last ones, so that one client that leaks connections does not keep the other accounts out, nor a test key the
- * live ones of its own account.
+ * Connection limit of one process. A tenant may use any number while many are free, but never the reserved ones, so a
+ * client that leaks connections blocks neither other accounts nor, with a test key, the live keys of its account.
  */
 export class AccountConnectionQuota {
-  readonly #last: number;
-  readonly #few: number;
+  readonly #reserved: number;
+  readonly #smallTenant: number;
   readonly #open = new TenantCounts();
 
   /** `most` connections in all. */
   constructor(private readonly most: number) {
-    this.#last = Math.floor(most * LAST);
-    this.#few = Math.ceil(most * FEW);
+    this.#reserved = Math.floor(most * RESERVED_SHARE);
+    this.#smallTenant = Math.ceil(most * SMALL_TENANT_SHARE);
   }
 
-  /** Whether there is room for one more while `open` are open. */
-  roomBeside(open: number): boolean {
+  /** Whether one more connection fits when `open` are open. */
+  hasCapacity(open: number): boolean {
     return open < this.most;
   }
 
-  /** Whether this tenant may have one more while `open` are open. */
-  roomFor(tenant: Tenant, open: number): boolean {
-    return open < this.most - this.#last || this.#open.of(tenant) < this.#few;
+  /** Whether this tenant may have one more connection when `open` are open. */
+  allows(tenant: Tenant, open: number): boolean {
+    return open < this.most - this.#reserved || this.#open.of(tenant) < this.#smallTenant;
   }
 
-  enter(tenant: Tenant): void {
+  add(tenant: Tenant): void {
     this.#open.add(tenant);
   }
 
-  /** Once for each that entered. */
-  leave(tenant: Tenant): void {
+  /** Call once for each `add`. */
+  remove(tenant: Tenant): void {
     this.#open.remove(tenant);
   }
 }
 
 /**
- * The subscriptions of keys that one process has room for: so many for each account and mode, over all their connections.
- * A ticket has one channel, so the bound of connections bounds its subscriptions too.
+ * Subscription limit of keys in one process, per account and mode over all their connections. A ticket has one channel,
+ * so the connection limit bounds its subscriptions too.
  */
-export class SubscriptionPlaces {
+export class SubscriptionQuota {
   readonly #open = new TenantCounts();
 
   /** `most` subscriptions of one account and mode. */
   constructor(private readonly most: number) {}
 
-  roomFor(tenant: Tenant): boolean {
+  allows(tenant: Tenant): boolean {
     return this.#open.of(tenant) < this.most;
   }
 
-  enter(tenant: Tenant): void {
+  add(tenant: Tenant): void {
     this.#open.add(tenant);
   }
 
-  /** Once for each that entered. */
-  leave(tenant: Tenant): void {
+  /** Call once for each `add`. */
+  remove(tenant: Tenant): void {
     this.#open.remove(tenant);
   }
 }

@@ -10,15 +10,15 @@ import type { RealtimeConnection } from './realtime-connection.js';
 import { eventFrame, subscribedFrame } from './server-frame.js';
 import { ChannelSubscription } from './channel-subscription.js';
 
-/** What gateways publish when a connection of a bind changes, and what is published when an engineer changes a bind. */
+/** Topics: a connection of a bind changed (published by gateways); an engineer changed a bind. */
 const TOPICS = ['bind-status', 'binds'];
 const CHANNEL = 'binds';
-/** What the bus has lost is seen so much later. */
-const LOOK_EVERY_MS = 10_000;
-/** Changes of one moment are read together. */
+/** Interval of polling, which covers lost bus messages. */
+const POLL_INTERVAL_MS = 10_000;
+/** Changes within this time are read together. */
 const GATHER_MS = 100;
 const PAGE = 100;
-/** More binds than any operator has; those beyond are not shown. */
+/** 2,000 binds are more than any operator has; further ones are not shown. */
 const MAX_PAGES = 20;
 
 export interface BindStatusFeedOptions {
@@ -28,68 +28,68 @@ export interface BindStatusFeedOptions {
   readonly onError: (error: unknown) => void;
 }
 
-type Subscriber = Pick<RealtimeConnection, 'send' | 'watch' | 'abandon'>;
+type Subscriber = Pick<RealtimeConnection, 'send' | 'addSubscription' | 'undoSubscribe'>;
 
-/** All binds and how they are doing, for engineers who watch: a snapshot, then each bind whose picture has changed. */
+/** Sends the status of all binds to subscribed engineers: a snapshot, then each bind that changed. */
 export class BindStatusFeed {
   readonly #subscribers = new Set<ChannelSubscription>();
   readonly #subscriptions: Subscription[];
-  readonly #looking: PollLoop;
-  /** JSON text by bind, as it was told last; null while nobody watches. */
+  readonly #polling: PollLoop;
+  /** JSON text by bind, as last sent; null without subscribers. */
   #shown: Map<string, string> | null = null;
 
   constructor(private readonly o: BindStatusFeedOptions) {
-    this.#looking = new PollLoop({ everyMs: LOOK_EVERY_MS, work: () => this.look(), onError: o.onError });
+    this.#polling = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.pollBinds(), onError: o.onError });
     this.#subscriptions = TOPICS.map((topic) =>
       o.bus.subscribe(topic, () => {
-        if (this.#subscribers.size > 0) this.#looking.trigger();
+        if (this.#subscribers.size > 0) this.#polling.trigger();
       }),
     );
   }
 
-  /** Rejects when the binds cannot be read; nothing is listened to then. */
+  /** Rejects when the binds cannot be read; there is no subscription then. */
   async subscribe(connection: Subscriber, id: FrameId): Promise<void> {
     const subscriber = new ChannelSubscription(connection, 'full');
     this.#subscribers.add(subscriber);
-    const again = connection.watch(CHANNEL, () => {
+    const replaced = connection.addSubscription(CHANNEL, () => {
       this.#subscribers.delete(subscriber);
       if (this.#subscribers.size === 0) this.#shown = null;
     });
     try {
       const binds = await this.read();
       this.#shown ??= binds;
-      subscriber.join(subscribedFrame(id, CHANNEL, `[${[...binds.values()].join(',')}]`), null);
+      subscriber.sendSnapshot(subscribedFrame(id, CHANNEL, `[${[...binds.values()].join(',')}]`), null);
     } catch (error) {
-      connection.abandon(CHANNEL, again);
+      connection.undoSubscribe(CHANNEL, replaced);
       throw error;
     }
   }
 
   async stop(): Promise<void> {
     for (const subscription of this.#subscriptions) subscription.close();
-    await this.#looking.stop();
+    await this.#polling.stop();
   }
 
-  private async look(): Promise<boolean> {
+  private async pollBinds(): Promise<boolean> {
     if (this.#subscribers.size === 0) return false;
     await sleep(GATHER_MS);
     const before = this.#shown;
     const binds = await this.read();
-    // What was read before a snapshot is no news after it; and the snapshot may have been read before what is news.
+    // A first subscriber came or the last one left while the binds were read: compare again in the next poll.
     if (before === null || this.#shown !== before) return this.#subscribers.size > 0;
     this.#shown = binds;
-    for (const [bind, text] of binds) if (before.get(bind) !== text) this.tell(text);
+    for (const [bind, text] of binds) if (before.get(bind) !== text) this.publishBind(text);
     return false;
   }
 
-  private tell(data: string): void {
+  private publishBind(data: string): void {
     const { clock } = this.o;
     const timestamp = new Date(clock.nowMs()).toISOString();
     const octets = eventFrame(CHANNEL, { id: renderId('evt', clock.newId()), event: 'bind.updated', timestamp, data });
-    for (const subscriber of this.#subscribers) subscriber.tell({ ends: null, inView: () => octets });
+    for (const subscriber of this.#subscribers) subscriber.deliver({ ends: null, inView: () => octets });
   }
 
-  /** As GET shows them, newest first. */
+  /** All binds as GET returns them, newest first. */
   private async read(): Promise<Map<string, string>> {
     const texts = new Map<string, string>();
     let startingAfter: string | null = null;

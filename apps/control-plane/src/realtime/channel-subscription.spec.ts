@@ -1,13 +1,13 @@
 import type { SessionStatus } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
 import type { SessionView } from './session-view.js';
-import { isNews, ChannelSubscription, type Rendering } from './channel-subscription.js';
+import { changesShownStatus, ChannelSubscription, type Rendering } from './channel-subscription.js';
 
-/** What a connection was told. */
-class Ear {
-  readonly heard: string[] = [];
+/** Records the frames that it was given. */
+class RecordingConnection {
+  readonly frames: string[] = [];
   send(frame: string | Buffer): void {
-    this.heard.push(String(frame));
+    this.frames.push(String(frame));
   }
 }
 
@@ -16,12 +16,15 @@ const renderedEvent = (name: string, ends: SessionStatus | null = null): Renderi
   inView: (view) => (name === 'private' && view === 'reduced' ? null : Buffer.from(`${name} ${view}`)),
 });
 
-function listening(view: SessionView = 'full'): { ear: Ear; subscription: ChannelSubscription } {
-  const ear = new Ear();
-  return { ear, subscription: new ChannelSubscription(ear, view) };
+function openSubscription(view: SessionView = 'full'): {
+  connection: RecordingConnection;
+  subscription: ChannelSubscription;
+} {
+  const connection = new RecordingConnection();
+  return { connection, subscription: new ChannelSubscription(connection, view) };
 }
 
-describe('an end of a session', () => {
+describe('a terminal event', () => {
   it.each([
     [null, 'approved', true],
     ['pending', 'approved', true],
@@ -33,58 +36,58 @@ describe('an end of a session', () => {
     ['expired', 'approved', true],
     ['expired', 'denied', true],
     ['cancelled', 'cancelled', false],
-  ] as const)('to who was shown %s: %s is news: %s', (shown, ends, news) => {
-    expect(isNews(shown, ends)).toBe(news);
+  ] as const)('after status %s was shown, %s is sent: %s', (shown, ends, news) => {
+    expect(changesShownStatus(shown, ends)).toBe(news);
   });
 });
 
-describe('a watcher', () => {
-  it('hears what came before its snapshot after it', () => {
-    const { ear, subscription } = listening();
-    subscription.tell(renderedEvent('updated'));
-    subscription.tell(renderedEvent('completed', 'approved'));
-    expect(ear.heard).toEqual([]);
-    subscription.join('snapshot', 'pending');
-    expect(ear.heard).toEqual(['snapshot', 'updated full', 'completed full']);
+describe('a channel subscription', () => {
+  it('sends events received before its snapshot after the snapshot', () => {
+    const { connection, subscription } = openSubscription();
+    subscription.deliver(renderedEvent('updated'));
+    subscription.deliver(renderedEvent('completed', 'approved'));
+    expect(connection.frames).toEqual([]);
+    subscription.sendSnapshot('snapshot', 'pending');
+    expect(connection.frames).toEqual(['snapshot', 'updated full', 'completed full']);
   });
 
-  it('hears of an end that came before its snapshot after any number of other events', () => {
-    const { ear, subscription } = listening();
-    for (let event = 0; event < 100; event += 1) subscription.tell(renderedEvent('updated'));
-    subscription.tell(renderedEvent('completed', 'approved'));
-    for (let event = 0; event < 100; event += 1) subscription.tell(renderedEvent('updated'));
-    subscription.join('snapshot', 'pending');
-    expect([ear.heard.length, ear.heard.at(-1)]).toEqual([65, 'completed full']);
+  it('sends a terminal event received before its snapshot after any number of other events', () => {
+    const { connection, subscription } = openSubscription();
+    for (let event = 0; event < 100; event += 1) subscription.deliver(renderedEvent('updated'));
+    subscription.deliver(renderedEvent('completed', 'approved'));
+    for (let event = 0; event < 100; event += 1) subscription.deliver(renderedEvent('updated'));
+    subscription.sendSnapshot('snapshot', 'pending');
+    expect([connection.frames.length, connection.frames.at(-1)]).toEqual([65, 'completed full']);
   });
 
-  it('does not hear again what its snapshot shows', () => {
-    const { ear, subscription } = listening();
-    subscription.tell(renderedEvent('completed', 'approved'));
-    subscription.join('snapshot', 'approved');
-    expect(ear.heard).toEqual(['snapshot']);
+  it('does not send an end that its snapshot shows', () => {
+    const { connection, subscription } = openSubscription();
+    subscription.deliver(renderedEvent('completed', 'approved'));
+    subscription.sendSnapshot('snapshot', 'approved');
+    expect(connection.frames).toEqual(['snapshot']);
   });
 
-  it('hears of an end once, however often it is told', () => {
-    const { ear, subscription } = listening();
-    subscription.join('snapshot', 'pending');
-    subscription.tell(renderedEvent('completed', 'approved'));
-    subscription.tell(renderedEvent('completed', 'approved'));
-    expect(ear.heard).toEqual(['snapshot', 'completed full']);
+  it('sends an end once, however often it is published', () => {
+    const { connection, subscription } = openSubscription();
+    subscription.sendSnapshot('snapshot', 'pending');
+    subscription.deliver(renderedEvent('completed', 'approved'));
+    subscription.deliver(renderedEvent('completed', 'approved'));
+    expect(connection.frames).toEqual(['snapshot', 'completed full']);
   });
 
-  it('hears of an approval that was in time although the session read as expired', () => {
-    const { ear, subscription } = listening();
-    subscription.join('snapshot', 'expired');
-    subscription.tell(renderedEvent('expired', 'expired'));
-    subscription.tell(renderedEvent('completed', 'approved'));
-    expect(ear.heard).toEqual(['snapshot', 'completed full']);
+  it('sends an approval after the session was read as expired', () => {
+    const { connection, subscription } = openSubscription();
+    subscription.sendSnapshot('snapshot', 'expired');
+    subscription.deliver(renderedEvent('expired', 'expired'));
+    subscription.deliver(renderedEvent('completed', 'approved'));
+    expect(connection.frames).toEqual(['snapshot', 'completed full']);
   });
 
-  it('hears only what its view has a part in', () => {
-    const { ear, subscription } = listening('reduced');
-    subscription.join('snapshot', 'pending');
-    subscription.tell(renderedEvent('private'));
-    subscription.tell(renderedEvent('completed', 'approved'));
-    expect(ear.heard).toEqual(['snapshot', 'completed reduced']);
+  it('sends only events that its view includes', () => {
+    const { connection, subscription } = openSubscription('reduced');
+    subscription.sendSnapshot('snapshot', 'pending');
+    subscription.deliver(renderedEvent('private'));
+    subscription.deliver(renderedEvent('completed', 'approved'));
+    expect(connection.frames).toEqual(['snapshot', 'completed reduced']);
   });
 });

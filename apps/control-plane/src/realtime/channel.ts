@@ -1,6 +1,6 @@
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 
-/** What can be listened to (contract, Realtime). */
+/** A channel for subscriptions (contract, Realtime). */
 export type Channel =
   | { readonly kind: 'session'; readonly id: Uuid }
   | { readonly kind: 'account'; readonly id: Uuid }
@@ -9,7 +9,7 @@ export type Channel =
 const SESSION = 'session:';
 const ACCOUNT = 'account:';
 
-/** The channel that a text names, or null; nothing is said about whether it exists or who may hear it. */
+/** The channel with this name, or null; checks neither existence nor access. */
 export function parseChannel(text: string): Channel | null {
   if (text === 'binds') return { kind: 'binds' };
   if (text.startsWith(SESSION)) return named('session', parseId('sess', text.slice(SESSION.length)));
@@ -17,7 +17,7 @@ export function parseChannel(text: string): Channel | null {
   return null;
 }
 
-/** The one spelling of a channel. */
+/** The canonical name of a channel. */
 export function channelName(channel: Channel): string {
   if (channel.kind === 'binds') return 'binds';
   return channel.kind === 'session' ? SESSION + renderId('sess', channel.id) : ACCOUNT + renderId('acct', channel.id);

@@ -9,7 +9,7 @@ const SESSION = `session:${renderId('sess', ID)}`;
 const parse = (value: unknown) => parseClientFrame(JSON.stringify(value));
 
 describe('a frame of a client', () => {
-  it.each([[{ type: 'auth', id: 'a', ticket: 'rtk_x' }], [{ type: 'ping', id: 7 }]])('is read: %j', (frame) => {
+  it.each([[{ type: 'auth', id: 'a', ticket: 'rtk_x' }], [{ type: 'ping', id: 7 }]])('is parsed: %j', (frame) => {
     expect(parse(frame)).toEqual(frame);
   });
 
@@ -18,7 +18,7 @@ describe('a frame of a client', () => {
     expect(parse({ type, id: 1, channel: 'binds' })).toEqual({ type, id: 1, channel: { kind: 'binds' } });
   });
 
-  it('may say more than we know', () => {
+  it('may have unknown members', () => {
     expect(parse({ type: 'ping', id: 1, since: 5 })).toEqual({ type: 'ping', id: 1 });
   });
 
@@ -65,11 +65,11 @@ describe('a frame of a client', () => {
     [{ type: 'subscribe', channel: 'binds' }, true],
     [{ type: 'auth', id: 1, ticket: 7 }, true],
     [{ type: 'shout', id: 1 }, true],
-  ])('is broken, or only names no channel: %j, broken: %s', (frame, broken) => {
+  ])('is broken, or only has an unknown channel name: %j, broken: %s', (frame, broken) => {
     expect(parse(frame)).toMatchObject({ type: 'bad', broken });
   });
 
-  it('is read or refused, whatever it is, and never quoted', () => {
+  it('is parsed or refused, whatever its content, and never quoted', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.json(),
@@ -88,7 +88,7 @@ describe('a frame of a client', () => {
 });
 
 describe('a channel', () => {
-  it('has one spelling', () => {
+  it('has one canonical name', () => {
     const id = fc.uuid({ version: 4 });
     const channel = fc.oneof(
       fc.record({ kind: fc.constantFrom('session' as const, 'account' as const), id }),

@@ -1,9 +1,9 @@
 import { type Channel, parseChannel } from './channel.js';
 
-/** What a client numbers its messages with; it comes back as it was given. */
+/** The client's id of a message; responses repeat it unchanged. */
 export type FrameId = string | number;
 
-/** What clients say (contract, Realtime). */
+/** Messages of clients (contract, Realtime). */
 export type ClientFrame =
   | { readonly type: 'auth'; readonly id: FrameId; readonly ticket: string }
   | { readonly type: 'subscribe'; readonly id: FrameId; readonly channel: Channel }
@@ -12,22 +12,25 @@ export type ClientFrame =
 
 export type ClientFrameType = ClientFrame['type'];
 
-/** A frame that says nothing we know. `id` is the client's, where it could be read. */
+/** An unreadable frame. `id` is the client's, if it could be read. */
 export interface BadFrame {
   readonly type: 'bad';
   readonly id: FrameId | null;
   readonly code: 'MALFORMED_REQUEST' | 'VALIDATION_ERROR';
-  /** Whether the message itself is broken. One that names no channel is not: the name may be what somebody typed. */
+  /**
+   * Whether the message itself is broken. A message with an unknown channel name is not: a person may have typed the
+   * name.
+   */
   readonly broken: boolean;
-  /** Never quotes what the client sent: it may have been a ticket in the wrong place. */
+  /** Never quotes the client's message: it may contain a ticket in the wrong field. */
   readonly message: string;
 }
 
 export const MAX_ID_CHARACTERS = 64;
-/** Longer than any ticket or channel; what is longer is none, and is not looked at. */
+/** Longer than any ticket or channel; longer texts are refused unread. */
 const MAX_TEXT_CHARACTERS = 256;
 
-/** Reads one text frame. Never throws; members that are not known are passed over, so that clients may be newer. */
+/** Parses one text frame. Never throws; unknown members are ignored, for newer clients. */
 export function parseClientFrame(text: string): ClientFrame | BadFrame {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -42,7 +45,7 @@ export function parseClientFrame(text: string): ClientFrame | BadFrame {
   return READERS[type](value, id);
 }
 
-/** A frame of octets is none of ours. */
+/** Binary frames are not part of the protocol. */
 export const BINARY_FRAME: BadFrame = bad(null, 'MALFORMED_REQUEST', 'A message is a text frame.');
 
 const READERS: Readonly<Record<ClientFrameType, (value: object, id: FrameId) => ClientFrame | BadFrame>> = {

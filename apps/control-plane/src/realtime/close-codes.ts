@@ -1,4 +1,4 @@
-/** Why the server ends a connection (contract, Realtime). */
+/** Close codes of the server (contract, Realtime). */
 export const CLOSE = {
   goingAway: 1001,
   badMessages: 4400,
@@ -11,7 +11,7 @@ export const CLOSE = {
 
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 
-/** What the close frame says beside its code, for people. */
+/** Reason texts of the close frame, for people. */
 export const CLOSE_REASONS: Readonly<Record<CloseCode, string>> = {
   1001: 'the server is going away',
   4400: 'three messages could not be understood',

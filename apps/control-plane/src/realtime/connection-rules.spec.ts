@@ -62,7 +62,7 @@ describe('a message', () => {
     expect(verdict.kind === 'handle' ? 'handle' : verdict.error.code).toBe(outcome);
   });
 
-  it('that cannot be understood is refused twice, and the third time for good', () => {
+  it('that is unreadable is refused, and the third closes the connection', () => {
     const bad = { type: 'bad', id: null, code: 'MALFORMED_REQUEST', broken: true, message: 'no' } as const;
     const closes = [0, 1, 2]
       .map((before) => judgeFrame('key', bad, before))
@@ -70,7 +70,7 @@ describe('a message', () => {
     expect(closes).toEqual([null, null, 4400]);
   });
 
-  it('that only names no channel is refused however often, and ends nothing', () => {
+  it('with an unknown channel name is refused without limit and never closes the connection', () => {
     const bad = { type: 'bad', id: 1, code: 'VALIDATION_ERROR', broken: false, message: 'no' } as const;
     expect(judgeFrame('key', bad, 2)).toMatchObject({ kind: 'refuse', close: null, counts: false });
   });
@@ -92,35 +92,35 @@ describe('a channel', () => {
     ['admin', ACCOUNT, 'FORBIDDEN', null],
     ['admin', BINDS, null, null],
   ] as const)('to %s, %j: %s, closing with %s', (listener, channel, code, close) => {
-    const verdict = judgeSubscribe(LISTENERS[listener], channel, { others: 0, accountHasRoom: true });
+    const verdict = judgeSubscribe(LISTENERS[listener], channel, { others: 0, accountHasCapacity: true });
     expect(verdict === null ? null : verdict.kind === 'refuse' && verdict.error.code).toBe(code);
     if (verdict?.kind === 'refuse') expect(verdict.close).toBe(close);
   });
 
-  it('is the hundredth and not the hundred and first', () => {
+  it('is allowed up to the hundredth, and refused from the next on', () => {
     const judge = (others: number): Verdict | null =>
-      judgeSubscribe(LISTENERS.key, SESSION, { others, accountHasRoom: true });
+      judgeSubscribe(LISTENERS.key, SESSION, { others, accountHasCapacity: true });
     expect(judge(MAX_CHANNELS - 1)).toBeNull();
     expect(judge(MAX_CHANNELS)).toMatchObject({ error: { code: 'RATE_LIMITED' }, close: null, counts: false });
   });
 
-  it('is refused, and the connection goes on, when the account has no more subscriptions', () => {
-    const verdict = judgeSubscribe(LISTENERS.key, SESSION, { others: 0, accountHasRoom: false });
+  it('is refused without closing the connection when the account has too many subscriptions', () => {
+    const verdict = judgeSubscribe(LISTENERS.key, SESSION, { others: 0, accountHasCapacity: false });
     expect(verdict).toMatchObject({ error: { code: 'RATE_LIMITED' }, close: null, counts: false });
   });
 });
 
-describe('the pace of messages', () => {
+describe('the rate limit of messages', () => {
   const after = (pace: Pace | null, times: readonly number[]): Pace | null =>
     times.reduce<Pace | null>((before, atMs) => (before === null ? null : nextPace(before, atMs)), pace);
   const at = (ms: number, count: number): number[] => Array.from({ length: count }, () => ms);
 
-  it('is 20 at once and no more', () => {
+  it('allows a burst of 20', () => {
     expect(after(newPace(0), at(0, 20))).not.toBeNull();
     expect(after(newPace(0), at(0, 21))).toBeNull();
   });
 
-  it('is one every 50 ms for ever', () => {
+  it('refills one message every 50 ms', () => {
     const steady = Array.from({ length: 200 }, (_, nth) => nth * 50);
     expect(after(newPace(0), [...at(0, 19), ...steady])).not.toBeNull();
     expect(after(newPace(0), [...at(0, 20), 49])).toBeNull();

@@ -7,7 +7,7 @@ import { CLOSE, type CloseCode } from './close-codes.js';
 import type { FrameError } from './server-frame.js';
 import type { SessionView } from './session-view.js';
 
-/** Whom a connection speaks for. */
+/** The principal of a connection. */
 export type Listener =
   | { readonly kind: 'nobody' }
   /** `keyId` names the key that asked for the ticket. */
@@ -17,13 +17,13 @@ export type Listener =
       readonly tenant: Tenant;
       readonly keyId: Uuid;
       /**
-       * Digests of the key's text in hex, one for each version of the master key. The row holds one of them until the key
-       * is rotated.
+       * Digests of the key's text in hex, one for each version of the master key. The row holds one of them until the
+       * key is rotated.
        */
       readonly keyDigests: readonly string[];
       /** The view of sessions: the whole Session with the scope `verify`, else the fields that a ticket shows. */
       readonly view: SessionView;
-      /** The limits of the key as they were when it connected. */
+      /** The limits of the key when it connected. */
       readonly limits: KeyLimits;
     }
   /** `keyId` is null for the key of the environment, which is neither rotated nor revoked here. */
@@ -31,25 +31,25 @@ export type Listener =
 
 export type ListenerKind = Listener['kind'];
 
-/** What is done with a frame: it is handled, or refused with an error, and the connection may end with that. */
+/** Decision about a frame: handle it, or refuse it with an error and possibly close the connection. */
 export type Verdict =
   | { readonly kind: 'handle'; readonly frame: ClientFrame }
   | {
       readonly kind: 'refuse';
       readonly error: FrameError;
       readonly close: CloseCode | null;
-      /** Whether it is one of the three that end a connection. */
+      /** Whether the refusal counts toward MAX_BAD_MESSAGES. */
       readonly counts: boolean;
     };
 
-/** Messages that could not be understood, after which a connection ends. */
+/** Unreadable messages after which a connection is closed. */
 export const MAX_BAD_MESSAGES = 3;
 export const MAX_CHANNELS = 100;
 
 const UNAUTHORIZED: FrameError = { code: 'UNAUTHORIZED', message: 'The first message must be auth, with a ticket.' };
 const AGAIN: FrameError = { code: 'MALFORMED_REQUEST', message: 'This connection is authenticated already.' };
 
-/** Every listener, every message: null where it is handled. */
+/** Every listener, every message: the error, or null when the message is handled. */
 const TABLE: Readonly<Record<ListenerKind, Readonly<Record<ClientFrameType, FrameError | null>>>> = {
   nobody: { auth: null, subscribe: UNAUTHORIZED, unsubscribe: UNAUTHORIZED, ping: null },
   ticket: { auth: AGAIN, subscribe: null, unsubscribe: null, ping: null },
@@ -57,7 +57,7 @@ const TABLE: Readonly<Record<ListenerKind, Readonly<Record<ClientFrameType, Fram
   admin: { auth: AGAIN, subscribe: null, unsubscribe: null, ping: null },
 };
 
-/** Decides about a frame by itself. `badBefore` counts those that were refused here before: the third ends it. */
+/** Decides about a frame. `badBefore` counts earlier refusals that count; the third closes the connection. */
 export function judgeFrame(listener: ListenerKind, frame: ClientFrame | BadFrame, badBefore: number): Verdict {
   const error = frame.type === 'bad' ? { code: frame.code, message: frame.message } : TABLE[listener][frame.type];
   if (error === null && frame.type !== 'bad') return { kind: 'handle', frame };
@@ -81,28 +81,28 @@ const TOO_MANY_OF_ACCOUNT: FrameError = {
   message: 'This account has too many subscriptions open.',
 };
 
-/** What is open besides the subscription that is asked for. */
+/** Open subscriptions, without the requested one. */
 export interface OpenSubscriptions {
-  /** Channels that the connection listens to besides. */
+  /** Other channels of the connection. */
   readonly others: number;
   /** Whether the account of the connection may have one more subscription on this control plane. */
-  readonly accountHasRoom: boolean;
+  readonly accountHasCapacity: boolean;
 }
 
 /**
- * Whether a channel may be listened to; whether a session exists is asked afterwards. Who tries another session with a
- * ticket has no business here: that ends the connection.
+ * Whether the listener may subscribe to the channel; null if so. Existence of the session is checked later. A ticket
+ * for another session closes the connection.
  */
 export function judgeSubscribe(
   listener: Listener,
   channel: Channel,
-  { others, accountHasRoom }: OpenSubscriptions,
+  { others, accountHasCapacity }: OpenSubscriptions,
 ): Verdict | null {
   const error = errorOf(listener, channel);
   const refused = { kind: 'refuse', counts: false } as const;
   if (error !== null) return { ...refused, error, close: listener.kind === 'ticket' ? CLOSE.forbidden : null };
   if (others >= MAX_CHANNELS) return { ...refused, error: TOO_MANY_CHANNELS, close: null };
-  return accountHasRoom ? null : { ...refused, error: TOO_MANY_OF_ACCOUNT, close: null };
+  return accountHasCapacity ? null : { ...refused, error: TOO_MANY_OF_ACCOUNT, close: null };
 }
 
 function errorOf(listener: Listener, channel: Channel): FrameError | null {
@@ -119,10 +119,10 @@ function errorOf(listener: Listener, channel: Channel): FrameError | null {
   }
 }
 
-/** Messages a second that a connection may send, and that it may send at once. */
+/** Messages a second per connection, and the size of a burst. */
 const MESSAGES_PER_SECOND = 20;
 
-/** How fast a connection talks. */
+/** Token bucket of a connection's messages. */
 export interface Pace {
   readonly left: number;
   readonly atMs: number;
@@ -130,7 +130,7 @@ export interface Pace {
 
 export const newPace = (nowMs: number): Pace => ({ left: MESSAGES_PER_SECOND, atMs: nowMs });
 
-/** The pace after one more message, or null when that was one too many. */
+/** The bucket after one more message, or null when it is empty. */
 export function nextPace({ left, atMs }: Pace, nowMs: number): Pace | null {
   const refilled = Math.min(MESSAGES_PER_SECOND, left + ((nowMs - atMs) * MESSAGES_PER_SECOND) / 1000);
   return refilled < 1 ? null : { left: refilled - 1, atMs: nowMs };

@@ -1,6 +1,6 @@
 /**
- * The events that ended some sessions. $1 sessions, $2 types of events, $3 and $4 bounds of the ids of the events: an
- * event's id is of the time it was written, so these are the seconds since the first of the sessions ended.
+ * The terminal events of sessions. $1 sessions, $2 types of events, $3 and $4 bounds of the event ids: the id of an
+ * event contains the time it was written, so the bounds are the time since the first of the sessions ended.
  */
 export const FIND_ENDINGS = `
   SELECT id, type, session_id AS "sessionId", account_id AS "accountId", test,

@@ -15,17 +15,17 @@ const codeOf = (change: Partial<Handshake>, headers: Handshake['headers'] = {}) 
   judgeHandshake({ ...GOOD, ...change, headers: { ...GOOD.headers, ...headers } })?.refusal.code;
 
 describe('a handshake', () => {
-  it.each([{}, { url: '/v1/realtime?x=1' }, { url: 'https://host/v1/realtime' }])('is one: %j', (change) => {
+  it.each([{}, { url: '/v1/realtime?x=1' }, { url: 'https://host/v1/realtime' }])('is valid: %j', (change) => {
     expect(codeOf(change)).toBeUndefined();
   });
 
-  it('need not name the subprotocol', () => {
+  it('need not offer the subprotocol', () => {
     const { 'sec-websocket-protocol': _ours, ...headers } = GOOD.headers;
     expect(judgeHandshake({ ...GOOD, headers })).toBeNull();
   });
 
   it.each(['/', '/v1', '/v1/realtime/', '/v2/realtime', '/V1/REALTIME', '//v1/realtime', ''])(
-    'is for one address only: %s',
+    'is for one path only: %s',
     (url) => {
       expect(codeOf({ url })).toBe('NOT_FOUND');
     },
@@ -42,11 +42,11 @@ describe('a handshake', () => {
     [{}, { 'sec-websocket-protocol': 'countersign.v1,' }],
     [{}, { 'sec-websocket-protocol': 'countersign.v1, a b' }],
     [{}, { 'sec-websocket-protocol': '' }],
-  ])('is broken: %j %j', (change, headers) => {
+  ])('is refused: %j %j', (change, headers) => {
     expect(codeOf(change, headers)).toBe('MALFORMED_REQUEST');
   });
 
-  it('says which version is spoken', () => {
+  it('is refused with the supported version', () => {
     const refused = judgeHandshake({ ...GOOD, headers: { ...GOOD.headers, 'sec-websocket-version': '8' } });
     expect(refused?.headers).toEqual({ 'sec-websocket-version': '13' });
   });

@@ -8,14 +8,14 @@ export const REALTIME_PATH = '/v1/realtime';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';
 
-/** What an upgrade says of itself. */
+/** The properties of an upgrade request. */
 export interface Handshake {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Null for a WebSocket handshake (RFC 6455, 4.2.1) at the one address that has them; who sends it is asked elsewhere. */
+/** Null for a WebSocket handshake (RFC 6455, 4.2.1) on the realtime path; authorization is separate. */
 export function judgeHandshake({ method, url = '', headers }: Handshake): RefusedRequest | null {
   const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
   if (path !== REALTIME_PATH) return refused('NOT_FOUND');
@@ -36,7 +36,9 @@ const OTHER_PROTOCOL = `The subprotocol spoken here is ${SUBPROTOCOL}.`;
 /** RFC 9110, 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Who offers no subprotocol speaks ours. Names are tokens, each of them once (RFC 6455, 4.1). */
+/**
+ * Whether our subprotocol is accepted: it is offered, or none is. Names are tokens, each of them once (RFC 6455, 4.1).
+ */
 function speaksOurs(offered: string | undefined): boolean {
   if (offered === undefined) return true;
   const names = offered.split(',').map((name) => name.replace(/^[ \t]+|[ \t]+$/g, ''));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Heartbeats, type Beating } from './heartbeats.js';
+import { Heartbeats, type PingedConnection } from './heartbeats.js';
 
-class Peer implements Beating {
-  askedMs: number | null = null;
+class Peer implements PingedConnection {
+  pingedMs: number | null = null;
   pings = 0;
   dropped = false;
   constructor(public nextPingMs: number) {}
@@ -26,15 +26,15 @@ function beating(peer: Peer): (fromMs: number, toMs: number, onBeat?: (nowMs: nu
 }
 
 describe('heartbeats', () => {
-  it('ping every 25 seconds, and leave alone who answers', () => {
+  it('ping every 25 seconds, and keep connections that respond', () => {
     const peer = new Peer(25_000);
     const beat = beating(peer);
-    beat(0, 100_000, () => (peer.askedMs = null));
+    beat(0, 100_000, () => (peer.pingedMs = null));
     expect(peer.pings).toBe(4);
     expect(peer.dropped).toBe(false);
   });
 
-  it('drop who stays silent for 10 seconds', () => {
+  it('drop a connection without a response for 10 seconds', () => {
     const peer = new Peer(25_000);
     const beat = beating(peer);
     beat(0, 34_000);

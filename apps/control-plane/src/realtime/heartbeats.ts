@@ -1,23 +1,23 @@
-/** Between two protocol pings to one connection, and how long its sign of life may take (contract, Realtime). */
+/** Interval of protocol pings to one connection (contract, Realtime). */
 export const HEARTBEAT_MS = 25_000;
-const SILENCE_MS = 10_000;
+const PONG_TIMEOUT_MS = 10_000;
 const TICK_MS = 1_000;
 
-/** What a heartbeat needs of a connection. */
-export interface Beating {
+/** A connection as the heartbeat uses it. */
+export interface PingedConnection {
   nextPingMs: number;
-  /** When it was pinged and has not been heard of since; null where it has. */
-  askedMs: number | null;
+  /** Time of the first ping without a response, by the same clock; null when there is none. */
+  pingedMs: number | null;
   ping(): void;
   drop(): void;
 }
 
-/** Pings every connection in its time and drops those that stay silent: one timer for all of them. */
+/** Pings every connection on schedule and drops connections without a response: one timer for all of them. */
 export class Heartbeats {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly connections: Iterable<Beating>,
+    private readonly connections: Iterable<PingedConnection>,
     private readonly nowMs: () => number,
   ) {}
 
@@ -33,10 +33,10 @@ export class Heartbeats {
   beat(): void {
     const nowMs = this.nowMs();
     for (const connection of this.connections) {
-      if (connection.askedMs !== null && nowMs - connection.askedMs >= SILENCE_MS) connection.drop();
+      if (connection.pingedMs !== null && nowMs - connection.pingedMs >= PONG_TIMEOUT_MS) connection.drop();
       else if (nowMs >= connection.nextPingMs) {
         connection.nextPingMs = nowMs + HEARTBEAT_MS;
-        connection.askedMs ??= nowMs;
+        connection.pingedMs ??= nowMs;
         connection.ping();
       }
     }

@@ -21,17 +21,17 @@ const key = (scopes: LiveKey['scopes'], digest = 'd'): LiveKey => ({ scopes, dig
 
 describe('a connection whose key', () => {
   it.each([
-    ['is as it was', KEY, key(['realtime', 'verify']), null],
+    ['is unchanged', KEY, key(['realtime', 'verify']), null],
     ['never had the scope for whole sessions', REDUCED, key(['realtime']), null],
     ['lost the scope for whole sessions', KEY, key(['realtime']), 4403],
     ['lost the scope', KEY, key(['verify']), 4403],
     ['was rotated', KEY, key(['realtime', 'verify'], 'other'), 4401],
     ['was revoked', KEY, undefined, 4401],
-    ['asked for its ticket and is as it was', TICKET, key(['verify']), null],
-    ['asked for its ticket and was rotated', TICKET, key(['verify'], 'other'), null],
-    ['asked for its ticket and lost the scope', TICKET, key(['realtime']), 4403],
-    ['asked for its ticket and was revoked', TICKET, undefined, 4401],
-    ['is none yet', { kind: 'nobody' }, undefined, null],
+    ['issued its ticket and is unchanged', TICKET, key(['verify']), null],
+    ['issued its ticket and was rotated', TICKET, key(['verify'], 'other'), null],
+    ['issued its ticket and lost the scope', TICKET, key(['realtime']), 4403],
+    ['issued its ticket and was revoked', TICKET, undefined, 4401],
+    ['does not exist yet', { kind: 'nobody' }, undefined, null],
     ['is an admin key', ADMIN, undefined, null],
   ] as const)('%s, is closed or not: %j %j %s', (_what, listener, live, code) => {
     expect(judgeKey(listener, live)).toBe(code);
@@ -40,7 +40,7 @@ describe('a connection whose key', () => {
 
 describe('a connection whose admin key', () => {
   it.each([
-    ['is as it was', ADMIN, { digest: 'd' }, null],
+    ['is unchanged', ADMIN, { digest: 'd' }, null],
     ['was rotated', ADMIN, { digest: 'other' }, 4401],
     ['was revoked', ADMIN, undefined, 4401],
     ['is that of the environment', ROOT, undefined, null],

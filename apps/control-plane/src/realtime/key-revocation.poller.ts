@@ -7,10 +7,10 @@ import type { Listener } from './connection-rules.js';
 import type { RealtimeConnection } from './realtime-connection.js';
 
 /**
- * Revocation acts on open connections within 5 s (contract, Authentication), also on one that was let in after it by what
- * was known of the key for up to 3 s.
+ * Revocation closes open connections within 5 s (contract, Authentication), including a connection admitted after it by
+ * a key that was cached for up to 3 s.
  */
-const LOOK_EVERY_MS = 1_500;
+const POLL_INTERVAL_MS = 1_500;
 /** Keys in one statement at most. */
 const MAX_SET = 1_000;
 
@@ -23,19 +23,26 @@ export interface KeyRevocationPollerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Asks now and then after the keys that opened connections, or asked for their tickets, and ends those that lost theirs. */
+/**
+ * Polls the keys of open connections, and the keys that issued their tickets, and closes connections whose key was
+ * revoked.
+ */
 export class KeyRevocationPoller {
-  readonly #periodic: PollLoop;
+  readonly #polling: PollLoop;
 
   constructor(private readonly o: KeyRevocationPollerOptions) {
-    this.#periodic = new PollLoop({ everyMs: LOOK_EVERY_MS, work: () => this.look(), onError: o.onError });
+    this.#polling = new PollLoop({
+      everyMs: POLL_INTERVAL_MS,
+      work: () => this.closeRevokedConnections(),
+      onError: o.onError,
+    });
   }
 
   stop(): Promise<void> {
-    return this.#periodic.stop();
+    return this.#polling.stop();
   }
 
-  private async look(): Promise<boolean> {
+  private async closeRevokedConnections(): Promise<boolean> {
     const { directory, adminKeys } = this.o;
     await this.closeWithoutKey(this.byKey(accountKeyOf), (ids) => directory.liveKeys(ids), judgeKey);
     await this.closeWithoutKey(this.byKey(adminKeyOf), (ids) => adminKeys.liveKeys(ids), judgeAdminKey);
@@ -49,9 +56,9 @@ export class KeyRevocationPoller {
   ): Promise<void> {
     const ids = [...byKey.keys()];
     for (let at = 0; at < ids.length; at += MAX_SET) {
-      const asked = ids.slice(at, at + MAX_SET);
-      const live = await find(asked);
-      for (const id of asked) {
+      const batch = ids.slice(at, at + MAX_SET);
+      const live = await find(batch);
+      for (const id of batch) {
         for (const connection of byKey.get(id) ?? []) {
           const code = judge(connection.listener, live.get(id));
           if (code !== null) connection.close(code);
@@ -73,7 +80,7 @@ export class KeyRevocationPoller {
   }
 }
 
-/** The scopes that the key of a connection must still have. A connection that is shown whole sessions needs `verify`. */
+/** Scopes that the key of a connection must still have. A connection with full sessions needs `verify`. */
 function requiredScopes(listener: Extract<Listener, { kind: 'key' | 'ticket' }>): readonly Scope[] {
   if (listener.kind === 'ticket') return ['verify'];
   return listener.view === 'full' ? ['realtime', 'verify'] : ['realtime'];
@@ -84,7 +91,10 @@ const accountKeyOf = (listener: Listener): Uuid | null =>
 
 const adminKeyOf = (listener: Listener): Uuid | null => (listener.kind === 'admin' ? listener.keyId : null);
 
-/** Why a connection ends now that its key is as it is, or null. Tickets outlive a rotation, which takes only the old text. */
+/**
+ * The close code for a connection given the current state of its key, or null. Tickets survive a rotation, which ends
+ * only the old key text.
+ */
 export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCode | null {
   if (listener.kind !== 'key' && listener.kind !== 'ticket') return null;
   if (key === undefined) return CLOSE.unauthorized;

@@ -7,14 +7,14 @@ import { FIND_ENDINGS } from './endings.sql.js';
 import type { SessionSubscriptions } from './session-subscriptions.js';
 import { ENDING_TYPES } from './rendered-event.js';
 
-/** Sessions in one reading at most. */
+/** Sessions in one read at most. */
 const MAX_SET = 500;
-/** An end whose event cannot be found after so long will not be told. */
+/** A terminal event that is not found within this time is given up. */
 const GIVE_UP_MS = 15 * 60 * 1000;
 /**
- * How far the id of an event may lie before the end it tells of: in the first half minute as far as clocks are ever apart
- * that are read again every 10 s, later as far as any id may. There is no index on an event's session, so this is what a
- * search reads.
+ * How far the time in an event's id may precede the end of its session: in the first 30 s the largest difference of
+ * clocks that are synchronised every 10 s, later the slack of any id. Events have no index on the session, so this
+ * bounds the rows of a search.
  */
 const NEAR_MS = 5_000;
 const NEAR_FOR_MS = 30_000;
@@ -31,30 +31,30 @@ export interface MissedEventPollerOptions {
 }
 
 /**
- * Reads pending sessions that somebody listens to again, in sets, and finds the events of those that have ended without a
- * word: the bus is a hint, the rows are the truth.
+ * Polls subscribed pending sessions, in sets, and finds the terminal events of sessions whose broadcast was lost: the
+ * bus is a hint, the rows are authoritative.
  */
 export class MissedEventPoller {
-  /** Of the last count of what is due, those that were not read yet: counting anew for each set would take too long. */
-  #due: Uuid[] = [];
+  /** Due sessions that are not read yet; collecting them anew for each set would take too long. */
+  #dueSessions: Uuid[] = [];
 
   constructor(private readonly o: MissedEventPollerOptions) {}
 
-  /** The ends that were found, and whether more sessions are due. */
-  async look(): Promise<{ readonly endings: BroadcastEvent[]; readonly more: boolean }> {
+  /** The terminal events that were found, and whether more sessions are due. */
+  async pollSessions(): Promise<{ readonly endings: BroadcastEvent[]; readonly more: boolean }> {
     const { database, clock, sessions, sessionSubscriptions } = this.o;
     const nowMs = clock.nowMs();
-    if (this.#due.length === 0) this.#due = sessionSubscriptions.due(nowMs);
-    const ids = this.#due.splice(0, MAX_SET);
+    if (this.#dueSessions.length === 0) this.#dueSessions = sessionSubscriptions.dueSessions(nowMs);
+    const ids = this.#dueSessions.splice(0, MAX_SET);
     if (ids.length === 0) return { endings: [], more: false };
     const found = new Map((await sessions.findMany(database, ids)).map((session) => [session.id, session]));
     const late: Session[] = [];
     for (const id of ids) {
       const session = found.get(id);
-      if (session === undefined || isForgotten(session, nowMs)) sessionSubscriptions.settle(id);
+      if (session === undefined || isForgotten(session, nowMs)) sessionSubscriptions.stopPolling(id);
       else if (sessionSubscriptions.noteRead(session, nowMs)) late.push(session);
     }
-    return { endings: await this.endingsOf(late, nowMs), more: this.#due.length > 0 };
+    return { endings: await this.endingsOf(late, nowMs), more: this.#dueSessions.length > 0 };
   }
 
   private async endingsOf(ended: readonly Session[], nowMs: number): Promise<BroadcastEvent[]> {
@@ -68,7 +68,7 @@ export class MissedEventPoller {
 
 const endOf = ({ endedAt }: Session, nowMs: number): number => endedAt?.getTime() ?? nowMs;
 
-/** Lowest time of the id of the event that ended a session. */
+/** Lowest time in the id of the event that ended a session. */
 const soughtFrom =
   (nowMs: number) =>
   (session: Session): number => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { SubscriptionPlaces } from './account-connection-quota.js';
+import { SubscriptionQuota } from './account-connection-quota.js';
 import { BufferedOctets } from './buffered-octets.js';
 import { RealtimeConnection, type ConnectionOptions } from './realtime-connection.js';
 
@@ -41,22 +41,22 @@ async function connected(
     listener: listenerOf('a'),
     clientAddress: '127.0.0.1',
     nowMs: () => performance.now(),
-    onProven: () => undefined,
-    hasPlaceFor: () => true,
-    subscriptions: new SubscriptionPlaces(2),
+    onAuthenticatedOrClosed: () => undefined,
+    reserveConnection: () => true,
+    subscriptions: new SubscriptionQuota(2),
     buffered: new BufferedOctets(),
     ...changes,
   });
   return { connection, client, ours };
 }
 
-describe('a connection whose reader does not read', () => {
-  it('is closed with 4503 once it is a mebibyte behind, and takes no more memory', async () => {
+describe('a connection whose client does not read', () => {
+  it('is closed with 4503 once 1 MiB is buffered, and buffers no more', async () => {
     const { connection, client, ours } = await connected();
     client.pause();
     const closed = new Promise<number>((resolve) => connection.onClose(resolve));
     let most = 0;
-    // What the two ends of the line hold is the system's business; it takes a few mebibytes.
+    // The socket buffers of the operating system take a few MiB first.
     for (let sent = 0; connection.open && sent < 4_096; sent += 1) {
       connection.send(PIECE);
       most = Math.max(most, ours.bufferedAmount);
@@ -64,7 +64,7 @@ describe('a connection whose reader does not read', () => {
     }
     expect(connection.open).toBe(false);
     expect(most).toBeLessThan(2 * MIB);
-    for (let again = 0; again < 1_000; again += 1) connection.send(PIECE);
+    for (let replaced = 0; replaced < 1_000; replaced += 1) connection.send(PIECE);
     expect(ours.bufferedAmount).toBeLessThan(2 * MIB);
     client.resume();
     const [code] = (await once(client, 'close')) as [number];
@@ -129,7 +129,7 @@ describe('connections whose readers do not read', () => {
 });
 
 describe('a connection', () => {
-  it('handles its messages one after the other, in their order', async () => {
+  it('handles its messages one at a time, in order of receipt', async () => {
     const { connection, client } = await connected();
     const order: string[] = [];
     const waiting: (() => void)[] = [];
@@ -158,7 +158,7 @@ describe('a connection', () => {
     waiting[1]?.();
   });
 
-  it('is closed with 4429 when it pings more than 20 times in a second, and not for that many messages and pongs', async () => {
+  it('is closed with 4429 after more than 20 pings in a second, but not for that many messages and pongs', async () => {
     const { connection, client } = await connected({ nowMs: () => 0 });
     let handled = 0;
     connection.handleWith(new Map([['ping', () => Promise.resolve(void (handled += 1))]]));
@@ -173,7 +173,7 @@ describe('a connection', () => {
     expect(code).toBe(4429);
   });
 
-  it('is cut off when it floods on after it was told that it ends', async () => {
+  it('is dropped when its client floods it after the close frame', async () => {
     const { connection, client } = await connected();
     const closed = new Promise<number>((resolve) => connection.onClose(resolve));
     client.pause();
@@ -181,7 +181,7 @@ describe('a connection', () => {
     expect(await closed).toBe(4429);
   });
 
-  it('waits for a ticket that came in time and is still being looked up, and for nothing else', async () => {
+  it('waits beyond its deadline for a ticket that is being redeemed, and for nothing else', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { connection, client } = await connected({ listener: { kind: 'nobody' } });
     let answer = (): void => undefined;
@@ -199,11 +199,11 @@ describe('a connection', () => {
     expect(code).toBe(4408);
   });
 
-  it('does not count for an account once it has ended', async () => {
+  it('is not counted for an account after it has closed', async () => {
     let counted = 0;
     const { connection, client } = await connected({
       listener: { kind: 'nobody' },
-      hasPlaceFor: () => (counted += 1) > 0,
+      reserveConnection: () => (counted += 1) > 0,
     });
     const closed = new Promise<number>((resolve) => connection.onClose(resolve));
     client.close();
@@ -214,10 +214,10 @@ describe('a connection', () => {
     expect(counted).toBe(0);
   });
 
-  it('leaves its channels when it ends', async () => {
+  it('removes its subscriptions when it closes', async () => {
     const { connection, client } = await connected();
     const left: string[] = [];
-    for (const channel of ['a', 'b', 'a']) connection.watch(channel, () => left.push(channel));
+    for (const channel of ['a', 'b', 'a']) connection.addSubscription(channel, () => left.push(channel));
     expect(left).toEqual(['a']);
     expect(connection.channelsBut('a')).toBe(1);
     const closed = new Promise<number>((resolve) => connection.onClose(resolve));
@@ -228,35 +228,35 @@ describe('a connection', () => {
 });
 
 describe('the channels of a connection with a key', () => {
-  it('count to its account until they are left, once each, and all are left when it ends', async () => {
-    const subscriptions = new SubscriptionPlaces(2);
+  it('count for its account once each until they are removed, and all are removed when it closes', async () => {
+    const subscriptions = new SubscriptionQuota(2);
     const { connection, client } = await connected({ subscriptions });
     const tenant = { accountId: 'a', mode: 'live' } as const;
     connection.onClose(() => undefined);
-    for (const channel of ['one', 'one', 'two']) connection.watch(channel, () => undefined);
-    expect(subscriptions.roomFor(tenant)).toBe(false);
-    expect([connection.accountHasRoomFor('one'), connection.accountHasRoomFor('three')]).toEqual([true, false]);
-    connection.unwatch('one');
-    connection.unwatch('one');
-    expect(connection.accountHasRoomFor('three')).toBe(true);
-    connection.watch('one', () => undefined);
+    for (const channel of ['one', 'one', 'two']) connection.addSubscription(channel, () => undefined);
+    expect(subscriptions.allows(tenant)).toBe(false);
+    expect([connection.accountHasCapacityFor('one'), connection.accountHasCapacityFor('three')]).toEqual([true, false]);
+    connection.removeSubscription('one');
+    connection.removeSubscription('one');
+    expect(connection.accountHasCapacityFor('three')).toBe(true);
+    connection.addSubscription('one', () => undefined);
     const closed = new Promise((resolve) => connection.onClose(resolve));
     client.close();
     await closed;
     for (const channel of ['three', 'four']) {
-      expect(subscriptions.roomFor(tenant), channel).toBe(true);
-      subscriptions.enter(tenant);
+      expect(subscriptions.allows(tenant), channel).toBe(true);
+      subscriptions.add(tenant);
     }
   });
 
-  it('are left at once when it has ended meanwhile, and take no place', async () => {
-    const subscriptions = new SubscriptionPlaces(1);
+  it('are removed at once, uncounted, when the connection has closed', async () => {
+    const subscriptions = new SubscriptionQuota(1);
     const { connection, client } = await connected({ subscriptions });
     const closed = new Promise((resolve) => connection.onClose(resolve));
     client.close();
     await closed;
     let left = 0;
-    expect(connection.watch('one', () => (left += 1))).toBe(false);
-    expect([left, connection.channelsBut(''), connection.accountHasRoomFor('two')]).toEqual([1, 0, true]);
+    expect(connection.addSubscription('one', () => (left += 1))).toBe(false);
+    expect([left, connection.channelsBut(''), connection.accountHasCapacityFor('two')]).toEqual([1, 0, true]);
   });
 });

@@ -4,25 +4,25 @@ import type { BufferedOctets } from './buffered-octets.js';
 import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
 import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
 import { judgeFrame, newPace, nextPace, type Listener, type Pace, type Verdict } from './connection-rules.js';
-import type { SubscriptionPlaces } from './account-connection-quota.js';
+import type { SubscriptionQuota } from './account-connection-quota.js';
 import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './server-frame.js';
 
-/** How far a reader may be behind (contract, Realtime). */
+/** Unsent octets after which a slow reader is closed (contract, Realtime). */
 const MAX_BEHIND_OCTETS = 1024 * 1024;
 /** Fewer buffered octets are not counted: every frame is buffered for a moment, and a change of a session has fewer. */
 const MIN_COUNTED_OCTETS = 4 * 1024;
 /** Messages that wait while one is handled: five seconds of them at 20 a second, more than any handling takes. */
 const MAX_WAITING = 100;
-/** What may still come from one that was told that it ends, and may not have heard it; after that it is cut off. */
+/** Messages after the close frame, until the client answers it; after that many the connection is dropped. */
 const MAX_AFTER_END = 1_000;
-/** From connecting to being authenticated (contract, Realtime). */
+/** Time to authenticate (contract, Realtime). */
 const AUTH_WITHIN_MS = 5_000;
 /** Time for a peer that has not authenticated to answer the close frame. */
 const UNAUTHENTICATED_CLOSE_MS = 1_000;
-/** A ticket that came in time and is being looked up when the time is over gets so much more, and again. */
+/** Extension, repeated, while a ticket that was received before the deadline is being redeemed. */
 const AUTH_AGAIN_MS = 500;
 
-/** What is done with a message of one type. Must not reject. */
+/** Handles messages of one type. Must not reject. */
 export type FrameHandler = (frame: ClientFrame) => Promise<void>;
 
 export interface ConnectionOptions {
@@ -30,27 +30,27 @@ export interface ConnectionOptions {
   readonly clientAddress: string;
   /** A monotonic clock. */
   readonly nowMs: () => number;
-  /** Where nobody was known: told once, when somebody is, or when it has ended without. */
-  readonly onProven: () => void;
-  /** Whether the tenant of a ticket may have one more connection; where it may, this one is counted. */
-  readonly hasPlaceFor: (tenant: Tenant) => boolean;
+  /** For a connection without authentication: called once, when it has authenticated or closed. */
+  readonly onAuthenticatedOrClosed: () => void;
+  /** Counts the connection for the tenant of its ticket; false when the tenant has too many. */
+  readonly reserveConnection: (tenant: Tenant) => boolean;
   /** Counts the channels of connections with a key. */
-  readonly subscriptions: SubscriptionPlaces;
+  readonly subscriptions: SubscriptionQuota;
   /** Counts what the clients of this process have not read. */
   readonly buffered: BufferedOctets;
 }
 
 /**
- * One WebSocket. Its messages are handled one after the other, in the order they came, so that answers come in that order
- * too. All that it keeps is bounded: what waits to be handled, and what waits to be read by the other side.
+ * One WebSocket. Messages are handled one at a time in order of receipt, so responses keep that order. Its queues are
+ * bounded: messages to be handled, and octets that the client has not read.
  */
 export class RealtimeConnection {
-  /** How each channel that it listens to is left, by the channel's name. */
-  readonly #leave = new Map<string, () => void>();
+  /** The removal callback of each subscription, by channel name. */
+  readonly #removals = new Map<string, () => void>();
   readonly clientAddress: string;
-  /** When it was heard of last, and when it was asked for a sign of life that has not come. */
-  heardMs: number;
-  askedMs: number | null = null;
+  /** Time of the last receipt, and of the first ping without a response. */
+  lastReceivedMs: number;
+  pingedMs: number | null = null;
   nextPingMs = 0;
   #listener: Listener;
   #handlers: ReadonlyMap<string, FrameHandler> = new Map();
@@ -58,43 +58,51 @@ export class RealtimeConnection {
   #handling = false;
   #bad = 0;
   #pace: Pace;
-  /** Pings and pongs cost as much as messages, and have a pace of their own: they are no messages. */
+  /** Pings and pongs cost as much as messages; a rate limit of their own, since they are no messages. */
   #controlPace: Pace;
   #afterEnd = 0;
-  /** Whether it has left its channels, because the socket has closed. */
-  #hasLeft = false;
+  /** Whether its subscriptions were removed, because the socket has closed. */
+  #isClosed = false;
   #closeCode: number | null = null;
   readonly #nowMs: () => number;
-  #patience: NodeJS.Timeout | undefined;
-  #onProven: (() => void) | null = null;
-  readonly #hasPlaceFor: ConnectionOptions['hasPlaceFor'];
-  readonly #subscriptions: SubscriptionPlaces;
+  #closeTimer: NodeJS.Timeout | undefined;
+  #onAuthenticatedOrClosed: (() => void) | null = null;
+  readonly #reserveConnection: ConnectionOptions['reserveConnection'];
+  readonly #subscriptions: SubscriptionQuota;
   readonly #buffered: BufferedOctets;
   #countedOctets = 0;
   #isDropped = false;
 
   constructor(
     private readonly socket: WebSocket,
-    { listener, clientAddress, nowMs, onProven, hasPlaceFor, subscriptions, buffered }: ConnectionOptions,
+    {
+      listener,
+      clientAddress,
+      nowMs,
+      onAuthenticatedOrClosed,
+      reserveConnection,
+      subscriptions,
+      buffered,
+    }: ConnectionOptions,
   ) {
     this.#listener = listener;
-    this.#hasPlaceFor = hasPlaceFor;
+    this.#reserveConnection = reserveConnection;
     this.#subscriptions = subscriptions;
     this.#buffered = buffered;
     this.clientAddress = clientAddress;
     this.#nowMs = nowMs;
-    this.heardMs = nowMs();
-    this.#pace = newPace(this.heardMs);
-    this.#controlPace = newPace(this.heardMs);
-    socket.on('message', (data, isBinary) => this.hear(data, isBinary));
-    socket.on('ping', () => this.hearControl());
-    socket.on('pong', () => this.hearControl());
-    // What is wrong with the line, or with a frame, closes it; there is nobody to tell.
+    this.lastReceivedMs = nowMs();
+    this.#pace = newPace(this.lastReceivedMs);
+    this.#controlPace = newPace(this.lastReceivedMs);
+    socket.on('message', (data, isBinary) => this.receive(data, isBinary));
+    socket.on('ping', () => this.receiveControl());
+    socket.on('pong', () => this.receiveControl());
+    // Errors of the socket or of a frame close it; `close` handles that.
     socket.on('error', () => undefined);
     socket.once('close', () => this.count(0));
     if (listener.kind === 'nobody') {
-      this.#onProven = onProven;
-      this.#patience = setTimeout(() => this.losePatience(), AUTH_WITHIN_MS);
+      this.#onAuthenticatedOrClosed = onAuthenticatedOrClosed;
+      this.#closeTimer = setTimeout(() => this.closeUnauthenticated(), AUTH_WITHIN_MS);
     }
   }
 
@@ -102,81 +110,81 @@ export class RealtimeConnection {
     return this.#listener;
   }
 
-  /** Whether something can still be said. */
+  /** Whether frames can still be sent. */
   get open(): boolean {
     return this.#closeCode === null && this.socket.readyState === this.socket.OPEN;
   }
 
-  /** What is done with its messages, by their type; until this is called they wait. */
+  /** Sets the handlers by message type; messages are queued until then. */
   handleWith(handlers: ReadonlyMap<string, FrameHandler>): void {
     this.#handlers = handlers;
     this.handleNext();
   }
 
-  /** Hears the code that it ended with. */
-  onClose(hear: (code: number) => void): void {
+  /** Calls the listener with the code that the connection closed with. */
+  onClose(listener: (code: number) => void): void {
     this.socket.once('close', (code) => {
-      clearTimeout(this.#patience);
-      this.settle();
+      clearTimeout(this.#closeTimer);
+      this.reportAuthenticatedOrClosed();
       this.#waiting.length = 0;
-      this.#hasLeft = true;
-      for (const channel of [...this.#leave.keys()]) this.unwatch(channel);
-      hear(this.#closeCode ?? code);
+      this.#isClosed = true;
+      for (const channel of [...this.#removals.keys()]) this.removeSubscription(channel);
+      listener(this.#closeCode ?? code);
     });
   }
 
-  /** Channels that it listens to besides this one. */
+  /** Number of subscribed channels besides this one. */
   channelsBut(channel: string): number {
-    return this.#leave.size - Number(this.#leave.has(channel));
+    return this.#removals.size - Number(this.#removals.has(channel));
   }
 
-  /** Whether the account of its key may have one more subscription; one that is replaced takes no new place. */
-  accountHasRoomFor(channel: string): boolean {
+  /** Whether the account of its key may have one more subscription; a replaced subscription is not counted again. */
+  accountHasCapacityFor(channel: string): boolean {
     const { counted } = this;
-    return counted === null || this.#leave.has(channel) || this.#subscriptions.roomFor(counted);
+    return counted === null || this.#removals.has(channel) || this.#subscriptions.allows(counted);
   }
 
-  /** It listens to the channel now; what it was before on the same is over. False where it was nothing before. */
-  watch(channel: string, leave: () => void): boolean {
-    if (this.#hasLeft) {
-      // A subscribe that waited for something while the connection ended: nobody would leave the channel later.
-      leave();
+  /** Registers a subscription and removes an earlier one on the same channel. True if there was an earlier one. */
+  addSubscription(channel: string, remove: () => void): boolean {
+    if (this.#isClosed) {
+      // The connection closed while the subscribe was handled: remove the subscription now.
+      remove();
       return false;
     }
-    const again = this.unwatch(channel);
-    this.#leave.set(channel, leave);
-    if (this.counted !== null) this.#subscriptions.enter(this.counted);
-    return again;
+    const replaced = this.removeSubscription(channel);
+    this.#removals.set(channel, remove);
+    if (this.counted !== null) this.#subscriptions.add(this.counted);
+    return replaced;
   }
 
-  unwatch(channel: string): boolean {
-    const leave = this.#leave.get(channel);
-    if (leave === undefined) return false;
-    this.#leave.delete(channel);
-    leave();
-    if (this.counted !== null) this.#subscriptions.leave(this.counted);
+  removeSubscription(channel: string): boolean {
+    const remove = this.#removals.get(channel);
+    if (remove === undefined) return false;
+    this.#removals.delete(channel);
+    remove();
+    if (this.counted !== null) this.#subscriptions.remove(this.counted);
     return true;
   }
 
-  /** After a subscribe that came to nothing; who listened before is told that this is over. */
-  abandon(channel: string, didBefore: boolean): void {
-    this.unwatch(channel);
-    if (didBefore) this.send(unsubscribedFrame(null, channel));
+  /** Undoes a failed subscribe; sends `unsubscribed` when it had replaced a subscription. */
+  undoSubscribe(channel: string, replaced: boolean): void {
+    this.removeSubscription(channel);
+    if (replaced) this.send(unsubscribedFrame(null, channel));
   }
 
-  /** From now on it speaks for who has this ticket; false where its account has too many connections already. */
+  /** Authenticates the connection with a ticket; false when the account has too many connections. */
   admit(ticket: Extract<Listener, { kind: 'ticket' }>): boolean {
     // One that has ended while the ticket was looked up is not counted: nobody would count it out again.
-    if (!this.open || !this.#hasPlaceFor(ticket.tenant)) return false;
-    clearTimeout(this.#patience);
-    this.settle();
+    if (!this.open || !this.#reserveConnection(ticket.tenant)) return false;
+    clearTimeout(this.#closeTimer);
+    this.reportAuthenticatedOrClosed();
     this.count(0);
     this.#listener = ticket;
     this.#recount();
     return true;
   }
 
-  /** Who is too far behind to be told more is told nothing more. */
+  /** Sends a frame; closes the connection instead when the client reads too slowly. */
   send(frame: string | Buffer): void {
     if (!this.open) return;
     if (this.socket.bufferedAmount > MAX_BEHIND_OCTETS) this.close(CLOSE.tooSlow);
@@ -194,10 +202,10 @@ export class RealtimeConnection {
   close(code: CloseCode): void {
     if (this.#closeCode !== null) return;
     this.#closeCode = code;
-    clearTimeout(this.#patience);
+    clearTimeout(this.#closeTimer);
     this.#waiting.length = 0;
     this.socket.close(code, CLOSE_REASONS[code]);
-    if (this.#listener.kind === 'nobody') this.#patience = setTimeout(() => this.drop(), UNAUTHENTICATED_CLOSE_MS);
+    if (this.#listener.kind === 'nobody') this.#closeTimer = setTimeout(() => this.drop(), UNAUTHENTICATED_CLOSE_MS);
   }
 
   /** Closes it at once because of a connection limit: sends the close frame and does not wait for the answer. */
@@ -222,14 +230,14 @@ export class RealtimeConnection {
     if (this.open) this.socket.ping(undefined, undefined, ignore);
   }
 
-  /** Ends it without a word: the other side is not there to hear one. */
+  /** Terminates the socket without a close frame: the peer does not respond. */
   drop(): void {
     this.#isDropped = true;
     this.count(0);
     this.socket.terminate();
   }
 
-  /** Whose subscriptions its channels count to. The listener of a connection with a key never changes. */
+  /** The tenant that its channels count for. The listener of a connection with a key never changes. */
   private get counted(): Tenant | null {
     return this.#listener.kind === 'key' ? this.#listener.tenant : null;
   }
@@ -246,30 +254,30 @@ export class RealtimeConnection {
     this.#buffered.set(this, tenantOf(this.#listener), octets);
   }
 
-  private settle(): void {
-    this.#onProven?.();
-    this.#onProven = null;
+  private reportAuthenticatedOrClosed(): void {
+    this.#onAuthenticatedOrClosed?.();
+    this.#onAuthenticatedOrClosed = null;
   }
 
-  private noteLife(): void {
-    this.heardMs = this.#nowMs();
-    this.askedMs = null;
+  private recordReceipt(): void {
+    this.lastReceivedMs = this.#nowMs();
+    this.pingedMs = null;
   }
 
-  private losePatience(): void {
-    if (this.#handling) this.#patience = setTimeout(() => this.losePatience(), AUTH_AGAIN_MS);
+  private closeUnauthenticated(): void {
+    if (this.#handling) this.#closeTimer = setTimeout(() => this.closeUnauthenticated(), AUTH_AGAIN_MS);
     else this.close(CLOSE.noAuthInTime);
   }
 
-  private hearControl(): void {
-    this.noteLife();
+  private receiveControl(): void {
+    this.recordReceipt();
     if (this.isOver()) return;
-    const pace = nextPace(this.#controlPace, this.heardMs);
+    const pace = nextPace(this.#controlPace, this.lastReceivedMs);
     if (pace === null) this.close(CLOSE.tooMany);
     else this.#controlPace = pace;
   }
 
-  /** Whether what came does not count any more. Until the other side answers the close, what it sends is still read. */
+  /** Whether input is ignored because the connection is closing. Input is read until the peer answers the close. */
   private isOver(): boolean {
     if (this.open) return false;
     this.#afterEnd += 1;
@@ -277,10 +285,10 @@ export class RealtimeConnection {
     return true;
   }
 
-  private hear(data: RawData, isBinary: boolean): void {
-    this.noteLife();
+  private receive(data: RawData, isBinary: boolean): void {
+    this.recordReceipt();
     if (this.isOver()) return;
-    const pace = nextPace(this.#pace, this.heardMs);
+    const pace = nextPace(this.#pace, this.lastReceivedMs);
     if (pace === null || this.#waiting.length >= MAX_WAITING) {
       this.close(CLOSE.tooMany);
       return;
@@ -318,5 +326,5 @@ const tenantOf = (listener: Listener): string =>
 
 /** Octets go out as the text that they are. */
 const AS_TEXT = { binary: false };
-/** What cannot be written any more closes the connection, which is heard of. */
+/** A failed write closes the socket; `close` handles that. */
 const ignore = (): void => undefined;

@@ -1,7 +1,7 @@
-/** What the gateway is given besides its services. */
+/** Options of the gateway besides its services. */
 export class RealtimeOptions {
   constructor(
-    /** Hears what broke while a message was handled. Must not throw. */
+    /** Reports a failure while a message was handled. Must not throw. */
     readonly onError: (error: unknown) => void,
   ) {}
 }

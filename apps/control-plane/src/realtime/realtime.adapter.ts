@@ -6,13 +6,13 @@ import type { UpgradeHandler } from './upgrade.handler.js';
 /** A handler of the gateway, bound to its connection. */
 interface BoundHandler {
   readonly message: string;
-  /** Gives a promise. */
+  /** Returns a promise. */
   readonly callback: (frame: ClientFrame) => unknown;
 }
 
 /**
- * Nest's gateway on our connections. Nest's own adapter for `ws` upgrades before anybody was asked, drops what it cannot
- * read, lets answers overtake each other and sends without end to who does not read.
+ * Runs Nest's gateway on our connections. Nest's own adapter for `ws` upgrades without authorization, ignores
+ * unreadable frames, reorders responses and sends to slow readers without limit.
  */
 export class RealtimeAdapter implements WebSocketAdapter<UpgradeHandler, RealtimeConnection> {
   constructor(private readonly upgrades: UpgradeHandler) {}
@@ -21,12 +21,12 @@ export class RealtimeAdapter implements WebSocketAdapter<UpgradeHandler, Realtim
     return this.upgrades;
   }
 
-  bindClientConnect(upgrades: UpgradeHandler, hear: (connection: RealtimeConnection) => void): void {
-    upgrades.onConnection(hear);
+  bindClientConnect(upgrades: UpgradeHandler, listener: (connection: RealtimeConnection) => void): void {
+    upgrades.onConnection(listener);
   }
 
-  bindClientDisconnect(connection: RealtimeConnection, hear: (code: number) => void): void {
-    connection.onClose(hear);
+  bindClientDisconnect(connection: RealtimeConnection, listener: (code: number) => void): void {
+    connection.onClose(listener);
   }
 
   bindMessageHandlers(connection: RealtimeConnection, handlers: readonly BoundHandler[]): void {
@@ -39,7 +39,7 @@ export class RealtimeAdapter implements WebSocketAdapter<UpgradeHandler, Realtim
     connection.handleWith(new Map(handlers.map(handler)));
   }
 
-  /** The door is closed in its own step of the shutdown, long before. */
+  /** The upgrade handler is closed earlier, in its own step of the shutdown. */
   close(): void {
     return undefined;
   }

@@ -22,10 +22,13 @@ const TOO_MANY_CONNECTIONS: FrameError = {
   message: 'This account has too many connections open.',
 };
 const NO_SESSION: FrameError = { code: 'SESSION_NOT_FOUND', message: 'There is no session with this id.' };
-const AWAY: FrameError = { code: 'SERVICE_UNAVAILABLE', message: 'This cannot be answered at the moment: try again.' };
-const BROKEN: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
+const UNAVAILABLE: FrameError = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'This cannot be answered at the moment: try again.',
+};
+const INTERNAL: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
 
-/** What becomes of messages of clients (contract, Realtime). Each is answered before the next one is looked at. */
+/** Handles messages of clients (contract, Realtime). Each is answered before the next is handled. */
 @WebSocketGateway({ path: '/v1/realtime' })
 export class RealtimeGateway {
   constructor(
@@ -64,10 +67,11 @@ export class RealtimeGateway {
         return;
       }
       if (!connection.open) return;
-      // No await from here to the join, so that connections of one account cannot exceed its limit together.
+      // No await between the limit check and the registration, so that concurrent connections of one account cannot
+      // exceed its limit.
       const name = channelName(frame.channel);
-      const [others, accountHasRoom] = [connection.channelsBut(name), connection.accountHasRoomFor(name)];
-      const refused = judgeSubscribe(listener, frame.channel, { others, accountHasRoom });
+      const [others, accountHasCapacity] = [connection.channelsBut(name), connection.accountHasCapacityFor(name)];
+      const refused = judgeSubscribe(listener, frame.channel, { others, accountHasCapacity });
       if (refused?.kind === 'refuse') connection.refuse(frame.id, refused);
       else await this.join(connection, frame);
     });
@@ -76,7 +80,7 @@ export class RealtimeGateway {
   @SubscribeMessage('unsubscribe')
   unsubscribe(connection: RealtimeConnection, { id, channel }: FrameOf<'unsubscribe'>): void {
     const name = channelName(channel);
-    connection.unwatch(name);
+    connection.removeSubscription(name);
     connection.send(unsubscribedFrame(id, name));
   }
 
@@ -85,7 +89,7 @@ export class RealtimeGateway {
     connection.send(pongFrame(id));
   }
 
-  /** Counts a subscribe like a GET of what its snapshot shows. Null where it may go on. */
+  /** Counts a subscribe like a GET of its snapshot. Null when it is within the limits. */
   private async countSubscribe(listener: Listener, channel: Channel): Promise<FrameError | null> {
     if (listener.kind === 'nobody') return null;
     const { refusal } = await this.limits.countSubscribe(listener, channel.kind === 'session' ? channel.id : null);
@@ -101,13 +105,13 @@ export class RealtimeGateway {
       this.hub.subscribeAccount(connection, id, listener);
     } else if (channel.kind === 'session' && (listener.kind === 'ticket' || listener.kind === 'key')) {
       const view = listener.kind === 'ticket' ? 'reduced' : listener.view;
-      const wish = { tenant: listener.tenant, sessionId: channel.id, view } as const;
-      const there = await this.hub.subscribeSession(connection, id, wish);
-      if (!there) connection.refuse(id, { error: NO_SESSION, close: null });
+      const request = { tenant: listener.tenant, sessionId: channel.id, view } as const;
+      const found = await this.hub.subscribeSession(connection, id, request);
+      if (!found) connection.refuse(id, { error: NO_SESSION, close: null });
     }
   }
 
-  /** A failure is answered like anything else, and told to nobody but the log. */
+  /** Answers a failure with an error frame; unexpected failures are logged. */
   private async answering(
     connection: RealtimeConnection,
     { id }: ClientFrame,
@@ -116,9 +120,9 @@ export class RealtimeGateway {
     try {
       await work();
     } catch (error) {
-      const away = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
-      if (!away) this.options.onError(error);
-      connection.refuse(id, { error: away ? AWAY : BROKEN, close: null });
+      const unavailable = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
+      if (!unavailable) this.options.onError(error);
+      connection.refuse(id, { error: unavailable ? UNAVAILABLE : INTERNAL, close: null });
     }
   }
 }

@@ -16,57 +16,57 @@ import { withUpdates, type RenderedEvent, type EventLoader } from './rendered-ev
 import { renderingOf, type SessionView } from './session-view.js';
 import { ChannelSubscription } from './channel-subscription.js';
 
-/** Told events that wait to be read; while the database is away the oldest make room, and pending sessions are re-read. */
+/** Queued broadcast events; while the database is away the oldest are discarded, and polling covers their sessions. */
 const MAX_WAITING = 10_000;
-/** Events that are read together. */
+/** Events in one read at most. */
 const MAX_SET = 200;
 const RETRY_MS = 500;
-/** How often it is looked which sessions are to be read again. */
-const LOOK_INTERVAL_MS = 500;
+/** Interval of checks for sessions that are due for polling. */
+const POLL_INTERVAL_MS = 500;
 
 export interface RealtimeHubOptions {
   readonly eventBroadcast: EventBroadcast;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly sessions: Pick<SessionStore, 'find'>;
   readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
-  readonly reader: EventLoader;
+  readonly eventLoader: EventLoader;
   readonly sessionSubscriptions: SessionSubscriptions;
-  readonly look: MissedEventPoller;
+  readonly missedEvents: MissedEventPoller;
   readonly onError: (error: unknown) => void;
 }
 
 /** A session of a tenant, and the view in which it is shown. */
-export interface SessionWish {
+export interface SessionRequest {
   readonly tenant: Tenant;
   readonly sessionId: Uuid;
   readonly view: SessionView;
 }
 
 /**
- * Brings events to who listens. Who subscribes is entered first, then the row is read, then the snapshot said and what
- * came meanwhile: so nothing that races a subscribe is missed. Pending sessions are read again now and then, for what the
- * bus has lost.
+ * Sends events to subscribers. A subscription is registered first, then the row is read, then the snapshot and the
+ * events received meanwhile are sent, so no event during a subscribe is missed. Pending sessions are polled, for
+ * messages that the bus lost.
  */
 export class RealtimeHub {
   /** By `tenantKey`: the channel of an account carries the events of one mode, that of the subscriber's key. */
   readonly #accounts = new Map<string, Set<ChannelSubscription>>();
   readonly #waiting: BroadcastEvent[] = [];
-  #telling: Promise<void> | undefined;
+  #publishing: Promise<void> | undefined;
   #subscription: Subscription | undefined;
-  #looking: PollLoop | undefined;
+  #polling: PollLoop | undefined;
   #stopped = false;
 
   constructor(private readonly o: RealtimeHubOptions) {}
 
-  /** Settles once events will be heard. */
+  /** Resolves once events are received. */
   async start(): Promise<void> {
-    this.#subscription = this.o.eventBroadcast.onEvents((events) => this.hear(events));
-    this.#looking = new PollLoop({
-      everyMs: LOOK_INTERVAL_MS,
+    this.#subscription = this.o.eventBroadcast.onEvents((events) => this.receiveEvents(events));
+    this.#polling = new PollLoop({
+      everyMs: POLL_INTERVAL_MS,
       work: async () => {
-        const { endings, more } = await this.o.look.look();
+        const { endings, more } = await this.o.missedEvents.pollSessions();
         if (endings.length > 0)
-          for (const each of await this.o.reader.read(endings)) this.o.sessionSubscriptions.tell(each);
+          for (const each of await this.o.eventLoader.read(endings)) this.o.sessionSubscriptions.publishToSession(each);
         return more;
       },
       onError: this.o.onError,
@@ -77,31 +77,31 @@ export class RealtimeHub {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#subscription?.close();
-    await Promise.all([this.#looking?.stop(), this.#telling]);
+    await Promise.all([this.#polling?.stop(), this.#publishing]);
   }
 
   /**
-   * False when the tenant has no such session; rejects when it cannot be read. Nothing is listened to then, and
-   * who listened to it before is told so.
+   * False when the tenant has no such session; rejects when it cannot be read. In both cases there is no subscription,
+   * and a replaced one is ended with `unsubscribed`.
    */
-  async subscribeSession(connection: RealtimeConnection, id: FrameId, wish: SessionWish): Promise<boolean> {
+  async subscribeSession(connection: RealtimeConnection, id: FrameId, request: SessionRequest): Promise<boolean> {
     const { sessions, sessionSubscriptions, renderer, clock } = this.o;
-    const { tenant, sessionId, view } = wish;
+    const { tenant, sessionId, view } = request;
     const channel = channelName({ kind: 'session', id: sessionId });
     const subscription = new ChannelSubscription(connection, view);
-    sessionSubscriptions.enter(sessionId, subscription);
-    const again = connection.watch(channel, () => sessionSubscriptions.leave(sessionId, subscription));
+    sessionSubscriptions.add(sessionId, subscription);
+    const replaced = connection.addSubscription(channel, () => sessionSubscriptions.remove(sessionId, subscription));
     try {
       const session = await sessions.find(tenant, sessionId);
       if (session === null) {
-        connection.abandon(channel, again);
+        connection.undoSubscribe(channel, replaced);
         return false;
       }
       if (session.status === 'pending') sessionSubscriptions.noteRead(session, clock.nowMs());
-      subscription.join(subscribedFrame(id, channel, renderer[renderingOf(view)](session)), session.status);
+      subscription.sendSnapshot(subscribedFrame(id, channel, renderer[renderingOf(view)](session)), session.status);
       return true;
     } catch (error) {
-      connection.abandon(channel, again);
+      connection.undoSubscribe(channel, replaced);
       throw error;
     }
   }
@@ -109,39 +109,39 @@ export class RealtimeHub {
   subscribeAccount(
     connection: RealtimeConnection,
     id: FrameId,
-    { tenant, view }: Pick<SessionWish, 'tenant' | 'view'>,
+    { tenant, view }: Pick<SessionRequest, 'tenant' | 'view'>,
   ): void {
     const channel = channelName({ kind: 'account', id: tenant.accountId });
     const key = tenantKey(tenant);
     const subscription = new ChannelSubscription(connection, view);
     const subscriptions = this.#accounts.get(key) ?? new Set();
     this.#accounts.set(key, subscriptions.add(subscription));
-    connection.watch(channel, () => {
+    connection.addSubscription(channel, () => {
       subscriptions.delete(subscription);
       if (subscriptions.size === 0 && this.#accounts.get(key) === subscriptions) this.#accounts.delete(key);
     });
-    subscription.join(subscribedFrame(id, channel, 'null'), null);
+    subscription.sendSnapshot(subscribedFrame(id, channel, 'null'), null);
   }
 
-  private hear(events: readonly BroadcastEvent[]): void {
-    const heard = events.filter(
+  private receiveEvents(events: readonly BroadcastEvent[]): void {
+    const subscribed = events.filter(
       (event) =>
         modesOf(event).some((mode) => this.#accounts.has(tenantKey({ accountId: event.accountId, mode }))) ||
         (event.sessionId !== null && this.o.sessionSubscriptions.has(event.sessionId)),
     );
-    if (heard.length === 0 || this.#stopped) return;
-    this.#waiting.push(...withUpdates(heard));
+    if (subscribed.length === 0 || this.#stopped) return;
+    this.#waiting.push(...withUpdates(subscribed));
     if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(0, this.#waiting.length - MAX_WAITING);
-    this.#telling ??= this.tellAll().finally(() => {
-      this.#telling = undefined;
+    this.#publishing ??= this.publishQueuedEvents().finally(() => {
+      this.#publishing = undefined;
     });
   }
 
-  /** In the order they were told. */
-  private async tellAll(): Promise<void> {
+  /** Publishes the queued events in order of receipt. */
+  private async publishQueuedEvents(): Promise<void> {
     while (this.#waiting.length > 0 && !this.#stopped) {
       const events = this.#waiting.splice(0, MAX_SET);
-      const read = await this.o.reader.read(events).catch((error: unknown) => {
+      const read = await this.o.eventLoader.read(events).catch((error: unknown) => {
         this.o.onError(error);
         return null;
       });
@@ -149,17 +149,17 @@ export class RealtimeHub {
         this.#waiting.unshift(...events);
         await sleep(RETRY_MS);
       } else {
-        for (const renderedEvent of read) this.tell(renderedEvent);
+        for (const renderedEvent of read) this.publishEvent(renderedEvent);
       }
     }
   }
 
-  private tell(renderedEvent: RenderedEvent): void {
-    this.o.sessionSubscriptions.tell(renderedEvent);
+  private publishEvent(renderedEvent: RenderedEvent): void {
+    this.o.sessionSubscriptions.publishToSession(renderedEvent);
     const { tenant, onAccount } = renderedEvent;
-    for (const subscription of this.#accounts.get(tenantKey(tenant)) ?? []) subscription.tell(onAccount);
+    for (const subscription of this.#accounts.get(tenantKey(tenant)) ?? []) subscription.deliver(onAccount);
   }
 }
 
-/** The modes that an event may have: both where its message does not say. */
+/** The possible modes of an event: both when its message lacks the mode. */
 const modesOf = ({ test }: BroadcastEvent): readonly Mode[] => (test === null ? MODES : [modeOf(test)]);

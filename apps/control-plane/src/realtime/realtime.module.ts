@@ -20,19 +20,19 @@ export interface RealtimeModuleOptions {
   readonly failures: FailureLog;
 }
 
-/** The live channel. Its door is opened by `Realtime`, since it stands in the HTTP server. */
+/** The realtime module. `Realtime` attaches its upgrade handler to the HTTP server. */
 @Module({})
 export class RealtimeModule {
   static over({ settings, stores, failures }: RealtimeModuleOptions): DynamicModule {
     const tickets = new TicketStore(stores.database, stores.keys);
     const service = new TicketService(stores.sessions, tickets, realtimeUrl(settings.publicBaseUrl));
     const sessionSubscriptions = new SessionSubscriptions();
-    const look = new MissedEventPoller({ ...stores, sessionSubscriptions });
-    const onError = failures.about('telling live channels');
-    const reader = new EventLoader({ ...stores, onError });
-    const hub = new RealtimeHub({ ...stores, reader, sessionSubscriptions, look, onError });
-    const board = new BindStatusFeed({ ...stores, onError: failures.about('telling of binds') });
-    const options = new RealtimeOptions(failures.about('a message on a live channel'));
+    const missedEvents = new MissedEventPoller({ ...stores, sessionSubscriptions });
+    const onError = failures.about('publishing realtime events');
+    const eventLoader = new EventLoader({ ...stores, onError });
+    const hub = new RealtimeHub({ ...stores, eventLoader, sessionSubscriptions, missedEvents, onError });
+    const bindStatusFeed = new BindStatusFeed({ ...stores, onError: failures.about('polling bind status') });
+    const options = new RealtimeOptions(failures.about('handling a realtime message'));
     return {
       module: RealtimeModule,
       controllers: [TicketsController],
@@ -41,7 +41,7 @@ export class RealtimeModule {
         { provide: TicketStore, useValue: tickets },
         { provide: TicketService, useValue: service },
         { provide: RealtimeHub, useValue: hub },
-        { provide: BindStatusFeed, useValue: board },
+        { provide: BindStatusFeed, useValue: bindStatusFeed },
         { provide: Limits, useValue: new Limits(stores.limiter) },
         { provide: RealtimeOptions, useValue: options },
       ],

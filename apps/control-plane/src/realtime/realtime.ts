@@ -13,7 +13,7 @@ import { UpgradeHandler } from './upgrade.handler.js';
 import { RealtimeHub } from './realtime.hub.js';
 import { TicketStore } from './ticket.store.js';
 
-/** Codes of RFC 6455, 7.4.1 and ours; any other is the client's choice, which must not become a series of its own. */
+/** Codes of RFC 6455, 7.4.1 and ours; the client chooses any other, which must not create a metric series. */
 const KNOWN_CODES: ReadonlySet<number> = new Set([
   ...Object.values(CLOSE),
   1000,
@@ -28,7 +28,7 @@ const KNOWN_CODES: ReadonlySet<number> = new Set([
 const codeLabel = (code: number): string => (KNOWN_CODES.has(code) ? String(code) : 'other');
 
 const PURGE_INTERVAL_MS = 60_000;
-/** Tickets in one statement at most; while a purge is full the next one follows at once. */
+/** Tickets in one statement at most; a full purge is followed by the next at once. */
 const MAX_PURGED = 1_000;
 
 export interface RealtimeParts {
@@ -43,16 +43,16 @@ export interface RealtimeParts {
   readonly newRequestId: () => string;
 }
 
-/** The live channel of one process, from its first connection to its last. */
+/** Lifecycle of the WebSockets of one process. */
 export class Realtime {
   private constructor(
     private readonly app: NestFastifyApplication,
     private readonly upgrades: UpgradeHandler,
-    private readonly keyWatch: KeyRevocationPoller,
+    private readonly keyRevocations: KeyRevocationPoller,
     private readonly purge: PollLoop,
   ) {}
 
-  /** Before the application listens. Settles once events will be heard. */
+  /** Call before the application listens. Resolves once events are received. */
   static async start(parts: RealtimeParts): Promise<Realtime> {
     const { app, stores, metrics, failures } = parts;
     const upgrades = new UpgradeHandler({
@@ -61,35 +61,35 @@ export class Realtime {
       log: failures,
       onClosed: (code) => metrics.realtimeClosed.inc({ code: codeLabel(code) }),
     });
-    metrics.watch('realtime_connections', 'WebSockets that are open.', () => upgrades.connections.size);
+    metrics.watch('realtime_connections', 'Open WebSockets.', () => upgrades.connections.size);
     app.useWebSocketAdapter(new RealtimeAdapter(upgrades));
     const { connections } = upgrades;
-    const keyWatch = new KeyRevocationPoller({
+    const keyRevocations = new KeyRevocationPoller({
       directory: stores.accounts,
       adminKeys: stores.adminKeys,
       connections,
-      onError: failures.about('asking for revoked keys'),
+      onError: failures.about('polling revoked keys'),
     });
     const tickets = app.get(TicketStore);
     const purge = new PollLoop({
       everyMs: PURGE_INTERVAL_MS,
       work: async () => (await tickets.purge(MAX_PURGED)) >= MAX_PURGED,
-      onError: failures.about('forgetting tickets'),
+      onError: failures.about('purging realtime tickets'),
     });
     await app.get(RealtimeHub).start();
     upgrades.attach(app.getHttpServer());
-    return new Realtime(app, upgrades, keyWatch, purge);
+    return new Realtime(app, upgrades, keyRevocations, purge);
   }
 
-  /** Sends everybody away: before the server closes, which waits for its connections. */
+  /** Closes all connections. Call before closing the server, which waits for its connections. */
   close(): Promise<void> {
     return this.upgrades.close();
   }
 
-  /** When nobody listens any more. */
+  /** Call after all connections have closed. */
   async stop(): Promise<void> {
     await Promise.all([
-      this.keyWatch.stop(),
+      this.keyRevocations.stop(),
       this.purge.stop(),
       this.app.get(RealtimeHub).stop(),
       this.app.get(BindStatusFeed).stop(),

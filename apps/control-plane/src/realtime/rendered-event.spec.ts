@@ -5,7 +5,7 @@ import type { BroadcastEvent } from '../events/event-broadcast.js';
 import { RenderedEvent, EventLoader } from './rendered-event.js';
 import type { SessionView } from './session-view.js';
 
-const told: BroadcastEvent & { readonly sessionId: string } = {
+const broadcast: BroadcastEvent & { readonly sessionId: string } = {
   id: '018f3c1e-6b00-7000-8000-000000000001',
   type: 'verification.completed',
   sessionId: '018f3c1e-6b00-7000-8000-000000000002',
@@ -14,7 +14,7 @@ const told: BroadcastEvent & { readonly sessionId: string } = {
   at: '2026-11-21T12:00:00.000Z',
 };
 
-/** Tidings whose data says the view it is of, and the views that were asked for. */
+/** A rendered event whose data names its view, and the views that were rendered. */
 function renderedEventOf(
   event: BroadcastEvent,
   dataIn = (view: SessionView): string | null => `{"view":"${view}"}`,
@@ -27,31 +27,31 @@ function renderedEventOf(
   return { renderedEvent, rendered };
 }
 
-describe('an event that many listen to', () => {
-  it('is rendered once for the account, and the same octets go to each', () => {
-    const { renderedEvent, rendered } = renderedEventOf(told);
+describe('an event with many subscribers', () => {
+  it('is rendered once for the account, and the same octets are sent to all', () => {
+    const { renderedEvent, rendered } = renderedEventOf(broadcast);
     const first = renderedEvent.onAccount.inView('full');
     for (let listener = 0; listener < 100; listener += 1) expect(renderedEvent.onAccount.inView('full')).toBe(first);
     expect(rendered).toEqual(['full']);
     expect(String(first)).toContain('"channel":"account:acct_');
   });
 
-  it('is rendered anew for listeners of the account that see less', () => {
-    const { renderedEvent } = renderedEventOf(told);
+  it('is rendered again for subscribers of the account with a smaller view', () => {
+    const { renderedEvent } = renderedEventOf(broadcast);
     expect(String(renderedEvent.onAccount.inView('full'))).toContain('"view":"full"');
     expect(String(renderedEvent.onAccount.inView('reduced_key'))).toContain('"view":"reduced_key"');
   });
 
   it('is rendered once for each view of its session', () => {
-    const { renderedEvent, rendered } = renderedEventOf(told);
+    const { renderedEvent, rendered } = renderedEventOf(broadcast);
     for (const view of ['full', 'reduced', 'full', 'reduced'] as const) {
       expect(String(renderedEvent.inView(view))).toContain(`"data":{"view":"${view}"}`);
     }
     expect(rendered).toEqual(['full', 'reduced']);
   });
 
-  it('is not tried again where it gave nothing', () => {
-    const { renderedEvent, rendered } = renderedEventOf(told, () => null);
+  it('is not rendered again when rendering returned null', () => {
+    const { renderedEvent, rendered } = renderedEventOf(broadcast, () => null);
     for (let listener = 0; listener < 3; listener += 1) {
       expect(renderedEvent.inView('reduced')).toBeNull();
       expect(renderedEvent.onAccount.inView('full')).toBeNull();
@@ -59,8 +59,8 @@ describe('an event that many listen to', () => {
     expect(rendered).toEqual(['reduced', 'full']);
   });
 
-  it('tells nothing to sessions when it is of an account alone', () => {
-    const { renderedEvent, rendered } = renderedEventOf({ ...told, type: 'webhook.disabled', sessionId: null });
+  it('is not sent to sessions when it concerns the account alone', () => {
+    const { renderedEvent, rendered } = renderedEventOf({ ...broadcast, type: 'webhook.disabled', sessionId: null });
     expect(renderedEvent.inView('full')).toBeNull();
     expect(rendered).toEqual([]);
   });
@@ -71,8 +71,8 @@ const STRANGER = '018f3c1e-6b00-7000-8000-0000000000ff';
 const OTHER_SESSION = '018f3c1e-6b00-7000-8000-0000000000fe';
 
 const session = {
-  id: told.sessionId,
-  accountId: told.accountId,
+  id: broadcast.sessionId,
+  accountId: broadcast.accountId,
   test: false,
   status: 'approved',
   createdAt: new Date('2026-11-21T11:59:00.000Z'),
@@ -88,10 +88,10 @@ interface Rows {
   readonly events?: readonly StoredEvent[];
 }
 
-/** What is made of the messages where these rows are there, and how many statements it took. */
+/** The events that are rendered from the messages and these rows, and the number of statements. */
 async function loaded(
   messages: readonly BroadcastEvent[],
-  { sessions = [session], events = [rowOf(told)] }: Rows = {},
+  { sessions = [session], events = [rowOf(broadcast)] }: Rows = {},
 ) {
   let statements = 0;
   const byIds = <T extends { readonly id: string }>(rows: readonly T[], ids: readonly string[]): T[] => {
@@ -109,57 +109,57 @@ async function loaded(
     onError: () => undefined,
   });
   const read = await loader.read(messages);
-  return { events: read, told: read.map((each) => each.told), statements };
+  return { events: read, broadcast: read.map((each) => each.broadcast), statements };
 }
 
-const mismatch = { ...told, type: 'verification.sender_mismatch' } as const;
-const ofAccount = { ...told, type: 'webhook.disabled', sessionId: null } as const;
-const updated = { ...told, type: 'verification.updated' } as const;
+const mismatch = { ...broadcast, type: 'verification.sender_mismatch' } as const;
+const ofAccount = { ...broadcast, type: 'webhook.disabled', sessionId: null } as const;
+const updated = { ...broadcast, type: 'verification.updated' } as const;
 
 describe('a broadcast event', () => {
-  it('is read with one statement for all rows of events and one for all sessions', async () => {
-    const messages = Array.from({ length: 200 }, () => told);
-    expect(await loaded(messages)).toMatchObject({ told: messages, statements: 2 });
+  it('is loaded with one statement for all rows of events and one for all sessions', async () => {
+    const messages = Array.from({ length: 200 }, () => broadcast);
+    expect(await loaded(messages)).toMatchObject({ broadcast: messages, statements: 2 });
   });
 
   it('has the type, session, account, mode and time of its row, whatever the message says', async () => {
-    const message = { ...told, accountId: STRANGER, test: true, at: '2020-01-01T00:00:00.000Z' };
-    expect((await loaded([message])).told).toEqual([told]);
+    const message = { ...broadcast, accountId: STRANGER, test: true, at: '2020-01-01T00:00:00.000Z' };
+    expect((await loaded([message])).broadcast).toEqual([broadcast]);
     const own = { ...mismatch, accountId: STRANGER, test: true, at: '2020-01-01T00:00:00.000Z' };
     const { events } = await loaded([own], { events: [rowOf(mismatch)] });
-    expect(events.map((each) => [each.told, each.tenant])).toEqual([
-      [mismatch, { accountId: told.accountId, mode: 'live' }],
+    expect(events.map((each) => [each.broadcast, each.tenant])).toEqual([
+      [mismatch, { accountId: broadcast.accountId, mode: 'live' }],
     ]);
     expect(String(events[0]?.onAccount.inView('full'))).toContain('"data":{"of":"the row"}}');
   });
 
   it.each<[string, BroadcastEvent, Rows]>([
-    ['there is no row of it', told, { events: [] }],
-    ['its row has another type', { ...told, type: 'verification.denied' }, {}],
-    ['its row has another session', { ...told, sessionId: OTHER_SESSION }, {}],
+    ['it has no row', broadcast, { events: [] }],
+    ['its row has another type', { ...broadcast, type: 'verification.denied' }, {}],
+    ['its row has another session', { ...broadcast, sessionId: OTHER_SESSION }, {}],
     ['its row has a session and the message none', { ...mismatch, sessionId: null }, { events: [rowOf(mismatch)] }],
-    ['its session is gone', told, { sessions: [] }],
-    ['its session is of another account', told, { sessions: [{ ...session, accountId: STRANGER }] }],
-    ['its session is pending', told, { sessions: [{ ...session, status: 'pending' }] }],
-    ['its session ended otherwise', told, { sessions: [{ ...session, status: 'denied' }] }],
-  ])('is left out where %s', async (_what, message, rows) => {
-    expect((await loaded([message], rows)).told).toEqual([]);
+    ['its session does not exist', broadcast, { sessions: [] }],
+    ['its session is of another account', broadcast, { sessions: [{ ...session, accountId: STRANGER }] }],
+    ['its session is pending', broadcast, { sessions: [{ ...session, status: 'pending' }] }],
+    ['its session ended in another status', broadcast, { sessions: [{ ...session, status: 'denied' }] }],
+  ])('is left out when %s', async (_what, message, rows) => {
+    expect((await loaded([message], rows)).broadcast).toEqual([]);
   });
 
-  it('that has no row is of the account and mode of its session', async () => {
+  it('without a row has the account and mode of its session', async () => {
     const { events } = await loaded([{ ...updated, accountId: STRANGER, test: true }], { events: [] });
-    expect(events.map((each) => [each.told, each.tenant, each.ends])).toEqual([
-      [updated, { accountId: told.accountId, mode: 'live' }, null],
+    expect(events.map((each) => [each.broadcast, each.tenant, each.ends])).toEqual([
+      [updated, { accountId: broadcast.accountId, mode: 'live' }, null],
     ]);
   });
 
   it.each<[string, BroadcastEvent, Rows]>([
-    ['its session is not there', updated, { sessions: [], events: [] }],
+    ['its session does not exist', updated, { sessions: [], events: [] }],
     ['it has the id of a stored event', updated, {}],
     ['it is older than its session', { ...updated, at: '2026-11-21T11:57:59.999Z' }, { events: [] }],
-    ['it is of a time to come', { ...updated, at: '2026-11-21T12:01:05.001Z' }, { events: [] }],
-  ])('that has no row is left out where %s', async (_what, message, rows) => {
-    expect((await loaded([message], rows)).told).toEqual([]);
+    ['its time is in the future', { ...updated, at: '2026-11-21T12:01:05.001Z' }, { events: [] }],
+  ])('without a row is left out when %s', async (_what, message, rows) => {
+    expect((await loaded([message], rows)).broadcast).toEqual([]);
   });
 });
 
@@ -168,9 +168,9 @@ describe('the mode of an event', () => {
     (await loaded([message], rows)).events[0]?.tenant.mode;
 
   it.each([
-    ['an event that shows the session', told],
-    ['an event that does not', mismatch],
-  ])('is that of the session where an earlier release sent the message and wrote the row: %s', async (_name, event) => {
+    ['an event that shows the session', broadcast],
+    ['an event that does not show the session', mismatch],
+  ])('is that of the session when an earlier release sent the message and wrote the row: %s', async (_name, event) => {
     for (const [test, mode] of [
       [true, 'test'],
       [false, 'live'],
@@ -180,7 +180,7 @@ describe('the mode of an event', () => {
     }
   });
 
-  it('is that of the row where no session is read', async () => {
+  it('is that of the row when no session is read', async () => {
     for (const event of [mismatch, ofAccount]) {
       const rows = { sessions: [], events: [rowOf({ ...event, test: true })] };
       expect(await modeOf({ ...event, test: false }, rows)).toBe('test');

@@ -12,34 +12,34 @@ import type { Rendering } from './channel-subscription.js';
 
 export const ENDING_TYPES: readonly string[] = [...STATUS_BY_TERMINAL_EVENT.keys()];
 
-/** The key of a rendered frame: there is one for each kind of channel and view. */
+/** The key of a rendered frame: one for each kind of channel and view. */
 type Audience = `${'session' | 'account'} ${SessionView}`;
 
-/** An event with what it tells, rendered once for each channel and view, however many listen. */
+/** An event with its data, rendered once for each kind of channel and view. */
 export class RenderedEvent implements Rendering {
   readonly ends: SessionStatus | null;
-  /** The same on the account's channel. */
+  /** The same event on the account's channel. */
   readonly onAccount: Rendering;
   readonly #frames = new Map<Audience, Buffer | null>();
 
   constructor(
-    readonly told: BroadcastEvent,
+    readonly broadcast: BroadcastEvent,
     /** The tenant whose account channel carries the event. */
     readonly tenant: Tenant,
-    /** JSON text of a view; null where the view has no part in it. */
+    /** JSON text of a view; null when the view does not include the event. */
     private readonly dataIn: (view: SessionView) => string | null,
   ) {
-    this.ends = STATUS_BY_TERMINAL_EVENT.get(told.type) ?? null;
-    const account = { kind: 'account', id: told.accountId } as const;
+    this.ends = STATUS_BY_TERMINAL_EVENT.get(broadcast.type) ?? null;
+    const account = { kind: 'account', id: broadcast.accountId } as const;
     this.onAccount = { ends: null, inView: (view) => this.once('account', view, account) };
   }
 
   inView(view: SessionView): Buffer | null {
-    const { sessionId } = this.told;
+    const { sessionId } = this.broadcast;
     return sessionId === null ? null : this.once('session', view, { kind: 'session', id: sessionId });
   }
 
-  /** Rendering costs more than sending: no listener has it done again, not even where it gave nothing. */
+  /** Rendering costs more than sending, so frames are cached for all subscribers, null results included. */
   private once(kind: 'session' | 'account', view: SessionView, channel: Channel): Buffer | null {
     const audience: Audience = `${kind} ${view}`;
     const known = this.#frames.get(audience);
@@ -51,7 +51,7 @@ export class RenderedEvent implements Rendering {
   }
 
   private frame(channel: string, data: string): Buffer {
-    const { id, type, at } = this.told;
+    const { id, type, at } = this.broadcast;
     return eventFrame(channel, { id: renderId('evt', id), event: type, timestamp: at, data });
   }
 }
@@ -66,27 +66,27 @@ export interface EventLoaderOptions {
 }
 
 /**
- * Reads the rows of broadcast events, in sets. A message only says which rows to read: type, session, account, mode, time
- * and data come from the rows, and an event that the rows do not confirm is left out.
+ * Reads the rows of broadcast events, in sets. A message only names the rows to read: type, session, account, mode,
+ * time and data come from the rows, and an event that the rows do not confirm is left out.
  */
 export class EventLoader {
   constructor(private readonly o: EventLoaderOptions) {}
 
-  async read(told: readonly BroadcastEvent[]): Promise<RenderedEvent[]> {
+  async read(broadcasts: readonly BroadcastEvent[]): Promise<RenderedEvent[]> {
     const { database, clock, sessions, events } = this.o;
-    const ofSessions = told.flatMap(({ type, sessionId, test }) =>
+    const ofSessions = broadcasts.flatMap(({ type, sessionId, test }) =>
       sessionId !== null && (showsSession(type) || test === null) ? [sessionId] : [],
     );
     const [found, stored] = await Promise.all([
       sessions.findMany(database, [...new Set(ofSessions)]),
       events.findMany(
         database,
-        told.map(({ id }) => id),
+        broadcasts.map(({ id }) => id),
       ),
     ]);
     const byId = new Map<Uuid | null, Session>(found.map((session) => [session.id, session]));
     const nowMs = clock.nowMs();
-    return told.flatMap((event) => {
+    return broadcasts.flatMap((event) => {
       const [row, session] = [stored.get(event.id), byId.get(event.sessionId)];
       const confirmed =
         event.type === UPDATED ? updateOf(event, row, session, nowMs) : storedEventOf(event, row, session);
@@ -100,11 +100,11 @@ export class EventLoader {
       return session === undefined ? null : new RenderedEvent(event, tenant, (view) => this.render(session, view));
     }
     const data = row?.data ?? null;
-    // Subscribers with a ticket do not see these.
+    // Subscribers with a ticket do not receive these.
     return data === null ? null : new RenderedEvent(event, tenant, (view) => (view === 'reduced' ? null : data));
   }
 
-  /** Null for what cannot be rendered, for want of a key for instance: that must not keep the others from being told. */
+  /** Null when rendering fails, for want of a key for instance, so that one event does not block the others. */
   private render(session: Session, view: SessionView): string | null {
     try {
       return this.o.renderer[renderingOf(view)](session);
@@ -115,15 +115,15 @@ export class EventLoader {
   }
 }
 
-/** Of a row of events, or for `verification.updated` of the session's row. */
+/** From a row of events, or for `verification.updated` from the session's row. */
 type ConfirmedEvent = BroadcastEvent & { readonly test: boolean };
 
 /**
- * The event of a row; null where the message names another type or session than the row, or the session has not ended as
- * the event says. The session's mode takes precedence, because an older release writes rows without a mode.
+ * The event of a row; null where the message names another type or session than the row, or the session has not ended
+ * as the event says. The session's mode takes precedence, because an older release writes rows without a mode.
  */
-function storedEventOf(told: BroadcastEvent, row?: StoredEvent, session?: Session): ConfirmedEvent | null {
-  if (row === undefined || row.type !== told.type || row.sessionId !== told.sessionId) return null;
+function storedEventOf(broadcast: BroadcastEvent, row?: StoredEvent, session?: Session): ConfirmedEvent | null {
+  if (row === undefined || row.type !== broadcast.type || row.sessionId !== broadcast.sessionId) return null;
   if (session !== undefined && session.accountId !== row.accountId) return null;
   const ends = STATUS_BY_TERMINAL_EVENT.get(row.type);
   if (ends !== undefined && session?.status !== ends) return null;
@@ -132,8 +132,9 @@ function storedEventOf(told: BroadcastEvent, row?: StoredEvent, session?: Sessio
 }
 
 /**
- * An event without a row of its own, of the session's account and mode; null where there is no such session, the time is
- * not of its life, or the id is that of a stored event: receivers drop repeated ids, so the stored one would be lost.
+ * An event without a row of its own, with the session's account and mode; null when there is no such session, the time
+ * is outside its lifetime, or the id is that of a stored event: receivers drop repeated ids, so the stored one would be
+ * lost.
  */
 function updateOf(
   { id, at }: BroadcastEvent,
@@ -148,11 +149,11 @@ function updateOf(
 }
 
 /**
- * What is told with an event: of a receipt also that its session was updated, under an id that every control plane makes
- * out alike.
+ * The broadcast events, and after each receipt a `verification.updated` of its session, with an id that every control
+ * plane derives alike.
  */
-export function withUpdates(told: readonly BroadcastEvent[]): BroadcastEvent[] {
-  return told.flatMap((event) =>
+export function withUpdates(broadcasts: readonly BroadcastEvent[]): BroadcastEvent[] {
+  return broadcasts.flatMap((event) =>
     event.type === 'verification.otp_delivery'
       ? [event, { ...event, id: siblingOf(event.id), type: UPDATED }]
       : [event],

@@ -6,7 +6,7 @@ const INJECTED = '2026-11-21T12:00:00.000Z","type":"subscribed","id":"2","snapsh
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant(INJECTED));
 
 describe('a frame', () => {
-  it('of an event has its members and no other, whatever is in them', () => {
+  it('of an event has its members and no others, whatever their content', () => {
     fc.assert(
       fc.property(text, text, text, text, fc.json(), (channel, id, event, timestamp, data) => {
         const frame = String(eventFrame(channel, { id, event, timestamp, data }));
@@ -24,7 +24,7 @@ describe('a frame', () => {
     );
   });
 
-  it('of a snapshot has its members and no other, whatever is in them', () => {
+  it('of a snapshot has its members and no others, whatever their content', () => {
     fc.assert(
       fc.property(text, text, fc.json(), (id, channel, snapshot) => {
         expect(Object.entries(JSON.parse(subscribedFrame(id, channel, snapshot)) as object)).toEqual([

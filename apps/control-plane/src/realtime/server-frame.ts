@@ -3,7 +3,7 @@ import type { FrameId } from './client-frame.js';
 
 /*
  * Frames of the server (contract, Realtime), as JSON text. A snapshot and the data of an event are JSON text that this
- * process rendered, or that a row of events holds, and are inserted as they are: metadata keeps the order of its keys.
+ * process rendered, or that a row of events holds, and are inserted unchanged: metadata keeps the order of its keys.
  * Every other value is escaped.
  */
 
@@ -17,7 +17,7 @@ export const pongFrame = (id: FrameId): string => JSON.stringify({ type: 'pong',
 export const subscribedFrame = (id: FrameId, channel: string, snapshot: string): string =>
   `{"type":"subscribed","id":${JSON.stringify(id)},"channel":${JSON.stringify(channel)},"snapshot":${snapshot}}`;
 
-/** Without an id it was not asked for. */
+/** The id is null when the client did not request it. */
 export const unsubscribedFrame = (id: FrameId | null, channel: string): string =>
   JSON.stringify({ type: 'unsubscribed', ...(id === null ? {} : { id }), channel });
 
@@ -40,7 +40,7 @@ export interface EventFrame {
   readonly data: string;
 }
 
-/** Octets and not text: the same ones go to every connection that listens. */
+/** Octets instead of text: the same ones are sent to every subscriber. */
 export function eventFrame(channel: string, { id, event, timestamp, data }: EventFrame): Buffer {
   const head = JSON.stringify({ type: 'event', channel, id, event, timestamp });
   return Buffer.from(`${head.slice(0, -1)},"data":${data}}`);

@@ -5,12 +5,12 @@ import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js'
 import { TicketStore } from './ticket.store.js';
 import type { TicketAnswer } from './ticket.view.js';
 
-/** Gives tickets out for sessions that GET would show. */
+/** Issues tickets for sessions that GET would return. */
 export class TicketService {
   constructor(
     private readonly sessions: Pick<SessionStore, 'find'>,
     private readonly tickets: Pick<TicketStore, 'issue'>,
-    /** Where a ticket is used. */
+    /** The WebSocket URL. */
     private readonly url: string,
   ) {}
 
@@ -24,5 +24,5 @@ export class TicketService {
   }
 }
 
-/** `wss://…/v1/realtime` of the service's own address. */
+/** `wss://…/v1/realtime` at the service's base URL. */
 export const realtimeUrl = (publicBaseUrl: string): string => `${publicBaseUrl.replace(/^http/, 'ws')}/v1/realtime`;

@@ -2,9 +2,8 @@
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**
- * Writes new tickets and gives when each ends. Written twice, a ticket stays one. $1 keyed digests, $2 sessions and
- * $3 accounts, $6 whether of test keys, and $5 keys that asked for them in the same order, $4 seconds that they are good
- * for.
+ * Inserts new tickets and returns the expiry of each. Idempotent by digest. $1 keyed digests, $2 sessions, $3 accounts,
+ * $6 whether of test keys, and $5 issuing keys, all in the same order; $4 lifetime in seconds.
  */
 export const INSERT_TICKETS = `
   INSERT INTO realtime_tickets (digest, session_id, account_id, test, key_id, created_at, expires_at)
@@ -16,8 +15,8 @@ export const INSERT_TICKETS = `
   RETURNING encode(digest, 'hex') AS digest, expires_at AS "expiresAt"`;
 
 /**
- * Uses tickets up that are neither used nor over, and whose key has not been revoked, and gives what they are for. $1 keyed
- * digests. Locked in one order, so that two sets cannot wait for each other.
+ * Redeems unused, unexpired tickets whose key is not revoked, and returns their scopes. $1 keyed digests. Locks rows in
+ * digest order, so that two sets cannot deadlock.
  */
 export const REDEEM_TICKETS = `
   WITH locked AS MATERIALIZED (
@@ -29,7 +28,7 @@ export const REDEEM_TICKETS = `
   RETURNING encode(realtime_tickets.digest, 'hex') AS digest, session_id AS "sessionId",
     realtime_tickets.account_id AS "accountId", realtime_tickets.test, key_id AS "keyId"`;
 
-/** Forgets up to $1 tickets that are over since $2 seconds. */
+/** Deletes up to $1 tickets that expired more than $2 seconds ago. */
 export const PURGE_TICKETS = `
   DELETE FROM realtime_tickets WHERE digest = ANY (ARRAY(
     SELECT digest FROM realtime_tickets WHERE expires_at < clock_timestamp() - make_interval(secs => $2)

@@ -4,16 +4,16 @@ import type { Uuid } from '@countersign/ids';
 import { Batcher, type Executor } from '@countersign/postgres';
 import { INSERT_TICKETS, PURGE_TICKETS, REDEEM_TICKETS } from './ticket.sql.js';
 
-/** From being made to being used (contract, Realtime). */
+/** Lifetime of a ticket (contract, Realtime). */
 const TICKET_SECONDS = 60;
 const TICKET_OCTETS = 32;
 const TICKET = /^rtk_[A-Za-z0-9_-]{43}$/;
-/** A ticket that is over is kept for so long, for whoever looks into a complaint. */
+/** Retention of expired tickets, for the investigation of complaints. */
 const KEPT_SECONDS = 3_600;
 const MAX_BATCH = 64;
 const MAX_QUEUED = 4_096;
 
-/** What a ticket lets its holder see: one session, for as long as the key that asked for it is good. */
+/** Scope of a ticket: one session, while the issuing key is valid. */
 export interface TicketScope {
   readonly sessionId: Uuid;
   readonly tenant: Tenant;
@@ -21,21 +21,21 @@ export interface TicketScope {
 }
 
 export interface NewTicket {
-  /** Told once; only its keyed digest is kept. */
+  /** Returned once; only its keyed digest is stored. */
   readonly ticket: string;
   readonly expiresAt: Date;
 }
 
 type RedeemedRow = OwnedRow & Omit<TicketScope, 'tenant'> & { readonly digest: string };
 
-/** Of one ticket, under every version of the master key, the current one first: it was stored under one of them. */
+/** Digests of one ticket under every version of the master key, the current one first; one of them is stored. */
 type Digests = readonly [Buffer, ...Buffer[]];
 
 interface IssueCommand extends TicketScope {
   readonly digest: Buffer;
 }
 
-/** The one door to tickets: what lets a browser listen to one session, once, within a minute. */
+/** Issues and redeems tickets: a ticket authorizes a browser to subscribe to one session, once, within a minute. */
 export class TicketStore {
   private readonly issues: Batcher<IssueCommand, Date>;
   private readonly redeems: Batcher<Digests, TicketScope | null>;
@@ -55,7 +55,7 @@ export class TicketStore {
     this.redeems = new Batcher({ ...bounds, name: 'ticket.redeem', keysOf, run: (tickets) => this.redeemAll(tickets) });
   }
 
-  /** A new ticket for a session that is there. */
+  /** Issues a ticket for an existing session. */
   async issue(scope: TicketScope): Promise<NewTicket> {
     const ticket = `rtk_${randomBytes(TICKET_OCTETS).toString('base64url')}`;
     return {
@@ -65,14 +65,14 @@ export class TicketStore {
   }
 
   /**
-   * What a ticket is for, once; null for one that is used, over, of a key that was revoked, or no ticket at all: they are
-   * not told apart.
+   * The scope of a ticket, once; null without distinction for a used, expired or unknown ticket and for one whose key
+   * was revoked.
    */
   async redeem(ticket: string): Promise<TicketScope | null> {
     return TICKET.test(ticket) ? this.redeems.add(this.keys.digests('realtime-ticket', ticket)) : null;
   }
 
-  /** Forgets some of the old ones; as many as the limit means that more may be there. */
+  /** Deletes old tickets; a result equal to the limit means that more may remain. */
   async purge(limit: number): Promise<number> {
     return (await this.database.query(PURGE_TICKETS, [limit, KEPT_SECONDS])).length;
   }
@@ -93,7 +93,7 @@ export class TicketStore {
     const ends = new Map(rows.map(({ digest, expiresAt }) => [digest, expiresAt]));
     return commands.map(({ digest }) => {
       const expiresAt = ends.get(digest.toString('hex'));
-      if (expiresAt === undefined) throw new Error('a ticket was not written');
+      if (expiresAt === undefined) throw new Error('ticket could not be issued: no row was returned');
       return expiresAt;
     });
   }

@@ -18,10 +18,10 @@ export class TicketsController {
   @Operation({
     id: 'createRealtimeTicket',
     tag: 'Verifications',
-    summary: 'Let a browser listen to a session',
+    summary: 'Create a ticket for a session',
     description:
-      'A ticket for the WebSocket channel, for this session alone: good once and for 60 seconds, and as long as your key is. The browser connects to `url` and sends it as its first message; a key never reaches the page.',
-    answer: { status: 200, description: 'The ticket, told once.', type: TicketAnswer },
+      'A ticket for the WebSocket channel, for this session alone: valid once, within 60 seconds, while your key is valid. The browser connects to `url` and sends it as its first message; the page never gets a key.',
+    answer: { status: 200, description: 'The ticket, returned once.', type: TicketAnswer },
     errors: ['SESSION_NOT_FOUND'],
   })
   async issue(

@@ -12,18 +12,18 @@ import { UnauthenticatedConnections } from '../http/unauthenticated-connections.
 import { type Listener, MAX_CHANNELS } from './connection-rules.js';
 import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
 import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
-import { AccountConnectionQuota, SubscriptionPlaces } from './account-connection-quota.js';
+import { AccountConnectionQuota, SubscriptionQuota } from './account-connection-quota.js';
 import { BufferedOctets } from './buffered-octets.js';
 import { RealtimeConnection } from './realtime-connection.js';
 
-/** Clients come back within this time after a shutdown, not all at once. */
+/** Clients reconnect within this time after a shutdown, at random times. */
 const RECONNECT_WITHIN_MS = 5_000;
-/** What a goodbye may take. */
-const GOODBYE_MS = 2_000;
+/** Time for clients to answer the close frame. */
+const CLOSE_WAIT_MS = 2_000;
 
 /**
- * Subscriptions of the keys of one account and mode: as many as the process takes connections, and at least those of two
- * full connections.
+ * Subscription limit of the keys of one account and mode: the connection limit of the process, and at least the
+ * channels of two full connections.
  */
 const subscriptionsOf = (maxConnections: number): number => Math.max(maxConnections, 2 * MAX_CHANNELS);
 
@@ -34,59 +34,59 @@ const WEBSOCKETS = {
   noServer: true,
   /** Contract, Realtime: a frame has 16 KiB. */
   maxPayload: 16 * 1024,
-  /** A frame that comes octet by octet, or a message of tiny fragments, would be kept as so many objects. */
+  /** Frames sent octet by octet, and messages of tiny fragments, would be buffered as that many objects. */
   maxFragments: 1_024,
   maxBufferedChunks: 1_024,
   perMessageDeflate: false,
-  /** A flood of pings without a reader for the pongs ends the connection. */
+  /** A client that sends pings without reading the pongs is closed. */
   maxPendingAutoPongs: 16,
-  /** For a peer that does not answer a close, or that reads so slowly that it hears of it late. */
+  /** Wait for the answer to a close frame, also from a slow reader, in ms. */
   closeTimeout: 15_000,
   handleProtocols: (): string => SUBPROTOCOL,
 } as const;
 
 export interface UpgradeHandlerOptions {
-  readonly authorizer: Pick<RequestAuthorizer, 'judgeUpgrade'>;
+  readonly authorizer: Pick<RequestAuthorizer, 'authorizeUpgrade'>;
   readonly limits: Pick<Limits, 'ofAddress'>;
   readonly publicBaseUrl: string;
-  /** Of every response. */
+  /** Headers of every response. */
   readonly securityHeaders: Readonly<Record<string, string>>;
-  /** Of this process, at a time. */
+  /** Limit of this process. */
   readonly maxConnections: number;
   readonly newRequestId: () => string;
   readonly log: ErrorLog;
-  /** Told of every connection that has ended, with its code. */
+  /** Called for every connection that has closed, with its code. */
   readonly onClosed: (code: number) => void;
 }
 
 /**
- * Where WebSockets come in: each upgrade is judged like any request, before it is one. Refusals are answers of the HTTP
- * API; what is let in is a connection, and is counted until it ends.
+ * Handles WebSocket upgrades: each is authorized like any request before the handshake. Refusals are responses of the
+ * HTTP API; an admitted upgrade becomes a connection, which is counted until it closes.
  */
 export class UpgradeHandler {
   readonly connections = new Set<RealtimeConnection>();
   readonly #webSockets = new WebSocketServer(WEBSOCKETS);
   readonly #heartbeats = new Heartbeats(this.connections, nowMs);
-  /** What the answers to upgrades that are under way say beside the handshake. */
+  /** Further headers of the responses to pending upgrades. */
   readonly #headers = new WeakMap<IncomingMessage, readonly string[]>();
-  #hear: (connection: RealtimeConnection) => void = () => undefined;
+  #handleConnection: (connection: RealtimeConnection) => void = () => undefined;
   readonly #unauthenticated = new UnauthenticatedConnections<RealtimeConnection>(UNAUTHENTICATED);
-  readonly #places: AccountConnectionQuota;
-  readonly #subscriptions: SubscriptionPlaces;
+  readonly #connectionQuota: AccountConnectionQuota;
+  readonly #subscriptions: SubscriptionQuota;
   readonly #buffered = new BufferedOctets();
   #closed = false;
 
   constructor(private readonly o: UpgradeHandlerOptions) {
-    this.#places = new AccountConnectionQuota(o.maxConnections);
-    this.#subscriptions = new SubscriptionPlaces(subscriptionsOf(o.maxConnections));
+    this.#connectionQuota = new AccountConnectionQuota(o.maxConnections);
+    this.#subscriptions = new SubscriptionQuota(subscriptionsOf(o.maxConnections));
     this.#webSockets.on('headers', (headers, request) => headers.push(...(this.#headers.get(request) ?? [])));
   }
 
-  onConnection(hear: (connection: RealtimeConnection) => void): void {
-    this.#hear = hear;
+  onConnection(handleConnection: (connection: RealtimeConnection) => void): void {
+    this.#handleConnection = handleConnection;
   }
 
-  /** Takes the upgrades of a server, all of them. */
+  /** Handles all upgrades of a server. */
   attach(server: Pick<Server, 'on'>): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => undefined);
@@ -95,24 +95,24 @@ export class UpgradeHandler {
     this.#heartbeats.start();
   }
 
-  /** Lets nobody in any more, and says goodbye to all; settles when they have gone. */
+  /** Refuses new connections and closes all open ones; resolves when they have closed. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#heartbeats.stop();
     for (const connection of this.connections) connection.dismiss(Math.round(Math.random() * RECONNECT_WITHIN_MS));
-    await this.emptied(GOODBYE_MS);
+    await this.waitUntilEmpty(CLOSE_WAIT_MS);
     for (const connection of this.connections) connection.drop();
-    await this.emptied(GOODBYE_MS);
+    await this.waitUntilEmpty(CLOSE_WAIT_MS);
   }
 
-  private async emptied(withinMs: number): Promise<void> {
+  private async waitUntilEmpty(withinMs: number): Promise<void> {
     const untilMs = nowMs() + withinMs;
     while (this.connections.size > 0 && nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   private async admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const id = this.o.newRequestId();
-    const verdict = this.applyLimits(await this.judge(request, id));
+    const verdict = this.applyLimits(await this.authorize(request, id));
     if (verdict.refused !== null) {
       await this.refuse(socket, verdict, id);
       return;
@@ -129,12 +129,12 @@ export class UpgradeHandler {
       request,
       Object.entries(fixed).map(([name, value]) => `${name}: ${value}`),
     );
-    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => this.welcome(webSocket, verdict));
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => this.openConnection(webSocket, verdict));
   }
 
-  private async judge(request: IncomingMessage, id: string): Promise<UpgradeVerdict> {
+  private async authorize(request: IncomingMessage, id: string): Promise<UpgradeVerdict> {
     try {
-      return await this.o.authorizer.judgeUpgrade(request, judgeHandshake(request));
+      return await this.o.authorizer.authorizeUpgrade(request, judgeHandshake(request));
     } catch (error) {
       const refused = refusedBy(error);
       if (ERRORS[refused.refusal.code].status >= 500) {
@@ -151,49 +151,52 @@ export class UpgradeHandler {
 
   private refuseOverLimit({ caller }: AdmittedUpgrade): RefusedRequest | null {
     const { size } = this.connections;
-    if (this.#closed || !(this.#places.roomBeside(size) || this.evictUnauthenticated())) return BUSY;
+    if (this.#closed || !(this.#connectionQuota.hasCapacity(size) || this.evictUnauthenticated())) return BUSY;
     if (caller === null || caller.kind === 'admin') return null;
-    return this.#places.roomFor(caller.tenant, size) ? null : TOO_MANY_OF_ACCOUNT;
+    return this.#connectionQuota.allows(caller.tenant, size) ? null : TOO_MANY_OF_ACCOUNT;
   }
 
-  /** Frees a connection at the limit of all connections, by closing one that has not authenticated. False when there is none. */
+  /** Frees a connection at the total limit by closing one that has not authenticated. False when there is none. */
   private evictUnauthenticated(): boolean {
     const evicted = this.#unauthenticated.evict();
     evicted?.evict();
     return evicted !== null;
   }
 
-  /** Counts a connection for the tenant of its ticket, which is not known at the upgrade. False when the tenant has too many. */
-  private hasPlaceFor(tenant: Tenant): boolean {
-    // The connection itself is among those that are open.
-    if (!this.#places.roomFor(tenant, this.connections.size - 1)) return false;
-    this.#places.enter(tenant);
+  /**
+   * Counts a connection for the tenant of its ticket, which is not known at the upgrade. False when the tenant has too
+   * many.
+   */
+  private reserveConnection(tenant: Tenant): boolean {
+    // The open connections include this one.
+    if (!this.#connectionQuota.allows(tenant, this.connections.size - 1)) return false;
+    this.#connectionQuota.add(tenant);
     return true;
   }
 
-  private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigests }: AdmittedUpgrade): void {
+  private openConnection(webSocket: WebSocket, { caller, clientAddress, keyDigests }: AdmittedUpgrade): void {
     const listener = listenerOf(caller, keyDigests);
-    if (caller !== null && caller.kind !== 'admin') this.#places.enter(caller.tenant);
+    if (caller !== null && caller.kind !== 'admin') this.#connectionQuota.add(caller.tenant);
     const connection: RealtimeConnection = new RealtimeConnection(webSocket, {
       listener,
       clientAddress,
       nowMs,
-      onProven: () => this.#unauthenticated.remove(connection),
-      hasPlaceFor: (tenant) => this.hasPlaceFor(tenant),
+      onAuthenticatedOrClosed: () => this.#unauthenticated.remove(connection),
+      reserveConnection: (tenant) => this.reserveConnection(tenant),
       subscriptions: this.#subscriptions,
       buffered: this.#buffered,
     });
-    // Those that came back together after a restart are not pinged together.
+    // Spreads the pings of clients that reconnected together after a restart.
     connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);
     this.connections.add(connection);
     if (caller === null) this.#unauthenticated.add(clientAddress, connection)?.evict();
     connection.onClose((code) => {
       this.connections.delete(connection);
       const { listener: last } = connection;
-      if (last.kind === 'key' || last.kind === 'ticket') this.#places.leave(last.tenant);
+      if (last.kind === 'key' || last.kind === 'ticket') this.#connectionQuota.remove(last.tenant);
       this.o.onClosed(code);
     });
-    this.#hear(connection);
+    this.#handleConnection(connection);
     if (this.#closed) connection.dismiss(0);
   }
 

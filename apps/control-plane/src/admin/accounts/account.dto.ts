@@ -68,7 +68,7 @@ export class AccountDraft {
 
   @ApiPropertyOptional({
     oneOf: [{ type: 'string' }, { type: 'number', minimum: 0 }, { type: 'null' }],
-    description: 'What codes may cost in a day (UTC), as a decimal text or a number; null for no cap.',
+    description: 'Daily spend limit of codes (UTC), as a decimal text or a number; null for no cap.',
     example: '250.00',
   })
   @Satisfies(

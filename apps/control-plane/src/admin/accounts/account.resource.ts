@@ -29,7 +29,7 @@ export class AccountResource implements AdminResource<Account, Answer> {
     private readonly prices: CodePrices,
   ) {}
 
-  /** With the view of the engineer's role. */
+  /** The accounts with the view of the engineer's role. */
   seenBy(by: Engineer): AdminResource<Account, Answer> {
     return maskedFor(by, this, withoutTokens);
   }
@@ -45,7 +45,7 @@ export class AccountResource implements AdminResource<Account, Answer> {
   async update(tx: Executor, account: Account, change: AccountChange): Reply {
     if (!(await this.mayCap(tx, change))) return NO_PRICE;
     return succeed({
-      row: await this.accounts.updateAccount(tx, { ...account, ...usedAgain(change), ...stored(change) }),
+      row: await this.accounts.updateAccount(tx, { ...account, ...enabledAgain(change), ...stored(change) }),
     });
   }
 
@@ -57,14 +57,14 @@ export class AccountResource implements AdminResource<Account, Answer> {
 
 const NO_PRICE = refuse('VALIDATION_ERROR', {
   field: 'otpDailySpendCapUsd',
-  message: 'A spend cap needs a price of sms_otp for "*" that is in force: make one first.',
+  message: 'A spend cap needs a price of sms_otp for "*" that is in force: create one first.',
 });
 
-/** A default URL that is set, to the same one too, is used again. */
-const usedAgain = ({ defaultWebhookUrl }: Plain<AccountChange>): Partial<Account> =>
+/** Setting the default URL, even to the same one, enables it again. */
+const enabledAgain = ({ defaultWebhookUrl }: Plain<AccountChange>): Partial<Account> =>
   defaultWebhookUrl === undefined ? {} : { defaultWebhookDisabledAt: null, defaultWebhookDisabledReason: null };
 
-/** What was sent as it is stored: a URL as a parser writes it, so that what is stored is what is called. */
+/** Converts a body to stored fields: URLs in normalized form, so that the stored URL is the one that is called. */
 function stored(change: Plain<AccountChange>): Partial<Account> {
   const { otpDailySpendCapUsd: cap, defaultWebhookUrl, testWebhookUrl, ...rest } = change;
   return {

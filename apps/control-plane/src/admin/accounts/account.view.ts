@@ -17,7 +17,7 @@ export const ACCOUNT_FIELDS = {
     { format: 'uri', maxLength: 2048 },
     {
       description:
-        'Receives events of live sessions that name no webhook of their own. Public https. Roles that may not see people’s data see `***` in place of the values of its query.',
+        'Receives events of live sessions without a webhook of their own. Public https. For roles that may not see people’s data the values of its query are `***`.',
       example: 'https://acme.example/webhooks',
     },
   ),
@@ -25,14 +25,14 @@ export const ACCOUNT_FIELDS = {
     { format: 'uri', maxLength: 2048 },
     {
       description:
-        'Receives events of test sessions that name no webhook of their own, signed with the test secret. Public https. Test events never go to `defaultWebhookUrl`.',
+        'Receives events of test sessions without a webhook of their own, signed with the test secret. Public https. Test events never go to `defaultWebhookUrl`.',
       example: 'https://staging.acme.example/webhooks',
     },
   ),
   webhookEvents: {
     type: 'array',
     items: { type: 'string', enum: [...SESSION_EVENT_TYPES] },
-    description: 'What the account is told of. `verification.completed` it always is, named here or not.',
+    description: 'The events that the account receives. `verification.completed` is always included.',
     example: ['verification.expired'],
   },
   otpCountries: {
@@ -46,7 +46,7 @@ export const ACCOUNT_FIELDS = {
     { pattern: USD_PATTERN },
     {
       description:
-        'What codes may cost in a day (UTC); null for no cap. A cap needs a price of `sms_otp` for `*` in force: a code without a price cannot be counted.',
+        'Daily spend limit of codes (UTC); null for no cap. A cap needs a price of `sms_otp` for `*` in force: a code without a price cannot be counted.',
       example: '250.00',
     },
   ),
@@ -54,7 +54,7 @@ export const ACCOUNT_FIELDS = {
     type: 'integer',
     minimum: 0,
     maximum: MAX_CODES,
-    description: 'Codes in a day (UTC) at most. 1,000 unless set.',
+    description: 'Daily limit of codes (UTC). Default 1,000.',
     example: 1_000,
   },
   otpUnconvertedFloor: {
@@ -62,17 +62,17 @@ export const ACCOUNT_FIELDS = {
     minimum: 0,
     maximum: MAX_CODES,
     description:
-      'Codes in an hour that may stay unconverted before approvals earn credits; half of it in one country. 50 unless set.',
+      'Codes in an hour that may stay unconverted before approvals earn credits; half of it in one country. Default 50.',
     example: 50,
   },
   defaultWebhookDisabledAt: {
     type: 'string',
     format: 'date-time',
     description:
-      'Since when the default URL is no longer used, for nothing but failure came of it in five days. Only then. Setting `defaultWebhookUrl`, to the same URL too, uses it again.',
+      'When the default URL was disabled because every attempt of five days failed; otherwise absent. Setting `defaultWebhookUrl`, even to the same URL, enables it again.',
     example: '2023-11-14T22:13:20.007Z',
   },
-  defaultWebhookDisabledReason: { type: 'string', description: 'Why, for people. Only when it is no longer used.' },
+  defaultWebhookDisabledReason: { type: 'string', description: 'The reason, for people. Only while it is disabled.' },
   active: { type: 'boolean', description: 'When false its keys are refused, within 5 s.', example: true },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
@@ -116,7 +116,7 @@ export class AccountAnswer {
   @ApiPropertyOptional({
     type: 'string',
     pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
-    description: 'Signs webhooks of live sessions. Shown once, when the account is made.',
+    description: 'Signs webhooks of live sessions. Shown once, when the account is created.',
   })
   readonly webhookSecret?: string;
 
@@ -124,7 +124,7 @@ export class AccountAnswer {
     type: 'string',
     pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
     description:
-      'Signs webhooks of test sessions. Shown once, when the account is made; a test key can rotate it to get another.',
+      'Signs webhooks of test sessions. Shown once, when the account is created; rotation with a test key returns another.',
   })
   readonly testWebhookSecret?: string;
 }
@@ -151,7 +151,7 @@ export function accountView(account: Account): Plain<AccountAnswer> {
   };
 }
 
-/** The same with the values of the queries of its URLs masked. */
+/** The account with the query values of its URLs masked. */
 export function withoutTokens(account: Plain<AccountAnswer>): Plain<AccountAnswer> {
   const { defaultWebhookUrl, testWebhookUrl } = account;
   const masked = (url: string | null): string | null => (url === null ? null : maskUrlsIn(url));

@@ -28,7 +28,7 @@ export class AccountsController {
 
   @Creates(ACCOUNT, AccountAnswer, {
     description:
-      'All but the name has a default: no webhook, no cap, active. The webhook secrets, live and test, are in this answer and in no other.',
+      'Every field except the name has a default: no webhook, no cap, active. The webhook secrets, live and test, are in this response only.',
     errors: ['INVALID_WEBHOOK_URL'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AccountDraft): Promise<Plain<AccountAnswer>> {

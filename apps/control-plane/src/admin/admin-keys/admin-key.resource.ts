@@ -37,7 +37,7 @@ export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
   /** Replaces the text of the key; the old text is refused within the same time as a revoked key. */
   async rotate(tx: Executor, adminKey: AdminKey): Reply {
     if (adminKey.revokedAt !== null) {
-      return refuse('CONFLICT', { message: 'This admin key is revoked, and is not brought back: make a new one.' });
+      return refuse('CONFLICT', { message: 'This admin key is revoked and cannot be restored: create a new one.' });
     }
     const { key, ...row } = await this.adminKeys.rotate(tx, adminKey);
     return succeed({ row, once: { key } });

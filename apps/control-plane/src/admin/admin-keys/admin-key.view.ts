@@ -19,7 +19,7 @@ export const ADMIN_KEY_FIELDS = {
     type: 'string',
     enum: [...ADMIN_ROLES],
     description:
-      '`viewer` reads all but people’s data; `support` reads that too; `operator` also changes binds, systems, numbers, routes, destinations and queues; `owner` may do everything.',
+      '`viewer` reads everything except people’s data; `support` reads that too; `operator` also changes binds, systems, numbers, routes, destinations and queues; `owner` may do everything.',
     example: 'operator',
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
@@ -42,12 +42,12 @@ export class AdminKeyAnswer {
   @ApiProperty(
     nullable(
       { format: 'date-time' },
-      { description: 'Some seconds behind; null until it is used.', example: '2026-01-31T12:00:00.000Z' },
+      { description: 'A few seconds behind; null before its first use.', example: '2026-01-31T12:00:00.000Z' },
     ),
   )
   readonly lastUsedAt!: string | null;
 
-  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is good.', example: null }))
+  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is valid.', example: null }))
   readonly revokedAt!: string | null;
 
   @ApiPropertyOptional(TEXT.key)

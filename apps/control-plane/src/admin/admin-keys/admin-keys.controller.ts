@@ -27,7 +27,7 @@ export class AdminKeysController {
   }
 
   @Creates(KEY, AdminKeyAnswer, {
-    description: 'It works at once. The key itself is in this answer and in no other.',
+    description: 'It works at once. The key itself is in this response only.',
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AdminKeyDraft): Promise<Plain<AdminKeyAnswer>> {
@@ -49,7 +49,7 @@ export class AdminKeysController {
   }
 
   @Acts(KEY, { name: 'rotate', summary: 'Rotate' }, AdminKeyAnswer, {
-    description: 'The new key is in this answer and in no other. The old one ends everywhere within 5 s; the id stays.',
+    description: 'The new key is in this response only. The old one ends everywhere within 5 s; the id is unchanged.',
     errors: ['CONFLICT'],
   })
   async rotate(
@@ -62,7 +62,7 @@ export class AdminKeysController {
   }
 
   @Acts(KEY, { name: 'revoke', summary: 'Revoke' }, AdminKeyAnswer, {
-    description: 'It ends everywhere within 5 s, open WebSockets included, for good. A second call changes nothing.',
+    description: 'It ends everywhere within 5 s, open WebSockets included, permanently. A second call changes nothing.',
   })
   async revoke(
     @ByEngineer() by: Engineer,

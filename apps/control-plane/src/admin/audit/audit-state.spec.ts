@@ -5,7 +5,7 @@ import { parseState } from './audit-state.js';
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 describe('a state of an audit entry', () => {
-  it('is what was written', () => {
+  it('is the stored value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 20 }), (value) => {
         const text = JSON.stringify({ value });
@@ -15,11 +15,11 @@ describe('a state of an audit entry', () => {
     for (const text of [null, 'null']) expect(parseState(text)).toBeNull();
   });
 
-  it.each(['[]', '[1]', '"x"', '1', 'true'])('is an object, unlike %s', (text) => {
+  it.each(['[]', '[1]', '"x"', '1', 'true'])('must be an object, unlike %s', (text) => {
     expect(parseState(text)).toEqual({ unreadable: 'JSON that is not an object' });
   });
 
-  it('may have 64 levels and no more', () => {
+  it('may have at most 64 levels', () => {
     expect(JSON.stringify(parseState(`{"a":${nested(63)}}`))).toBe(`{"a":${nested(63)}}`);
     for (const levels of [65, 6_000, 1_000_000]) {
       expect(parseState(nested(levels))).toEqual({ unreadable: 'JSON of more than 64 levels' });
@@ -27,7 +27,7 @@ describe('a state of an audit entry', () => {
     }
   });
 
-  it('has the levels of its brackets, not of those in strings', () => {
+  it('counts brackets, except in strings', () => {
     const value = { '[[': ['"', '\\', '\\"[', '['.repeat(100), { '{"{': '{'.repeat(100) }] };
     expect(parseState(JSON.stringify(value))).toEqual(value);
     expect(parseState(`["\\\\", ${nested(64)}]`)).toEqual({ unreadable: 'JSON of more than 64 levels' });

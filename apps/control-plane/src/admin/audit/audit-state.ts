@@ -1,14 +1,14 @@
-/** States that this service writes have fewer than 10 levels. A reader's stack holds some thousand. */
+/** States of this service have fewer than 10 levels. A reader's stack holds some thousand. */
 const MAX_LEVELS = 64;
 const STRINGS = /"(?:[^"\\]|\\.)*"/g;
 const BRACKETS = /[[\]{}]/g;
 
 /**
- * A state of an audit entry, from the JSON text of its column. The daemons' role may append entries of its own, so one
- * that is no object, or nested more deeply than can be masked and rendered, comes back as `{ unreadable }`: no entry may
- * hide the page it is on.
+ * Parses a state of an audit entry from the JSON text of its column. The daemons' database role may append entries of
+ * its own, so a state that is no object, or nested too deeply for masking and rendering, becomes `{ unreadable }`: no
+ * entry may make its page unreadable.
  *
- * @param text JSON, as PostgreSQL has checked it
+ * @param text JSON that PostgreSQL has validated
  */
 export function parseState(text: string | null): unknown {
   if (text === null) return null;

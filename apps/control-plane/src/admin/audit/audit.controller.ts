@@ -19,7 +19,7 @@ export class AuditController {
 
   @ListsOnly(AUDIT, AuditList, {
     description:
-      'Changes through this API, before and after; reads of people’s data (`read`) and of texts (`reveal`). The entry of a list has the id `list`, its filter with the phone masked, and the count, first and last id of its page.',
+      'Changes through this API, with the states before and after; reads of people’s data (`read`) and of texts (`reveal`). The entry of a list read has the id `list`, its filter with the phone masked, and the count, first and last id of its page.',
   })
   async list(@ByEngineer() { role }: Engineer, @Query(QueryPipe) query: AuditQuery): Promise<Plain<AuditList>> {
     const table = AUDIT_ENTRIES.where({ resource: query.resource, resource_id: query.resourceId });

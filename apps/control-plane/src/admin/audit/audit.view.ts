@@ -33,26 +33,26 @@ export class AuditAnswer {
   })
   readonly action!: string;
 
-  @ApiProperty({ type: 'string', description: 'The kind of thing, as its path spells it.', example: 'brands' })
+  @ApiProperty({ type: 'string', description: 'The kind of resource, spelled as in its path.', example: 'brands' })
   readonly resource!: string;
 
   @ApiProperty({
     type: 'string',
-    description: '`list` for a page that was read.',
+    description: '`list` for a read of a page.',
     example: 'brd_01HF7YAT000000000000000001',
   })
   readonly resourceId!: string;
 
-  @ApiProperty(state('The thing as it was; null when it was made.'))
+  @ApiProperty(state('The resource before the change; null for a create.'))
   readonly before!: unknown;
 
-  @ApiProperty(state('The thing as it was afterwards; null when it was deleted.'))
+  @ApiProperty(state('The resource after the change; null for a delete.'))
   readonly after!: unknown;
 
   @ApiProperty(
     nullable(
       { pattern: '^req_' },
-      { description: 'The X-Request-Id of the answer to the change.', example: 'req_0a1b2c3d4e5f' },
+      { description: 'The X-Request-Id of the response to the change.', example: 'req_0a1b2c3d4e5f' },
     ),
   )
   readonly requestId!: string | null;
@@ -74,7 +74,7 @@ export function auditView({ id, at, before, after, ...rest }: AuditEntry): Plain
   };
 }
 
-/** The same without people's data. */
+/** The entry without people's data. */
 export const withoutPeople = (entry: Plain<AuditAnswer>): Plain<AuditAnswer> => ({
   ...entry,
   before: maskPeopleIn(entry.before),

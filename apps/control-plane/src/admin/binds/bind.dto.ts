@@ -27,7 +27,7 @@ import { BIND_FIELDS, BIND_RANGES, MAX_NAME_CHARACTERS, MAX_STATUSES } from './b
 import { hostsFault, isHost, isPort, MAX_HOSTS } from './hosts.js';
 import { tlsFault } from './tls.js';
 
-/** A whole number in its range; may be left out. */
+/** An optional whole number in its range. */
 const Ranged =
   (field: keyof typeof BIND_RANGES): PropertyDecorator =>
   (target, property) => {
@@ -37,7 +37,7 @@ const Ranged =
     Optional()(target, property);
   };
 
-/** One of those words; may be left out. */
+/** An optional field with one of the given values. */
 const OneOf = (field: keyof typeof BIND_FIELDS, words: readonly string[]): PropertyDecorator => {
   return (target, property) => {
     ApiPropertyOptional(BIND_FIELDS[field])(target, property);
@@ -46,14 +46,14 @@ const OneOf = (field: keyof typeof BIND_FIELDS, words: readonly string[]): Prope
   };
 };
 
-/** It must be there where none of the others is. */
+/** Required when all the others are absent. */
 const UnlessOneOf = (...others: readonly string[]): PropertyDecorator =>
   ValidateIf(
     (body: object, value: unknown) =>
       value !== undefined || others.every((other) => Reflect.get(body, other) === undefined),
   );
 
-/** The body of POST /v1/admin/binds. Whether hosts are told in one way only is asked afterwards. */
+/** The body of POST /v1/admin/binds. The resource then checks that hosts are given in one form only. */
 export class BindDraft {
   @ApiPropertyOptional(BIND_FIELDS.name)
   @Satisfies(isLine(MAX_NAME_CHARACTERS), `name must be one line of 1 to ${MAX_NAME_CHARACTERS} characters.`)
@@ -165,5 +165,5 @@ export class BindDraft {
   enabled?: boolean;
 }
 
-/** The body of PATCH /v1/admin/binds/{id}. `hosts` and `tls` replace all that was there. */
+/** The body of PATCH /v1/admin/binds/{id}. `hosts` and `tls` replace the stored ones. */
 export class BindChange extends ChangeOf(BindDraft) {}

@@ -16,8 +16,8 @@ import { tlsOf } from './tls.js';
 type Answer = Plain<BindAnswer>;
 type Reply = Promise<Outcome<Written<BindRecord, Answer>>>;
 
-/** Room for the number that tells it from others of the same system and host. */
-const MADE_UP_NAME_CHARACTERS = MAX_NAME_CHARACTERS - 8;
+/** Reserves characters for the number that distinguishes it from others of the same system and host. */
+const GENERATED_NAME_CHARACTERS = MAX_NAME_CHARACTERS - 8;
 
 @Injectable()
 export class BindResource implements AdminResource<BindRecord, Answer> {
@@ -36,10 +36,13 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     private readonly bus: PubSub,
   ) {}
 
-  /** Gateways look at once, and else within 2 s. */
+  /** Gateways read the change at once; without this message, within 2 s. */
   readonly committed = (): void => this.bus.publish('binds');
 
-  /** The settings, and two values that an engineer's calls change: the generation (reconnects) and the learned sender format. */
+  /**
+   * The settings, and two values that an engineer's calls change: the generation (reconnects) and the learned sender
+   * format.
+   */
   readonly audited = (bind: BindRecord): object => ({
     ...bindSettings(bind),
     generation: bind.generation,
@@ -54,9 +57,9 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     });
     if (refusal !== null) return { ok: false, refusal };
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
-    const told = hostsTold(body);
-    if (!told.ok) return told;
-    const hosts = told.value ?? [];
+    const sentHosts = hostsOfBody(body);
+    if (!sentHosts.ok) return sentHosts;
+    const hosts = sentHosts.value ?? [];
     const name = sentName ?? (await this.nameFor(tx, systemId, hosts));
     const draft = { ...stored(rest), name, carrier: carrier ?? name, hosts, systemId, password };
     return succeed({ row: { ...(await this.carriers.createBind(tx, draft)), slots: [] }, hidden: ['password'] });
@@ -64,9 +67,9 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
 
   async update(tx: Executor, by: Engineer, bind: BindRecord, change: BindChange): Reply {
     const { hosts: _hosts, host: _host, port: _port, password, ...rest } = change;
-    const told = hostsTold(change);
-    if (!told.ok) return told;
-    const changed = { ...bind, ...stored(rest), hosts: told.value ?? bind.hosts };
+    const sentHosts = hostsOfBody(change);
+    if (!sentHosts.ok) return sentHosts;
+    const changed = { ...bind, ...stored(rest), hosts: sentHosts.value ?? bind.hosts };
     const refusal = trustRefusal(by, { sent: change, stored: bind, wanted: changed });
     if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
@@ -83,7 +86,7 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     return this.write(tx, { ...bind, enabled: true });
   }
 
-  /** Gateways never cut a link that can be drained: to be disabled is to be drained, by whichever name. */
+  /** Implements disable and drain: gateways drain a link whenever possible before they close it. */
   disable(tx: Executor, bind: BindRecord): Reply {
     return this.write(tx, { ...bind, enabled: false });
   }
@@ -97,24 +100,25 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
   }
 
   private nameFor(tx: Executor, systemId: string, [first]: readonly BindHost[]): Promise<string> {
-    const made = `${systemId.trim()}@${first?.host ?? ''}`.slice(0, MADE_UP_NAME_CHARACTERS);
+    const made = `${systemId.trim()}@${first?.host ?? ''}`.slice(0, GENERATED_NAME_CHARACTERS);
     return this.carriers.freeBindName(tx, made);
   }
 }
 
-/** The hosts of a body, in whichever way it tells them; undefined when it says nothing of them. */
-function hostsTold({ hosts, host, port }: Plain<BindChange>): Outcome<readonly BindHost[] | undefined> {
+/** The hosts of a body, from `hosts` or from `host` and `port`; undefined when it has none. */
+function hostsOfBody({ hosts, host, port }: Plain<BindChange>): Outcome<readonly BindHost[] | undefined> {
   if (host === undefined && port === undefined) return succeed(hosts === undefined ? undefined : hostsOf(hosts));
-  if (hosts !== undefined) return misplaced(host === undefined ? 'port' : 'host', 'is told by hosts already');
-  if (host === undefined) return misplaced('host', 'is missing: a port has a host');
-  if (port === undefined) return misplaced('port', 'is missing: a host has a port');
+  if (hosts !== undefined)
+    return misplaced(host === undefined ? 'port' : 'host', 'must be omitted when hosts is given');
+  if (host === undefined) return misplaced('host', 'is required with port');
+  if (port === undefined) return misplaced('port', 'is required with host');
   return succeed([{ host, port }]);
 }
 
 const misplaced = (field: string, what: string): ReturnType<typeof refuse> =>
   refuse('VALIDATION_ERROR', { message: `${field} ${what}.`, field });
 
-/** What was sent as it is stored. */
+/** Converts a body to stored fields. */
 function stored({
   tls,
   window,

@@ -14,7 +14,7 @@ import { MAX_CERTIFICATE_CHARACTERS } from './tls.js';
 export const MAX_NAME_CHARACTERS = 100;
 export const MAX_STATUSES = 64;
 
-/** Whole numbers, from and to. */
+/** Inclusive ranges of whole numbers. */
 export const BIND_RANGES = {
   connections: [1, 32],
   window: [1, 1_000],
@@ -51,13 +51,13 @@ export class BindTlsAnswer {
   @ApiPropertyOptional({
     type: 'string',
     maxLength: MAX_CERTIFICATE_CHARACTERS,
-    description: 'PEM, one or several: who may have signed the carrier’s certificate, in place of the usual ones.',
+    description: 'One or several PEM certificates that replace the default authorities for the carrier’s certificate.',
   })
   readonly caCertificate?: string;
 
   @ApiPropertyOptional({
     type: 'string',
-    description: 'The name that the certificate must carry, where it is not the host.',
+    description: 'The name that the certificate must contain, if it is not the host.',
     example: 'smpp.north.example',
   })
   readonly serverName?: string;
@@ -70,45 +70,49 @@ export const BIND_FIELDS = {
     isArray: true,
     minItems: 1,
     maxItems: MAX_HOSTS,
-    description: 'Tried in turn; each connection begins with another one.',
+    description: 'Tried in turn; each connection begins with a different one.',
     example: [{ host: 'smsc.north.example', port: 2775 }],
   },
-  host: { ...HOST_FIELDS.host, description: 'With `port` it may stand in place of `hosts`, for one alone.' },
+  host: { ...HOST_FIELDS.host, description: 'With `port`, replaces `hosts` for a single host.' },
   port: HOST_FIELDS.port,
   tls: { type: BindTlsAnswer, default: { enabled: false }, example: { enabled: false } },
   systemType: { type: 'string', pattern: asciiPattern(0, 12), default: '', example: '' },
   bindType: { type: 'string', enum: [...BIND_TYPES], default: 'transceiver' },
   interfaceVersion: { type: 'string', enum: [...INTERFACE_VERSIONS], default: '3.4' },
   addressRange: { type: 'string', pattern: asciiPattern(0, 40), default: '', example: '' },
-  connections: whole('connections', { default: 1, description: 'Held at a time, spread over hosts and gateways.' }),
-  window: whole('window', { default: 10, description: 'Requests of each connection that may be unanswered.' }),
+  connections: whole('connections', {
+    default: 1,
+    description: 'Number of connections, spread over hosts and gateways.',
+  }),
+  window: whole('window', { default: 10, description: 'Maximum unanswered requests per connection.' }),
   submitPerSecond: whole('submitPerSecond', {
     default: 50,
-    description: 'Codes a second over all connections; fewer for a while when the carrier throttles.',
+    description: 'Codes a second over all connections; temporarily fewer when the carrier throttles.',
   }),
-  enquireLinkSeconds: whole('enquireLinkSeconds', { default: 30, description: 'Of silence, before it is asked.' }),
+  enquireLinkSeconds: whole('enquireLinkSeconds', { default: 30, description: 'Silence before an enquire_link.' }),
   responseTimeoutSeconds: whole('responseTimeoutSeconds', {
     default: 10,
-    description: 'How long the carrier may take to answer a request.',
+    description: 'Time for the carrier to answer a request.',
   }),
   defaultAlphabet: {
     type: 'string',
     enum: [...LINK_ALPHABETS],
     default: 'gsm',
-    description: 'What `data_coding` 0 means to this carrier.',
+    description: 'The meaning of `data_coding` 0 for this carrier.',
   },
   messageIdBase: {
     type: 'string',
     enum: [...MESSAGE_ID_BASES],
     default: 'as-is',
-    description: 'How its receipts spell the message ids of its responses: `hex-to-dec` when these are hexadecimal.',
+    description:
+      'The spelling of message ids in its receipts relative to its responses: `hex-to-dec` when the responses are hexadecimal.',
   },
   temporaryStatuses: {
     type: 'array',
     items: SMPP_FIELDS.status,
     maxItems: MAX_STATUSES,
     default: [8, 20, 88],
-    description: 'Command statuses after which a code is tried again.',
+    description: 'Command statuses after which a code is retried.',
     example: [8, 20, 88],
   },
   retryableMoStatus: {
@@ -117,12 +121,15 @@ export const BIND_FIELDS = {
     description: 'The command status that makes this carrier send an MO again later.',
   },
   senderFormat: SENDER_FIELDS.senderFormat,
-  enabled: { type: 'boolean', default: true, description: 'Whether its connections are wanted.' },
+  enabled: { type: 'boolean', default: true, description: 'Whether its connections are to be established.' },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
 export class BindConnectionAnswer extends ConnectionNumbers {
   @ApiProperty(
-    nullable({}, { description: 'Host and port where it is, or was last.', example: 'smsc.north.example:2775' }),
+    nullable(
+      {},
+      { description: 'Host and port of the current or last connection.', example: 'smsc.north.example:2775' },
+    ),
   )
   readonly host!: string | null;
 
@@ -133,11 +140,11 @@ export class BindConnectionAnswer extends ConnectionNumbers {
   readonly state!: string;
 
   @ApiProperty(
-    nullable({ format: 'date-time' }, { description: 'Since when it is so.', example: '2026-01-31T12:00:00.000Z' }),
+    nullable({ format: 'date-time' }, { description: 'Start of this state.', example: '2026-01-31T12:00:00.000Z' }),
   )
   readonly since!: string | null;
 
-  @ApiProperty({ ...RATE_FIELD, description: 'MO and receipts a second: seen in 10 s.' })
+  @ApiProperty({ ...RATE_FIELD, description: 'MO and receipts a second over the last 10 s.' })
   readonly deliverPerSecond!: number;
 
   @ApiProperty({ type: 'integer', minimum: 0 })
@@ -241,7 +248,7 @@ export function bindView(bind: BindRecord): Plain<BindAnswer> {
   };
 }
 
-/** What engineers decide of a bind, without how it is doing. */
+/** The settings of a bind, without its state. */
 export function bindSettings(bind: BindRecord): Omit<Plain<BindAnswer>, 'status'> {
   const { enabled, ...tls } = bind.tls;
   return {

@@ -28,7 +28,7 @@ export class BindsController {
 
   @Creates(BIND, BindAnswer, {
     description:
-      'A gateway connects within 2 s. host and port stand for a list of one. What is left out has the default that is told; the name is made of systemId and host, the carrier is the name.',
+      'A gateway connects within 2 s. host and port are short for a list of one. Omitted fields get the documented defaults; the default name is made of systemId and host, the default carrier is the name.',
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BindDraft): Promise<Plain<BindAnswer>> {
@@ -42,7 +42,7 @@ export class BindsController {
 
   @Updates(BIND, BindAnswer, {
     description:
-      'Where it would be another connection it is made anew, after what is open has been answered. While trustedForMo is ' +
+      'When the change requires it, connections are established anew after their open requests are answered. While trustedForMo is ' +
       'true, only the role `owner` may change hosts (host, port), tls, systemId, senderFormat or password.',
     errors: ['CONFLICT'],
   })
@@ -55,7 +55,7 @@ export class BindsController {
   }
 
   @Deletes(BIND, {
-    description: 'What is open is finished and it is unbound. A bind that a route uses is not deleted.',
+    description: 'Open requests are finished, then it is unbound. A bind with a route cannot be deleted.',
     errors: ['CONFLICT'],
   })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
@@ -75,7 +75,7 @@ export class BindsController {
   }
 
   @Acts(BIND, { name: 'disable', summary: 'Disable' }, BindAnswer, {
-    description: 'What is open is finished (10 s at most), then it is unbound, and stays so until it is enabled.',
+    description: 'Open requests are finished (10 s at most), then it is unbound until it is enabled.',
   })
   async disable(
     @ByEngineer() by: Engineer,
@@ -88,7 +88,7 @@ export class BindsController {
 
   @Acts(BIND, { name: 'reconnect', summary: 'Reconnect' }, BindAnswer, {
     description:
-      'Each of its connections is drained and made anew, a standoff ended. Nothing happens to a disabled one.',
+      'Each of its connections is drained and established anew, without waiting for a pending backoff. No effect on a disabled bind.',
   })
   async reconnect(
     @ByEngineer() by: Engineer,
@@ -100,8 +100,7 @@ export class BindsController {
   }
 
   @Acts(BIND, { name: 'drain', summary: 'Drain' }, BindAnswer, {
-    description:
-      'As disable, by the name that the work has: what is open is finished (10 s at most), then it is unbound, and stays so until it is enabled.',
+    description: 'Same as disable: open requests are finished (10 s at most), then it is unbound until it is enabled.',
   })
   async drain(
     @ByEngineer() by: Engineer,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseJsonObject } from '../../http/json-body.js';
 import { hostsFault, hostsOf, isHost } from './hosts.js';
 
-/** A list as a body holds it. */
+/** A list as it occurs in a body. */
 const sent = (hosts: unknown): unknown => {
   const body = parseJsonObject(Buffer.from(JSON.stringify({ hosts })));
   return body.ok ? body.value.get('hosts') : undefined;
@@ -64,7 +64,7 @@ describe('hosts', () => {
     ],
   ])('%j have their first fault at %s', (hosts, fault) => expect(hostsFault(sent(hosts))).toBe(fault));
 
-  it('without a fault are stored as they were sent, and nothing else throws', () => {
+  it('without a fault are stored as sent, and nothing else throws', () => {
     const host = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6(), fc.string());
     const one = fc.oneof(fc.record({ host, port: fc.integer({ min: -1, max: 70_000 }) }), fc.jsonValue());
     fc.assert(

@@ -6,7 +6,7 @@ import { isWholeNumber, memberFault } from '../crud/fields.js';
 export const MAX_HOSTS = 16;
 const MAX_PORT = 65_535;
 
-/** Labels of letters, digits, underscores and inner hyphens, the last one no number (RFC 1123, 2.1). */
+/** Labels of letters, digits, underscores and inner hyphens, the last one not numeric (RFC 1123, 2.1). */
 const HOST_NAME =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?![0-9]+$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 
@@ -18,7 +18,10 @@ export const isPort = isWholeNumber(1, MAX_PORT);
 
 const hostFault = memberFault({ host: isHost, port: isPort });
 
-/** Where in a list of hosts the first fault is (`0.port`); null when there is none, undefined when it is no such list. */
+/**
+ * The path of the first fault in a list of hosts (`0.port`); null when there is none, undefined when the value is no
+ * such list.
+ */
 export function hostsFault(value: unknown): string | null | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_HOSTS) return undefined;
   for (const [at, host] of value.entries()) {
@@ -28,7 +31,7 @@ export function hostsFault(value: unknown): string | null | undefined {
   return null;
 }
 
-/** Hosts without a fault, as they are stored. */
+/** The stored form of hosts without a fault. */
 export function hostsOf(sent: readonly JsonValue[]): BindHost[] {
   return sent.flatMap((each) => {
     const host = each instanceof Map ? (each as ReadonlyMap<string, unknown>).get('host') : undefined;

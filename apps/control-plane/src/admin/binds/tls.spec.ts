@@ -27,11 +27,11 @@ describe('the TLS of a bind', () => {
     [of(['enabled', true], ['caCertificate', ONE.repeat(60)]), 'caCertificate'],
     [of(['enabled', true], ['serverName', 'a b']), 'serverName'],
     [of(['enabled', true], ['key', ONE]), 'key'],
-  ])('is at fault (%#) where it is named', (tls, member) => expect(tlsFault(tls)).toBe(member));
+  ])('has its fault (%#) in the named member', (tls, member) => expect(tlsFault(tls)).toBe(member));
 
   it.each([null, true, [], {}, 'on'])('is an object, not %j', (value) => expect(tlsFault(value)).toBeUndefined());
 
-  it('is read whatever a certificate looks like', () => {
+  it('is checked whatever the content of a certificate', () => {
     const pem = fc.base64String().map((text) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`);
     fc.assert(
       fc.property(fc.oneof(pem, fc.string()), (caCertificate) => {

@@ -6,14 +6,14 @@ import { isHost } from './hosts.js';
 export const MAX_CERTIFICATE_CHARACTERS = 65_536;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-/** The member of `tls` that offends. */
+/** The faulty member of `tls`. */
 export const tlsFault = memberFault({
   enabled: (value) => typeof value === 'boolean',
   caCertificate: (value) => value === undefined || isCertificates(value),
   serverName: (value) => value === undefined || isHost(value),
 });
 
-/** What is without a fault, as it is stored. */
+/** The stored form of a `tls` without a fault. */
 export function tlsOf(sent: ReadonlyMap<string, unknown>): BindTls {
   const caCertificate = sent.get('caCertificate');
   const serverName = sent.get('serverName');
@@ -24,7 +24,7 @@ export function tlsOf(sent: ReadonlyMap<string, unknown>): BindTls {
   };
 }
 
-/** One certificate in PEM or several, each of which can be read. */
+/** One or several readable PEM certificates. */
 function isCertificates(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > MAX_CERTIFICATE_CHARACTERS) return false;
   const certificates = value.match(CERTIFICATE) ?? [];

@@ -7,10 +7,10 @@ import { ChangeOf, isLine, isText, Nullable, Optional, Satisfies } from '../crud
 import { idField } from '../crud/view-fields.js';
 import { BRAND_FIELDS } from './brand.view.js';
 
-/** Phones and RCS carriers fetch the logo from elsewhere, so what an operator allows webhooks does not count here. */
+/** Phones and RCS carriers fetch the logo from the public Internet, so the operator's webhook settings do not apply. */
 const PUBLIC_HTTPS = new TargetRules({ allowedCidrs: [], allowHttp: false });
 
-/** The body of POST /v1/admin/brands. Whether its texts fit one SMS is asked of the whole brand, afterwards. */
+/** The body of POST /v1/admin/brands. The resource then checks that the texts of the whole brand fit one SMS. */
 export class BrandDraft {
   @ApiProperty(idField('acct'))
   @IsString(failsWith('accountId must be a string.'))

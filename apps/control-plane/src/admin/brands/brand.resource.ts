@@ -48,7 +48,7 @@ export class BrandResource implements AdminResource<Brand, Answer> {
   }
 }
 
-/** What was sent as it is stored: URLs as a parser writes them, host names in lower case. */
+/** Converts a body to stored fields: URLs in normalized form, host names in lower case. */
 function stored({ logoUrl, domain, ...rest }: Plain<BrandChange>): Partial<Brand> {
   return {
     ...rest,

@@ -10,7 +10,7 @@ export const BRAND_FIELDS = {
     type: 'string',
     minLength: 1,
     maxLength: 100,
-    description: 'What end users read. With its code the SMS must fit one GSM-7 segment.',
+    description: 'The name that end users read. Together with its code the SMS must fit one GSM-7 segment.',
     example: 'Acme',
   },
   slug: {
@@ -33,32 +33,32 @@ export const BRAND_FIELDS = {
     {},
     {
       description:
-        'The RCS agent that sends its cards, with or without `@rbm.goog`; null for no cards: its sessions go by SMS at once.',
+        'The RCS agent that sends its cards, with or without `@rbm.goog`; null for no cards: its sessions use SMS at once.',
       example: 'acme_verify_x1y2_agent',
     },
   ),
   rcsNumberMatching: {
     type: 'boolean',
     description:
-      'Whether its cards offer three numbers in place of Approve: only the one that create answers as `matchCode` approves, a wrong one denies.',
+      'Whether its cards offer three numbers instead of Approve: only the `matchCode` of the create response approves, a wrong one denies.',
     example: false,
   },
   senderId: nullable(
     {},
     {
       description:
-        'The sender of codes where a route names none: E.164, a short code of 3 to 8 digits, or up to 11 letters and digits.',
+        'The sender of codes when a route has none: E.164, a short code of 3 to 8 digits, or up to 11 letters and digits.',
       example: 'ACME',
     },
   ),
   domain: nullable(
     {},
     {
-      description: 'The site that a phone may fill a code into (web OTP): a host name.',
+      description: 'The host name of the site into which a phone may fill a code (web OTP).',
       example: 'login.acme.example',
     },
   ),
-  active: { type: 'boolean', description: 'When false no session can be made for it.', example: true },
+  active: { type: 'boolean', description: 'Whether sessions can be created for it.', example: true },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
 export class BrandAnswer {
@@ -95,7 +95,7 @@ export class BrandAnswer {
   @ApiProperty({
     type: 'integer',
     minimum: 1,
-    description: 'The entropy key it was made with, which makes its `authEntropy` what it is. It never changes.',
+    description: 'The version of the entropy key from which its `authEntropy` is derived. It never changes.',
     example: 1,
   })
   readonly entropyKeyVersion!: number;

@@ -27,7 +27,8 @@ export class BrandsController {
   }
 
   @Creates(BRAND, BrandAnswer, {
-    description: 'What is left out is null, rcsNumberMatching false, active true. Sessions can be made for it at once.',
+    description:
+      'Omitted fields are null, rcsNumberMatching false, active true. Sessions can be created for it at once.',
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BrandDraft): Promise<Plain<BrandAnswer>> {
@@ -40,7 +41,7 @@ export class BrandsController {
   }
 
   @Updates(BRAND, BrandAnswer, {
-    description: 'Sessions that were made before keep what they were made with.',
+    description: 'Existing sessions keep the values they were created with.',
     errors: ['CONFLICT'],
   })
   async update(

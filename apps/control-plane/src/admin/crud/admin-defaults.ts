@@ -1,4 +1,4 @@
-/** What new things get that nobody says anything about. A class, so that Nest can inject it. */
+/** Defaults of new accounts and brands. A class, so that Nest can inject it. */
 export class AdminDefaults {
   constructor(
     /** Countries that a new account sends codes to (contract, OTP). */

@@ -9,51 +9,54 @@ import type { ErrorCode } from '../../http/errors.js';
 import { Operation } from '../../http/operation.js';
 import { Access } from '../../http/route-access.js';
 
-/** The names of a resource in routes and descriptions: `{ resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' }`. */
-interface Spoken<Resource extends string = string> {
+/**
+ * The names of a resource in routes and descriptions: `{ resource: 'brands', id: 'Brand', one: 'a brand', many:
+ * 'brands' }`.
+ */
+interface ResourceNames<Resource extends string = string> {
   /** Its name in ADMIN_POLICY. */
   readonly resource: Resource;
-  /** In the names of operations, which generated clients use. */
+  /** Part of the operation ids, which generated clients use as names. */
   readonly id: string;
   readonly one: string;
   readonly many: string;
 }
 
-/** Things that are only listed: how they are spoken of, and where below the controller's path they are, if not there. */
-interface SpokenList {
+/** The names of a list without a resource of its own, and its path below the controller's, if any. */
+interface ListNames {
   /** The permission in ADMIN_POLICY. */
   readonly needs: AdminPermission;
-  /** In the name of the operation, in the plural where it has one of its own. */
+  /** Part of the operation id, in the plural. */
   readonly ids: string;
   readonly many: string;
   readonly path?: string;
 }
 
-interface More {
+interface Details {
   readonly description?: string;
   readonly errors?: readonly ErrorCode[];
 }
 
-interface MoreOfList extends More {
+interface ListDetails extends Details {
   /** Query parameters that need a further right. */
   readonly restricted?: readonly RestrictedParameter[];
 }
 
 /*
- * One decorator a kind of handler: its route, the roles of admin keys that may call it, and what the API description says.
- * A resource has those that make sense for it; any other method of its paths is 405 by itself.
+ * One decorator per kind of handler: its route, the roles of admin keys that may call it, and its API description. A
+ * resource uses those that it supports; any other method of its paths is 405.
  */
 
 export const Lists = (
-  { resource, id, many }: Spoken<ResourceWith<'list'>>,
+  { resource, id, many }: ResourceNames<ResourceWith<'list'>>,
   type: Type,
-  more: MoreOfList = {},
+  more: ListDetails = {},
 ): MethodDecorator => ListsOnly({ needs: `${resource}.list`, ids: `${id}s`, many }, type, more);
 
 export const ListsOnly = (
-  { needs, ids, many, path = '' }: SpokenList,
+  { needs, ids, many, path = '' }: ListNames,
   type: Type,
-  { description, errors = [], restricted = [] }: MoreOfList = {},
+  { description, errors = [], restricted = [] }: ListDetails = {},
 ): MethodDecorator =>
   applyDecorators(
     Get(path),
@@ -69,9 +72,9 @@ export const ListsOnly = (
   );
 
 export const Creates = (
-  { resource, id, one }: Spoken<ResourceWith<'create'>>,
+  { resource, id, one }: ResourceNames<ResourceWith<'create'>>,
   type: Type,
-  { description, errors = [] }: More = {},
+  { description, errors = [] }: Details = {},
 ): MethodDecorator =>
   applyDecorators(
     Post(),
@@ -81,12 +84,12 @@ export const Creates = (
       tag: 'Admin',
       summary: `Make ${one}`,
       ...(description === undefined ? {} : { description }),
-      answer: { status: 201, description: 'What was made.', type },
+      answer: { status: 201, description: 'The created resource.', type },
       errors,
     }),
   );
 
-export const Shows = ({ resource, id, one }: Spoken<ResourceWith<'get'>>, type: Type): MethodDecorator =>
+export const Shows = ({ resource, id, one }: ResourceNames<ResourceWith<'get'>>, type: Type): MethodDecorator =>
   applyDecorators(
     Get(':id'),
     Access({ access: 'admin', needs: `${resource}.get`, body: 'none' }),
@@ -94,17 +97,17 @@ export const Shows = ({ resource, id, one }: Spoken<ResourceWith<'get'>>, type: 
       id: `get${id}`,
       tag: 'Admin',
       summary: `Show ${one}`,
-      answer: { status: 200, description: 'As it is now.', type },
+      answer: { status: 200, description: 'The current state.', type },
       errors: ['NOT_FOUND'],
     }),
   );
 
-const LEFT_OUT = 'What is left out stays as it is. Acts everywhere within 5 s.';
+const OMITTED_FIELDS = 'Omitted fields are unchanged. Takes effect everywhere within 5 s.';
 
 export const Updates = (
-  { resource, id, one }: Spoken<ResourceWith<'update'>>,
+  { resource, id, one }: ResourceNames<ResourceWith<'update'>>,
   type: Type,
-  { description, errors = [] }: More = {},
+  { description, errors = [] }: Details = {},
 ): MethodDecorator =>
   applyDecorators(
     Patch(':id'),
@@ -113,15 +116,15 @@ export const Updates = (
       id: `update${id}`,
       tag: 'Admin',
       summary: `Change ${one}`,
-      description: description === undefined ? LEFT_OUT : `${LEFT_OUT} ${description}`,
-      answer: { status: 200, description: 'As it is now.', type },
+      description: description === undefined ? OMITTED_FIELDS : `${OMITTED_FIELDS} ${description}`,
+      answer: { status: 200, description: 'The current state.', type },
       errors: ['NOT_FOUND', ...errors],
     }),
   );
 
 export const Deletes = (
-  { resource, id, one }: Spoken<ResourceWith<'delete'>>,
-  { description, errors = [] }: More = {},
+  { resource, id, one }: ResourceNames<ResourceWith<'delete'>>,
+  { description, errors = [] }: Details = {},
 ): MethodDecorator =>
   applyDecorators(
     Delete(':id'),
@@ -132,7 +135,7 @@ export const Deletes = (
       tag: 'Admin',
       summary: `Delete ${one}`,
       ...(description === undefined ? {} : { description }),
-      answer: { status: 204, description: 'It is gone.' },
+      answer: { status: 204, description: 'It is deleted.' },
       errors: ['NOT_FOUND', ...errors],
     }),
   );
@@ -146,16 +149,16 @@ type ActionName = AdminPermission extends infer Permission
 
 function permissionOf(resource: string, action: string): AdminPermission {
   const permission = `${resource}.${action}`;
-  if (!isAdminPermission(permission)) throw new Error(`the policy of roles has no ${permission}`);
+  if (!isAdminPermission(permission)) throw new Error(`ADMIN_POLICY has no permission ${permission}`);
   return permission;
 }
 
 /** POST `{id}/<action>`, without a body, 202 with the resource. */
 export const Acts = <Name extends ActionName>(
-  { resource, id, one }: Spoken<ResourceWith<Name>>,
+  { resource, id, one }: ResourceNames<ResourceWith<Name>>,
   action: { readonly name: Name; readonly summary: string },
   type: Type,
-  { description, errors = [] }: More = {},
+  { description, errors = [] }: Details = {},
 ): MethodDecorator =>
   applyDecorators(
     Post(`:id/${action.name}`),
@@ -166,7 +169,7 @@ export const Acts = <Name extends ActionName>(
       tag: 'Admin',
       summary: `${action.summary} ${one}`,
       ...(description === undefined ? {} : { description }),
-      answer: { status: 202, description: 'As it is now.', type },
+      answer: { status: 202, description: 'The current state.', type },
       errors: ['NOT_FOUND', ...errors],
     }),
   );

@@ -3,43 +3,43 @@ import type { Uuid } from '@countersign/ids';
 import type { Executor, Records } from '@countersign/postgres';
 import type { Refusal } from '../../http/errors.js';
 
-/** A kind of thing that engineers read. */
+/** A kind of resource that engineers can list. */
 export interface Listed<Row, View extends object> {
-  /** Of its ids: `brd`. */
+  /** The prefix of its ids: `brd`. */
   readonly idPrefix: string;
-  /** For a kind of thing that goes by names of its own, in place of ids with the prefix. */
+  /** Fixed names, for resources that have names instead of ids. */
   readonly names?: readonly string[];
   readonly table: Pick<Records<Row>, 'list'>;
-  /** The thing as the API and the audit log show it: no secrets. */
+  /** The resource as the API and the audit log show it, without secrets. */
   readonly view: (row: Row) => View;
 }
 
-/** All there is to know of a kind of thing that engineers look after, besides how it is written. */
+/** A kind of resource in the admin API, without its writes. */
 export interface AdminResource<Row extends { readonly id: Uuid }, View extends object> extends Listed<Row, View> {
-  /** As its path and the audit log spell it: `brands`. */
+  /** The name in its path and in the audit log: `brands`. */
   readonly name: string;
-  /** One of them, in a sentence: `brand`. */
+  /** The singular in sentences: `brand`. */
   readonly noun: string;
   readonly table: Records<Row>;
-  /** What the audit log keeps of it, where the view shows more than what engineers decide. */
+  /** The audited state, where the view also contains state that engineers do not set. */
   readonly audited?: (row: Row) => object;
   /** The reason why a locked row may not be deleted, or null. */
   readonly mayRemove?: (tx: Executor, row: Row) => Promise<Refusal | null>;
-  /** Told after a change of it has been committed. */
+  /** Called after a change of it was committed. */
   readonly committed?: () => void;
-  /** What the constraints of its table mean for the caller, by their names; any other one is a fault of ours. */
+  /** The refusals of violated constraints of its table, by constraint name; any other violation is a fault of ours. */
   readonly refusals: Readonly<Record<string, Refusal>>;
 }
 
-/** What was written, and what of it this answer alone shows: a key, a secret. */
+/** A written row, and values shown only in this response: a key, a secret. */
 export interface Written<Row, View> {
   readonly row: Row;
   readonly once?: Partial<View>;
-  /** Fields that are only ever written, and now were: the audit log has their names. */
+  /** Write-only fields that were set: the audit log contains their names. */
   readonly hidden?: readonly string[];
 }
 
-/** The holder of the admin key of a request, as the audit log and the policy of roles need it. */
+/** The holder of the admin key of a request, for the audit log and the policy of roles. */
 export interface Engineer {
   /** The name of the key. */
   readonly actor: string;
@@ -47,7 +47,7 @@ export interface Engineer {
   readonly requestId: string;
 }
 
-/** For a create that names an account, and for the foreign key behind it. */
+/** For a create with an unknown account, and for the foreign key behind it. */
 export const NO_SUCH_ACCOUNT = {
   code: 'VALIDATION_ERROR',
   field: 'accountId',

@@ -10,9 +10,9 @@ import type { Plain } from './plain.js';
 type Reply<Row, View> = Promise<Outcome<Written<Row, View>>>;
 
 /**
- * Reads and changes of all resources of the admin API: pages, 404, one transaction per change with the row locked and the
- * audit entry in it, refusals for violated constraints. A resource adds its table, its view and its writes. A write must
- * decide before it changes anything: a refused one leaves no change.
+ * Reads and changes for all resources of the admin API: pages, 404, one transaction per change with the locked row and
+ * the audit entry in it, refusals for violated constraints. A resource adds its table, its view and its writes. A write
+ * must decide before it changes anything: a refused write leaves no change.
  */
 @Injectable()
 export class AdminService {
@@ -21,7 +21,7 @@ export class AdminService {
     private readonly audit: AuditStore,
   ) {}
 
-  /** A page, newest first. A thing that was deleted meanwhile is still a place to start behind. */
+  /** A page, newest first. `startingAfter` may name a row that was deleted meanwhile. */
   async list<Row, View extends object>(
     resource: Listed<Row, View>,
     { limit, startingAfter, accountId }: Plain<AccountPageQuery>,
@@ -55,13 +55,13 @@ export class AdminService {
       const outcome = await write(tx);
       if (!outcome.ok) return outcome;
       const { row, once } = outcome.value;
-      const after = noted(resource, outcome.value);
-      await this.note(tx, resource, by, { action: 'create', id: row.id, before: null, after });
+      const after = auditedState(resource, outcome.value);
+      await this.appendAudit(tx, resource, by, { action: 'create', id: row.id, before: null, after });
       return succeed({ ...resource.view(row), ...once });
     });
   }
 
-  /** `action` as the audit log calls it; what neither changes nor shows anything is not written down. */
+  /** `action` is the name in the audit log; a call that neither changes nor reveals anything is not logged. */
   act<Row extends { readonly id: Uuid }, View extends object>(
     resource: AdminResource<Row, View>,
     by: Engineer,
@@ -69,13 +69,13 @@ export class AdminService {
     write: (tx: Executor, row: Row) => Reply<Row, View>,
   ): Promise<Outcome<View>> {
     return this.withLocked(resource, id, async (tx, row) => {
-      const before = noted(resource, { row });
+      const before = auditedState(resource, { row });
       const outcome = await write(tx, row);
       if (!outcome.ok) return outcome;
       const { once } = outcome.value;
-      const after = noted(resource, outcome.value);
+      const after = auditedState(resource, outcome.value);
       const changed = once !== undefined || JSON.stringify(before) !== JSON.stringify(after);
-      if (changed) await this.note(tx, resource, by, { action, id: row.id, before, after });
+      if (changed) await this.appendAudit(tx, resource, by, { action, id: row.id, before, after });
       return succeed({ ...resource.view(outcome.value.row), ...once });
     });
   }
@@ -99,10 +99,10 @@ export class AdminService {
       const refusal = (await resource.mayRemove?.(tx, row)) ?? null;
       if (refusal !== null) return { ok: false, refusal };
       await write(tx, row);
-      await this.note(tx, resource, by, {
+      await this.appendAudit(tx, resource, by, {
         action: 'delete',
         id: row.id,
-        before: noted(resource, { row }),
+        before: auditedState(resource, { row }),
         after: null,
       });
       return succeed(null);
@@ -136,7 +136,7 @@ export class AdminService {
     }
   }
 
-  private note(
+  private appendAudit(
     tx: Executor,
     { name, idPrefix, names }: Pick<AdminResource<never, never>, 'name' | 'idPrefix' | 'names'>,
     { actor, requestId }: Engineer,
@@ -153,14 +153,14 @@ export class AdminService {
   }
 }
 
-/** The id that a text spells, or the name that it is. */
+/** The id in the text, or the resource name. */
 function idOf({ idPrefix, names }: Pick<Listed<never, never>, 'idPrefix' | 'names'>, text: string): Uuid | null {
   if (names === undefined) return parseId(idPrefix, text);
   return names.includes(text) ? text : null;
 }
 
-/** What is written down of a thing: what engineers decide, and which secrets they have just set. */
-function noted<Row extends { readonly id: Uuid }, View extends object>(
+/** The audited state: the settings, and the names of secrets that were just set. */
+function auditedState<Row extends { readonly id: Uuid }, View extends object>(
   resource: AdminResource<Row, View>,
   { row, hidden = [] }: Written<Row, View>,
 ): object {

@@ -9,10 +9,10 @@ import type { AdminResource, Engineer } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
 
-/** In place of an id in the audit entry of a list. */
+/** The resource id in the audit entry of a list. */
 const LIST_ID = 'list';
 
-/** A page, and the filter for its audit entry: without a phone in clear. */
+/** A page, and the filter for its audit entry, with the phone masked. */
 interface AuditedPage {
   readonly query: Plain<AccountPageQuery>;
   readonly filter: object;
@@ -23,8 +23,8 @@ interface Identified {
 }
 
 /**
- * Reads of people's data. For a role that sees it in full each read writes one audit entry in the same transaction, so that
- * no data is answered without an entry. A masked read writes none.
+ * Reads of people's data. For a role with full access each read writes one audit entry in the same transaction, so that
+ * no data is returned without an entry. A masked read writes none.
  */
 @Injectable()
 export class AuditedReads {
@@ -34,7 +34,7 @@ export class AuditedReads {
     private readonly admin: AdminService,
   ) {}
 
-  /** The entry holds the filter, the count, and the first and last id, which identify the rows. */
+  /** The entry contains the filter, the count, and the first and last id, which identify the rows. */
   list<Row extends { readonly id: Uuid }, View extends Identified>(
     resource: Pick<AdminResource<Row, View>, 'name' | 'idPrefix' | 'view'> & {
       readonly table: Pick<AdminResource<Row, View>['table'], 'list'>;

@@ -2,9 +2,9 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Engineer } from './admin-resource.js';
 
-/** The engineer whose admin key the request carries. */
+/** The engineer who holds the admin key of the request. */
 export const ByEngineer = createParamDecorator((_: unknown, context: ExecutionContext): Engineer => {
   const { caller, id } = context.switchToHttp().getRequest<FastifyRequest>();
-  if (caller?.kind !== 'admin') throw new Error('an admin route was reached without an admin key');
+  if (caller?.kind !== 'admin') throw new Error('admin route was reached without an admin key');
   return { actor: caller.name, role: caller.role, requestId: id };
 });

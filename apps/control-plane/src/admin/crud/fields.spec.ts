@@ -54,13 +54,13 @@ const offending = (validator: CompiledValidator<object>, fields: readonly (reado
 };
 
 describe('the body of a create', () => {
-  it('may leave out what is optional', () => {
+  it('may omit optional fields', () => {
     expect(offending(draft, DRAFT)).toBeNull();
     expect(offending(draft, DRAFT.slice(1))).toBe('ownerId');
     expect(offending(draft, DRAFT.slice(0, 1))).toBe('name');
   });
 
-  it('takes null only for what may be none', () => {
+  it('accepts null only for nullable fields', () => {
     expect(offending(draft, [...DRAFT, ['note', null]])).toBeNull();
     for (const field of ['countries', 'active', 'kind'])
       expect(offending(draft, [...DRAFT, [field, null]])).toBe(field);
@@ -68,16 +68,16 @@ describe('the body of a create', () => {
 });
 
 describe('the body of a change', () => {
-  it('may leave out everything, and then says nothing of it', () => {
+  it('may omit everything, and then has no value for it', () => {
     const read = change.read(new Map([['note', null]]));
     expect(read.ok && Object.entries(read.value)).toEqual([['note', null]]);
   });
 
-  it('is refused at boot when it would set what nobody named', () => {
+  it('is refused at boot when a default would change an omitted field', () => {
     expect(() => ChangeOf(Draft)).toThrow('every change would set kind');
   });
 
-  it('is checked as the create is', () => {
+  it('is checked like the body of a create', () => {
     for (const [field, value] of [
       ['name', null],
       ['name', ''],
@@ -90,7 +90,7 @@ describe('the body of a change', () => {
     }
   });
 
-  it('does not know what never changes', () => {
+  it('does not know fields that never change', () => {
     expect(offending(change, [['ownerId', 'o']])).toBe('ownerId');
   });
 });
@@ -103,7 +103,7 @@ describe('a line', () => {
     (value) => expect(isLine(5)(value)).toBe(false),
   );
 
-  it('is never anything that a terminal or a log would not show on one line', () => {
+  it('is never a text that a terminal or a log would break into lines', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 8 }), (text) => {
         expect(!isLine(8)(text) || !/[\r\n\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text)).toBe(true); // eslint-disable-line no-control-regex -- it is they that are looked for

@@ -7,20 +7,21 @@ import { failsWith } from '../../http/compiled-validator.js';
 import { parseInstant } from '../../http/instant.js';
 
 /*
- * The words in which bodies of the admin API say what a field must be. A create declares all of it, in the order in which it
- * is checked and documented; a change is the same with everything left to choose, less what never changes.
+ * The declarations of fields in bodies of the admin API. A create declares all fields, in the order in which they are
+ * checked and documented; a change has the same fields, all optional, without those that never change.
  */
 
-/** May be left out. Not null. */
+/** The field may be omitted, but not null. */
 export const Optional = (): PropertyDecorator => ValidateIf((_body: object, value: unknown) => value !== undefined);
 
-/** May be left out, or be null for "none". */
+/** The field may be omitted, or null for "none". */
 export const Nullable = (): PropertyDecorator =>
   ValidateIf((_body: object, value: unknown) => value !== undefined && value !== null);
 
 /**
- * The body of a change, from the body of a create: all may be left out, null only what may be none. Throws for a field with
- * an initial value, which every change would set anew; what is left out of a create, its store or resource fills in.
+ * The body of a change, from the body of a create: every field may be omitted, and is nullable only if it was. Throws
+ * for a field with an initial value, which every change would reset; defaults of a create belong in its store or
+ * resource.
  */
 export function ChangeOf<Draft extends object>(draft: Type<Draft>): Type<Partial<Draft>> {
   const [preset] = Object.keys(new draft());
@@ -39,7 +40,7 @@ export function Satisfies(
   return ValidateBy({ name: 'satisfies', validator: { validate: test } }, options);
 }
 
-/** Control characters, halves of characters, and the separators that break a line in some places. */
+/** Control characters, lone surrogates, and the separators that some programs treat as line breaks. */
 const NOT_IN_A_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** One line of text that is not blank. */
@@ -52,7 +53,7 @@ export const isLine =
     Array.from(value).length <= maxCharacters &&
     !NOT_IN_A_LINE.test(value);
 
-/** A text of that form. */
+/** A text that matches the pattern. */
 export const isText =
   (pattern: RegExp) =>
   (value: unknown): boolean =>
@@ -64,8 +65,8 @@ export const isWholeNumber =
     typeof value === 'number' && Number.isInteger(value) && value >= low && value <= high;
 
 /**
- * Which member of an object, as it was sent, offends: the first that is not as it must be, or one that nobody knows. Null
- * when none does, undefined when it is no object. A test that takes undefined lets its member be left out.
+ * The faulty member of an object in a body: the first with an illegal value, or an unknown one. Null when there is
+ * none, undefined when the value is no object. A test that accepts undefined makes its member optional.
  */
 export const memberFault =
   (members: Readonly<Record<string, (value: unknown) => boolean>>) =>
@@ -76,7 +77,7 @@ export const memberFault =
     return [...sent.keys()].find((name) => !Object.hasOwn(members, name)) ?? null;
   };
 
-/** A list of different items, each of which passes, and of so many. */
+/** A list of `least` to `most` different items, each of which passes the test. */
 export const isListOf =
   (test: (item: unknown) => boolean, { least = 0, most = Infinity } = {}) =>
   (value: unknown): boolean =>
@@ -86,7 +87,7 @@ export const isListOf =
     new Set<unknown>(value).size === value.length &&
     value.every(test);
 
-/** One of those words. */
+/** One of the given values. */
 export const isOneOf =
   (words: readonly unknown[]) =>
   (value: unknown): boolean =>

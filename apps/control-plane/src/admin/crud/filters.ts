@@ -11,10 +11,10 @@ import { idField } from './view-fields.js';
  * Query parameters that filter lists, with their descriptions and messages.
  */
 
-/** An id with that prefix. */
+/** Filters by an id with that prefix. */
 export const OnlyOf = (field: string, prefix: string, noun: string): PropertyDecorator =>
   applyDecorators(
-    ApiPropertyOptional(idField(prefix, { description: `Only what concerns this ${noun}.` })),
+    ApiPropertyOptional(idField(prefix, { description: `Only rows of this ${noun}.` })),
     Satisfies(
       (value) => typeof value === 'string' && parseId(prefix, value) !== null,
       `${field} must be the id of a ${noun}.`,
@@ -22,13 +22,13 @@ export const OnlyOf = (field: string, prefix: string, noun: string): PropertyDec
     Optional(),
   );
 
-/** A number in E.164. A plus sign that was not escaped reads as a space, and is taken for what it was: see `numberOf`. */
+/** Filters by a number in E.164. An unescaped plus sign arrives as a space and is restored: see `numberOf`. */
 export const OnlyOfPhone = (): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
       type: 'string',
       description:
-        'Only what concerns this number, E.164; write its plus sign as `%2B`. Refused (403) for the role `viewer`.',
+        'Only rows of this number, E.164; write its plus sign as `%2B`. Refused (403) for the role `viewer`.',
       example: '+14155552671',
     }),
     Matches(/^[+ ][1-9][0-9]{1,14}$/, failsWith('phone must be in E.164 format.', { code: 'INVALID_PHONE' })),
@@ -41,7 +41,7 @@ export const OnlyOfMode = (): PropertyDecorator =>
     ApiPropertyOptional({
       type: 'string',
       enum: ['true', 'false'],
-      description: '`true` for what test keys made, `false` for what is live; both when left out.',
+      description: '`true` for rows of test keys, `false` for live rows; both when omitted.',
     }),
     IsIn(['true', 'false'], failsWith('test must be true or false.')),
     Optional(),
@@ -49,7 +49,7 @@ export const OnlyOfMode = (): PropertyDecorator =>
 
 export const numberOf = (phone: string | undefined): string | undefined => phone?.replace(' ', '+');
 
-/** The filter `phone` as the audit log holds it: masked. */
+/** The filter `phone` in audit entries: masked. */
 export function maskedNumberOf(phone: string | undefined): string | undefined {
   const number = numberOf(phone);
   return number === undefined ? undefined : maskPhone(number);

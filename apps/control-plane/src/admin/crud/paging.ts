@@ -15,34 +15,34 @@ export class PageQuery {
 
   @ApiPropertyOptional({
     type: 'string',
-    description: 'The id of the last thing on the page before: older ones follow.',
+    description: 'The id of the last item of the previous page: older ones follow.',
   })
   @IsString(failsWith('startingAfter must be an id of this list.'))
   @Optional()
   startingAfter?: string;
 }
 
-/** The query of a list of things that belong to accounts. */
+/** The query of a list of resources that belong to accounts. */
 export class AccountPageQuery extends PageQuery {
-  @ApiPropertyOptional({ type: 'string', description: 'Only what belongs to this account.' })
+  @ApiPropertyOptional({ type: 'string', description: 'Only resources of this account.' })
   @IsString(failsWith('accountId must be the id of an account.'))
   @Optional()
   accountId?: string;
 }
 
-/** The answer of a list, newest first. */
+/** The response of a list, newest first. */
 export interface PageAnswer<View> {
   readonly data: readonly View[];
   readonly hasMore: boolean;
 }
 
-/** The class that describes such an answer: `class BrandList extends PageOf(BrandAnswer) {}`. */
+/** The class that describes such a response: `class BrandList extends PageOf(BrandAnswer) {}`. */
 export function PageOf<View extends object>(view: Type<View>): Type<PageAnswer<View>> {
   class PageOfViews implements PageAnswer<View> {
     @ApiProperty({ type: view, isArray: true, description: 'Newest first.' })
     readonly data!: readonly View[];
 
-    @ApiProperty({ type: 'boolean', description: 'Whether older ones follow; ask for them with startingAfter.' })
+    @ApiProperty({ type: 'boolean', description: 'Whether older ones follow; request them with startingAfter.' })
     readonly hasMore!: boolean;
   }
   return PageOfViews;

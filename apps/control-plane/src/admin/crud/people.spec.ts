@@ -16,7 +16,7 @@ describe('a value without people', () => {
     expect(maskPeopleIn(value)).toEqual(value);
   });
 
-  it('has no metadata, and no address in any of its forms', () => {
+  it('has no metadata, and no address in any form', () => {
     const value = {
       metadata: { email: 'a@b.example' },
       source: '4155552671',
@@ -31,7 +31,7 @@ describe('a value without people', () => {
     });
   });
 
-  it('holds no phone, wherever it stood', () => {
+  it('contains no phone, wherever it was', () => {
     fc.assert(
       fc.property(fc.jsonValue(), phone, fc.lorem({ maxCount: 3 }), (value, number, words) => {
         const state = { before: value, reason: `${words} ${number} ${words}`, list: [[{ phone: number }], number] };
@@ -57,9 +57,9 @@ describe('a URL', () => {
     ],
     ['"https://acme.example/?t=s3cret"', '"https://acme.example/?t=***"'],
     ['is 5 > 3 ? yes', 'is 5 > 3 ? yes'],
-  ])('%s shows as %s', (text, masked) => expect(maskUrlsIn(text)).toBe(masked));
+  ])('%s is shown as %s', (text, masked) => expect(maskUrlsIn(text)).toBe(masked));
 
-  it('keeps no value of its query, and is still one', () => {
+  it('keeps no value of its query, and remains a URL', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: false }), fc.stringMatching(/^[0-9a-f]{24}$/), (base, token) => {
         const masked = maskUrlsIn(`${base}?a=1&token=${token}`);

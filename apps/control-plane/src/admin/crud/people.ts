@@ -4,17 +4,17 @@ import type { Uuid } from '@countersign/ids';
 import { hasRight } from '../../http/admin-policy.js';
 import type { AdminResource, Engineer } from './admin-resource.js';
 
-/** Fields of audited states that hold an address of SMPP or a phone, whatever its form. */
+/** Fields of audited states that contain an SMPP address or a phone, in any form. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['phone', 'source', 'destination']);
-/** Fields with content of the account's own choice. */
+/** Fields with content chosen by the account. */
 const FREE_FIELDS: ReadonlySet<string> = new Set(['metadata']);
 
 const HTTP_URL = /\bhttps?:\/\/[^\s"<>]+/gi;
 const USER_INFO = /^(https?:\/\/)[^/?#]*@/i;
-/** Legal in a URL, so that a masked one still is one. */
+/** A legal character in URLs, so that a masked URL remains a URL. */
 const HIDDEN = '***';
 
-/** The view for a role: in full for roles that may see people's data, else masked. */
+/** The view for a role: complete for roles that may see people's data, else masked. */
 export function viewFor<Row, View>(
   role: AdminRole,
   view: (row: Row) => View,
@@ -33,12 +33,12 @@ export function maskedFor<Row extends { readonly id: Uuid }, View extends object
 }
 
 /**
- * A text with the http URLs in it reduced to scheme, host, path and the names of their query: a user, a fragment or the
- * value of a parameter is often a token.
+ * A text whose http URLs are reduced to scheme, host, path and query names: a user, a fragment or the value of a
+ * parameter is often a token.
  */
 export const maskUrlsIn = (text: string): string => text.replace(HTTP_URL, maskUrl);
 
-/** A free text without phones, and its URLs as `maskUrlsIn` leaves them. */
+/** A free text with phones masked, and URLs reduced by `maskUrlsIn`. */
 export const maskText = (text: string): string => maskPhonesIn(maskUrlsIn(text));
 
 function maskUrl(url: string): string {
@@ -48,13 +48,13 @@ function maskUrl(url: string): string {
   return masked + (parameters === undefined ? '' : `?${parameters}`) + (fragment === undefined ? '' : `#${HIDDEN}`);
 }
 
-/** One without a name may be a token by itself. */
+/** A parameter without a name may itself be a token. */
 function maskParameter(parameter: string): string {
   const nameEnd = parameter.indexOf('=');
   return nameEnd === -1 ? HIDDEN : `${parameter.slice(0, nameEnd)}=${HIDDEN}`;
 }
 
-/** A JSON value of any shape with phones and URLs masked and metadata emptied. Keys stay as they are. */
+/** A JSON value of any shape with phones and URLs masked and metadata emptied. Keys are unchanged. */
 export function maskPeopleIn(value: unknown): unknown {
   if (typeof value === 'string') return maskText(value);
   if (Array.isArray(value)) return value.map(maskPeopleIn);

@@ -11,7 +11,7 @@ const LINK = {
 } as const;
 const MIXED = { ...LINK, senderLearning: { learned: 'mixed', epoch: 1 } } as const;
 
-describe('what the senders of a link have shown', () => {
+describe('the evidence of the senders of a link', () => {
   it.each([
     ['its format is set', { senderFormat: 'international' }],
     ['its carrier changes', { carrier: 'south' }],
@@ -22,13 +22,13 @@ describe('what the senders of a link have shown', () => {
     expect(discardsSenderEvidence(LINK, { ...LINK, ...change }, false)).toBe(true),
   );
 
-  it('is kept when nothing of that changes, the format being set to what it was too', () => {
+  it('is kept when none of these change, and when the format is set to its current value', () => {
     expect(discardsSenderEvidence(LINK, { ...LINK }, false)).toBe(false);
     expect(discardsSenderEvidence(LINK, { ...LINK }, true)).toBe(false);
     expect(discardsSenderEvidence(MIXED, { ...MIXED }, false)).toBe(false);
   });
 
-  it('is discarded when it is mixed and the format is set to auto once more', () => {
+  it('is discarded when it is mixed and the format is set to auto again', () => {
     expect(discardsSenderEvidence(MIXED, { ...MIXED }, true)).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { LEARNED_SENDER_FORMATS } from '@countersign/carriers/senders';
 import { SENDER_FORMATS } from '@countersign/phone';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 
-/** The fields of a bind or a system by which its senders are read. */
+/** The fields of a bind or a system that decide how its senders are interpreted. */
 export const SENDER_FIELDS = {
   senderFormat: {
     type: 'string',
@@ -16,13 +16,13 @@ export const SENDER_FIELDS = {
   learnedSenderFormat: {
     oneOf: [{ type: 'string', enum: [...LEARNED_SENDER_FORMATS] }, { type: 'null' }],
     description:
-      'What senders of this link have shown while `senderFormat` is `auto`; null before 20 different ones agree. `mixed`: ' +
+      'The format that senders of this link have shown while `senderFormat` is `auto`; null before 20 different ones agree. `mixed`: ' +
       'they contradict each other, so that nothing is learned until `senderFormat` is set.',
     example: null,
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
-/** The settings of a link that decide which senders it carries and how they are read. */
+/** The settings of a link that decide which senders it carries and how they are interpreted. */
 type Link = Pick<LinkTerms, 'carrier' | 'senderFormat' | 'senderLearning' | 'trustedForMo'> & {
   readonly systemId: string;
   readonly hosts?: readonly { readonly host: string; readonly port: number }[];

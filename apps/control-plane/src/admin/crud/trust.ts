@@ -4,16 +4,16 @@ import { ADMIN_RIGHTS, hasRight } from '../../http/admin-policy.js';
 import type { Refusal } from '../../http/errors.js';
 import type { Engineer } from './admin-resource.js';
 
-/** Fields of a bind and of a system that decide who the peer of a link is, and how its senders are read. */
+/** Fields of a bind and of a system that decide who the peer of a link is, and how its senders are interpreted. */
 const PEER_FIELDS = ['allowedCidrs', 'tlsRequired', 'hosts', 'tls', 'systemId', 'senderFormat'] as const;
 
-/** What is compared of a bind or a system; a field that the kind does not have is absent in both rows. */
+/** The compared fields of a bind or a system; a field that the kind does not have is absent in both rows. */
 type LinkRow = Partial<
   Pick<SmppSystem, 'allowedCidrs' | 'tlsRequired'> &
     Pick<Bind, 'hosts' | 'tls' | 'systemId' | 'senderFormat' | 'trustedForMo'>
 >;
 
-/** Fields of a body whose presence matters. Any password counts as a change: to compare it would let a role guess it. */
+/** Fields of a body whose presence matters. Any password counts as a change: a comparison would let a role guess it. */
 interface SentFields {
   readonly hosts?: unknown;
   readonly password?: string;
@@ -27,9 +27,9 @@ interface LinkChange {
 }
 
 /**
- * FORBIDDEN when a role without `changeTrust` changes `trustedForMo`, or, while the stored row is trusted, a field by
- * which another peer could send over the link or its senders would be read as other numbers. Null otherwise: a value
- * that equals the stored one is no change, and every other field is free.
+ * FORBIDDEN when a role without `changeTrust` changes `trustedForMo`, or, while the stored row is trusted, a field that
+ * would let another peer send over the link or change the interpretation of its senders. Null otherwise: a value equal
+ * to the stored one is no change, and every other field is free.
  */
 export function trustRefusal({ role }: Engineer, change: LinkChange): Refusal | null {
   if (hasRight(role, 'changeTrust')) return null;
@@ -40,7 +40,7 @@ export function trustRefusal({ role }: Engineer, change: LinkChange): Refusal | 
   return { code: 'FORBIDDEN', field, message };
 }
 
-/** The first such field under the name that the body has for it, or null. */
+/** The first changed field of trust, by its name in the body, or null. */
 function trustFieldChanged({ sent, stored, wanted }: LinkChange): string | null {
   const trusted = stored?.trustedForMo ?? false;
   if ((wanted.trustedForMo ?? false) !== trusted) return 'trustedForMo';

@@ -1,6 +1,6 @@
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 
-// What the API description says again and again of fields of the admin API.
+// Frequent declarations of fields in the admin API.
 
 const ID_TAIL = '_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
 const EXAMPLE_TAIL = '01HF7YAT000000000000000001';
@@ -12,7 +12,7 @@ export const idField = (prefix: string, more: { readonly description?: string } 
   ...more,
 });
 
-/** A text or null; `text` says which. */
+/** A nullable text; `text` constrains it. */
 export const nullable = (
   text: { readonly pattern?: string; readonly format?: string; readonly maxLength?: number },
   more: { readonly description: string; readonly example: string | null },

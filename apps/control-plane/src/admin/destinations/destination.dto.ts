@@ -18,7 +18,10 @@ import { DESTINATION_FIELDS } from './destination.view.js';
 
 const isReason = isLine(200);
 
-/** The body of POST /v1/admin/destinations. Without `accountId` it concerns all accounts, without `until` it holds on. */
+/**
+ * The body of POST /v1/admin/destinations. Without `accountId` it concerns all accounts, without `until` it does not
+ * expire.
+ */
 export class DestinationDraft {
   @ApiPropertyOptional(DESTINATION_FIELDS.accountId)
   @IsString(failsWith('accountId must be a string or null.'))

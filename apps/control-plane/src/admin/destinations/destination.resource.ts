@@ -50,7 +50,7 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     };
   }
 
-  /** What the guard has refused, by account, rule and prefix, with the view of the engineer's role. */
+  /** The guard's refusals, by account, rule and prefix, with the view of the engineer's role. */
   talliesSeenBy({ role }: Engineer): Listed<RefusalTally, Plain<RefusalAnswer>> {
     return {
       idPrefix: 'refusal',
@@ -62,7 +62,7 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     };
   }
 
-  /** With the view of the engineer's role. */
+  /** The rules with the view of the engineer's role. */
   seenBy(by: Engineer): AdminResource<DestinationRule, Answer> {
     return maskedFor(by, this, withoutPerson);
   }
@@ -76,7 +76,7 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     return succeed({ row: await this.destinations.create(tx, rule) });
   }
 
-  /** What the guard says it says by itself; engineers overrule it, or take it away. */
+  /** Changes a rule. Blocks of the guard cannot be changed; engineers overrule or delete them. */
   async update(tx: Executor, rule: DestinationRule, { until, ...change }: DestinationChange): Reply {
     if (rule.origin === 'guard') {
       const message = 'This is a block of the guard: delete it to release the block of numbers.';

@@ -11,36 +11,36 @@ import { shortPrefix } from './short-prefix.js';
 export const DESTINATION_FIELDS = {
   accountId: nullableId(
     'acct',
-    'The one account that it concerns; null for all. An account’s own goes before a common one.',
+    'The account that it concerns; null for all. A rule of an account takes precedence over a common one.',
   ),
   prefix: {
     type: 'string',
     pattern: '^\\+[1-9][0-9]{0,14}$',
-    description: 'Numbers that begin so. The longest prefix decides.',
+    description: 'Numbers that begin with this prefix. The longest prefix decides.',
     example: '+4479',
   },
   action: {
     type: 'string',
     enum: [...DESTINATION_ACTIONS],
     description:
-      '`allow` overrides the countries of an account, and the restriction of the kinds of numbers that it lists; never a cap, the conversion budget or a block of the guard.',
+      '`allow` overrides the countries of an account, and the restriction of the listed kinds of numbers; never a cap, the conversion budget or a block of the guard.',
   },
   kinds: {
     type: 'array',
     items: { type: 'string', enum: [...RESTRICTED_KINDS] },
     description:
-      'Restricted kinds of numbers that an `allow` rule lets through; empty for none, and in a `block`. `non_geographic` is +800, +808, +870, +878, +881, +882, +883, +888 and +979.',
+      'Restricted kinds of numbers that an `allow` rule permits; empty for none, and in a `block`. `non_geographic` is +800, +808, +870, +878, +881, +882, +883, +888 and +979.',
     example: ['toll_free'],
   },
   reason: {
     type: 'string',
     maxLength: 200,
-    description: 'For those who read it later.',
+    description: 'A note for later readers.',
     example: 'pumping, ticket 4711',
   },
   until: nullable(
     { format: 'date-time' },
-    { description: 'When it no longer holds; null for never.', example: '2026-02-01T00:00:00.000Z' },
+    { description: 'End of the rule; null for none.', example: '2026-02-01T00:00:00.000Z' },
   ),
 } as const satisfies Record<string, ApiPropertyOptions>;
 
@@ -55,7 +55,7 @@ export class DestinationAnswer {
     ...DESTINATION_FIELDS.prefix,
     pattern: '^[+*][0-9*]{1,15}$',
     description:
-      'Numbers that begin so. The longest prefix decides. A whole number is masked where the role may not see people’s data, and the prefix of a block of the guard shortened to three digits.',
+      'Numbers that begin with this prefix. The longest prefix decides. A whole number is masked for roles that may not see people’s data, and the prefix of a block of the guard is shortened to three digits.',
   })
   readonly prefix!: string;
 
@@ -74,7 +74,7 @@ export class DestinationAnswer {
   @ApiProperty({
     type: 'string',
     enum: ['admin', 'guard'],
-    description: 'Who said so: an engineer, or the guard against toll fraud by itself.',
+    description: 'The author of the rule: an engineer, or the automatic guard against toll fraud.',
   })
   readonly origin!: string;
 }
@@ -95,7 +95,10 @@ export function destinationView(rule: DestinationRule): Plain<DestinationAnswer>
   };
 }
 
-/** The same without people's data: a prefix may be a whole phone number, and one of the guard lacks four digits of one. */
+/**
+ * The rule without people's data: a prefix may be a whole phone number; a guard's prefix lacks only its last four
+ * digits.
+ */
 export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<DestinationAnswer> {
   const { prefix, reason, origin } = rule;
   const whole = checkPhone(prefix).ok ? maskPhone(prefix) : prefix;

@@ -22,7 +22,7 @@ const RULE = {
 const REFUSALS = {
   needs: 'destinations.list-refusals',
   ids: 'DestinationRefusals',
-  many: 'tallies of what the guard refused',
+  many: 'counts of refusals by the guard',
   path: 'refusals',
 } as const;
 
@@ -33,7 +33,7 @@ export class DestinationsController {
     private readonly rules: DestinationResource,
   ) {}
 
-  @Lists(RULE, DestinationList, { description: 'Those of engineers, and what the guard blocks by itself right now.' })
+  @Lists(RULE, DestinationList, { description: 'Rules of engineers, and current blocks of the guard.' })
   async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: AccountPageQuery): Promise<Plain<DestinationList>> {
     return valueOf(await this.admin.list(this.rules.seenBy(by), query));
   }
@@ -49,7 +49,7 @@ export class DestinationsController {
   }
 
   @Creates(RULE, DestinationAnswer, {
-    description: 'It concerns all accounts and holds for good unless told, and acts on the next code.',
+    description: 'By default it concerns all accounts and does not expire. It takes effect with the next code.',
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: DestinationDraft): Promise<Plain<DestinationAnswer>> {
@@ -61,7 +61,7 @@ export class DestinationsController {
     return valueOf(await this.admin.find(this.rules.seenBy(by), id));
   }
 
-  @Updates(RULE, DestinationAnswer, { description: 'The guard’s own are not changed.', errors: ['CONFLICT'] })
+  @Updates(RULE, DestinationAnswer, { description: 'Rules of the guard cannot be changed.', errors: ['CONFLICT'] })
   async update(
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
@@ -71,7 +71,7 @@ export class DestinationsController {
   }
 
   @Deletes(RULE, {
-    description: 'One of the guard’s is lifted, and forgotten: its next block begins with an hour again.',
+    description: 'Deleting a block of the guard lifts it and resets its history: the next block lasts an hour again.',
   })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
     valueOf(await this.admin.remove(this.rules, by, id, (tx, row) => this.rules.delete(tx, row)));

@@ -11,7 +11,7 @@ const TIME = { type: 'string', format: 'date-time' } as const;
 
 const RULES = GUARD_RULES.map((rule) => `\`${rule}\``).join(', ');
 
-/** What the caller only knows as DESTINATION_BLOCKED or SEND_LIMIT_REACHED. */
+/** Refusals of the guard; callers see only DESTINATION_BLOCKED or SEND_LIMIT_REACHED. */
 export class RefusalAnswer {
   @ApiProperty(idField('refusal'))
   readonly id!: string;
@@ -19,7 +19,7 @@ export class RefusalAnswer {
   @ApiProperty(idField('acct'))
   readonly accountId!: string;
 
-  @ApiProperty({ ...TIME, description: 'The beginning of the hour it counts.', example: '2026-01-31T12:00:00.000Z' })
+  @ApiProperty({ ...TIME, description: 'The start of the hour that it counts.', example: '2026-01-31T12:00:00.000Z' })
   readonly hour!: string;
 
   @ApiProperty({
@@ -58,7 +58,7 @@ export function refusalView(tally: RefusalTally): Plain<RefusalAnswer> {
   };
 }
 
-/** The same without people's data. */
+/** The count without people's data. */
 export const withoutBlock = (tally: Plain<RefusalAnswer>): Plain<RefusalAnswer> => ({
   ...tally,
   prefix: shortPrefix(tally.prefix),

@@ -8,18 +8,22 @@ import { idField } from '../crud/view-fields.js';
 
 const TIME = { type: 'string', format: 'date-time' } as const;
 
-/** One connection of a bind that a gateway may act on. */
+/** One connection of a bind for which a gateway holds the lease. */
 export class GatewayLeaseAnswer {
   @ApiProperty(idField('bind'))
   readonly bindId!: string;
 
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'Which of the connections of the bind.' })
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'The number of the connection.' })
   readonly slot!: number;
 
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'One more with each owner.', example: 3 })
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Incremented with each owner.', example: 3 })
   readonly epoch!: number;
 
-  @ApiProperty({ ...TIME, description: 'Unless it is renewed.', example: '2026-01-31T12:00:15.000Z' })
+  @ApiProperty({
+    ...TIME,
+    description: 'Expiry of the lease unless it is renewed.',
+    example: '2026-01-31T12:00:15.000Z',
+  })
   readonly expiresAt!: string;
 
   @ApiProperty({ oneOf: [{ type: 'string', enum: [...CONNECTION_STATES] }, { type: 'null' }], example: 'bound' })
@@ -27,10 +31,10 @@ export class GatewayLeaseAnswer {
 }
 
 export class GatewayAnswer {
-  @ApiProperty(idField('gw', { description: 'Made anew with each start.' }))
+  @ApiProperty(idField('gw', { description: 'Generated at each start.' }))
   readonly id!: string;
 
-  @ApiProperty({ type: 'string', description: 'The machine it runs on.', example: 'gateway-1' })
+  @ApiProperty({ type: 'string', description: 'The host name of its machine.', example: 'gateway-1' })
   readonly host!: string;
 
   @ApiProperty({ type: 'string', example: '1.0.0' })
@@ -39,16 +43,20 @@ export class GatewayAnswer {
   @ApiProperty({ ...TIME, example: '2026-01-31T12:00:00.000Z' })
   readonly startedAt!: string;
 
-  @ApiProperty({ ...TIME, description: 'It says so every 5 s.', example: '2026-01-31T12:00:00.000Z' })
+  @ApiProperty({
+    ...TIME,
+    description: 'Time of its last heartbeat; there is one every 5 s.',
+    example: '2026-01-31T12:00:00.000Z',
+  })
   readonly seenAt!: string;
 
-  @ApiProperty({ type: 'boolean', description: 'Whether it has been told to stop, and takes on nothing more.' })
+  @ApiProperty({ type: 'boolean', description: 'Whether it is shutting down and accepts no further work.' })
   readonly stopping!: boolean;
 
   @ApiProperty({ type: GatewayLeaseAnswer, isArray: true, description: 'The connections of binds that it holds.' })
   readonly leases!: readonly Plain<GatewayLeaseAnswer>[];
 
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'How many connections systems have to it.' })
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Number of connections of systems to it.' })
   readonly systemConnections!: number;
 }
 

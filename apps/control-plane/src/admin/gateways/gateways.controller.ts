@@ -22,7 +22,9 @@ const LIVE = {
 export class GatewaysController {
   constructor(private readonly admin: AdminService) {}
 
-  @Lists(GATEWAY, GatewayList, { description: 'Those that were seen in the last 15 s, and what they hold.' })
+  @Lists(GATEWAY, GatewayList, {
+    description: 'Gateways with a heartbeat in the last 15 s, and the connections they hold.',
+  })
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<GatewayList>> {
     return valueOf(await this.admin.list(LIVE, query));
   }

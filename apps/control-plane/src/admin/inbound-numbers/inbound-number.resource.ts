@@ -26,7 +26,11 @@ export class InboundNumberResource implements AdminResource<InboundNumber, Answe
   readonly table = INBOUND_NUMBERS;
   readonly view = inboundNumberView;
   readonly refusals = {
-    inbound_numbers_number_key: { code: 'CONFLICT', field: 'number', message: 'This number is there already.' },
+    inbound_numbers_number_key: {
+      code: 'CONFLICT',
+      field: 'number',
+      message: 'Another inbound number has this number.',
+    },
     inbound_numbers_brand_id_fkey: NO_SUCH_BRAND,
   } as const;
 

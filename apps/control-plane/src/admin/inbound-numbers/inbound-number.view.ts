@@ -9,17 +9,17 @@ export const INBOUND_NUMBER_FIELDS = {
   number: {
     type: 'string',
     pattern: '^(\\+[1-9][0-9]{6,14}|[0-9]{3,8})$',
-    description: 'What phones send to: a number in E.164 format, or a short code of 3 to 8 digits. Unique.',
+    description: 'The number that phones send to: E.164, or a short code of 3 to 8 digits. Unique.',
     example: '+14155550100',
   },
   countries: {
     type: 'array',
     items: { type: 'string', pattern: '^(\\*|[A-Z]{2})$' },
     minItems: 1,
-    description: 'ISO 3166-1 alpha-2 of the countries whose phones are told to send to it; `*` for all others.',
+    description: 'ISO 3166-1 alpha-2 codes of the countries whose phones send to it; `*` for all others.',
     example: ['US', 'CA'],
   },
-  brandId: nullableId('brd', 'The one brand that it is reserved for; null for all.'),
+  brandId: nullableId('brd', 'The brand that it is reserved for; null for all brands.'),
 } as const satisfies Record<string, ApiPropertyOptions>;
 
 export class InboundNumberAnswer {

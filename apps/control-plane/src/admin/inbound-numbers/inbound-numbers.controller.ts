@@ -32,7 +32,7 @@ export class InboundNumbersController {
   }
 
   @Creates(NUMBER, InboundNumberAnswer, {
-    description: 'Sessions of the countries that it serves name it at once.',
+    description: 'New sessions of its countries use it at once.',
     errors: ['CONFLICT'],
   })
   async create(
@@ -48,7 +48,7 @@ export class InboundNumbersController {
   }
 
   @Updates(NUMBER, InboundNumberAnswer, {
-    description: 'Sessions that were made before keep the number that they name.',
+    description: 'Existing sessions keep their inbound number.',
     errors: ['CONFLICT'],
   })
   async update(
@@ -59,7 +59,7 @@ export class InboundNumbersController {
     return valueOf(await this.admin.update(this.numbers, by, id, (tx, row) => this.numbers.update(tx, row, body)));
   }
 
-  @Deletes(NUMBER, { description: 'Sessions that were made before keep the number that they name.' })
+  @Deletes(NUMBER, { description: 'Existing sessions keep their inbound number.' })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
     valueOf(await this.admin.remove(this.numbers, by, id, (tx, row) => this.numbers.delete(tx, row)));
   }

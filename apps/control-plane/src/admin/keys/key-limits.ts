@@ -5,7 +5,7 @@ import { MAX_LIMIT_PER_MINUTE } from './key.view.js';
 const NAMES: readonly unknown[] = LIMIT_NAMES;
 const isLimit = isWholeNumber(1, MAX_LIMIT_PER_MINUTE);
 
-/** The first member of `limits`, as it was sent, that is none; null when all are, undefined when it is no object. */
+/** The first faulty member of `limits`; null when there is none, undefined when the value is no object. */
 export function limitsFault(value: unknown): string | null | undefined {
   if (!(value instanceof Map)) return undefined;
   for (const [name, limit] of value as ReadonlyMap<string, unknown>) {
@@ -14,7 +14,7 @@ export function limitsFault(value: unknown): string | null | undefined {
   return null;
 }
 
-/** Legal limits as they are stored. */
+/** The stored form of legal limits. */
 export function limitsOf(value: ReadonlyMap<string, unknown>): KeyLimits {
   const limits = LIMIT_NAMES.flatMap((name) => {
     const limit = value.get(name);

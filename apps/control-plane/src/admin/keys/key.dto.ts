@@ -40,5 +40,5 @@ export class KeyDraft {
   limits?: JsonObject;
 }
 
-/** The body of PATCH /v1/admin/keys/{id}. `limits` replaces all that the key had. */
+/** The body of PATCH /v1/admin/keys/{id}. `limits` replaces all limits of the key. */
 export class KeyChange extends ChangeOf(OmitType(KeyDraft, ['accountId', 'kind'])) {}

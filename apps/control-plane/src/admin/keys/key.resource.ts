@@ -35,16 +35,16 @@ export class KeyResource implements AdminResource<ApiKey, Answer> {
     return succeed({ row: await this.accounts.updateApiKey(tx, { ...apiKey, ...stored(change) }) });
   }
 
-  /** The same key with another text; the old one ends as a revoked one does. */
+  /** Replaces the text of the key; the old text is refused like a revoked key. */
   async rotate(tx: Executor, apiKey: ApiKey): Reply {
     if (apiKey.revokedAt !== null) {
-      return refuse('CONFLICT', { message: 'This key is revoked, and is not brought back: make a new one.' });
+      return refuse('CONFLICT', { message: 'This key is revoked and cannot be restored: create a new one.' });
     }
     const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey);
     return succeed({ row, once: { key } });
   }
 
-  /** Again does nothing more. */
+  /** A second call changes nothing. */
   async revoke(tx: Executor, apiKey: ApiKey): Reply {
     return succeed({ row: (await this.accounts.revokeApiKey(tx, apiKey.id)) ?? apiKey });
   }

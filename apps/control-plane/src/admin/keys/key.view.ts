@@ -10,20 +10,21 @@ export const MAX_LIMIT_PER_MINUTE = 1_000_000;
 const LIMIT = { type: 'integer', minimum: 1, maximum: MAX_LIMIT_PER_MINUTE } as const;
 
 export const KEY_FIELDS = {
-  kind: { type: 'string', enum: ['live', 'test'], description: 'With a test key nothing leaves the building.' },
-  name: { type: 'string', minLength: 1, maxLength: 100, description: 'Where it is used.', example: 'backend' },
+  kind: { type: 'string', enum: ['live', 'test'], description: 'A test key sends nothing to phones or carriers.' },
+  name: { type: 'string', minLength: 1, maxLength: 100, description: 'The place of its use.', example: 'backend' },
   scopes: {
     type: 'array',
     items: { type: 'string', enum: [...SCOPES] },
     minItems: 1,
-    description: 'What it may do: sessions, codes, usage, realtime, webhook deliveries.',
+    description: 'Its permissions: sessions, codes, usage, realtime, webhook deliveries.',
     example: ['verify', 'otp'],
   },
   limits: {
     type: 'object',
     properties: Object.fromEntries(LIMIT_NAMES.map((name) => [name, LIMIT])),
     additionalProperties: false,
-    description: 'Requests a minute, where they are not the usual 600 (default), 300 (create) and 60 (poll, usage).',
+    description:
+      'Requests a minute, where they differ from the default 600 (default), 300 (create) and 60 (poll, usage).',
     example: { create: 1000 },
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
@@ -39,13 +40,13 @@ export const keyTextFields = (kinds: string, example: string) =>
     prefix: {
       type: 'string',
       pattern: `^csk_${kinds}_[0-9A-Za-z]{4}$`,
-      description: 'How the key begins: enough to recognise it by, useless to guess it.',
+      description: 'The beginning of the key: enough to recognise it, useless for guessing it.',
       example: `csk_${example}_f3Zk`,
     },
     key: {
       type: 'string',
       pattern: `^csk_${kinds}_[0-9A-Za-z]{38}$`,
-      description: 'The key itself. Shown once, when it is made or rotated.',
+      description: 'The key itself. Shown once, when it is created or rotated.',
     },
   }) as const satisfies Record<string, ApiPropertyOptions>;
 
@@ -76,12 +77,12 @@ export class KeyAnswer {
   @ApiProperty(
     nullable(
       { format: 'date-time' },
-      { description: 'Some seconds behind; null until it is used.', example: '2026-01-31T12:00:00.000Z' },
+      { description: 'A few seconds behind; null before its first use.', example: '2026-01-31T12:00:00.000Z' },
     ),
   )
   readonly lastUsedAt!: string | null;
 
-  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is good.', example: null }))
+  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is valid.', example: null }))
   readonly revokedAt!: string | null;
 
   @ApiPropertyOptional(TEXT.key)

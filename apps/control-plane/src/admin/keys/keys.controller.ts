@@ -28,7 +28,7 @@ export class KeysController {
 
   @Creates(KEY, KeyAnswer, {
     description:
-      'It has all scopes and the usual limits unless told, and works at once. The key itself is in this answer and in no other.',
+      'By default it has all scopes and the default limits. It works at once. The key itself is in this response only.',
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: KeyDraft): Promise<Plain<KeyAnswer>> {
     return valueOf(await this.admin.create(this.keys, by, (tx) => this.keys.create(tx, body)));
@@ -39,7 +39,7 @@ export class KeysController {
     return valueOf(await this.admin.find(this.keys, id));
   }
 
-  @Updates(KEY, KeyAnswer, { description: '`limits` replaces all the limits that the key had.' })
+  @Updates(KEY, KeyAnswer, { description: '`limits` replaces all limits of the key.' })
   async update(
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
@@ -49,7 +49,7 @@ export class KeysController {
   }
 
   @Acts(KEY, { name: 'rotate', summary: 'Rotate' }, KeyAnswer, {
-    description: 'The new key is in this answer and in no other. The old one ends everywhere within 5 s; the id stays.',
+    description: 'The new key is in this response only. The old one ends everywhere within 5 s; the id is unchanged.',
     errors: ['CONFLICT'],
   })
   async rotate(
@@ -62,7 +62,7 @@ export class KeysController {
   }
 
   @Acts(KEY, { name: 'revoke', summary: 'Revoke' }, KeyAnswer, {
-    description: 'It ends everywhere within 5 s, for good. Again does nothing more.',
+    description: 'It ends everywhere within 5 s, permanently. A second call changes nothing.',
   })
   async revoke(
     @ByEngineer() by: Engineer,

@@ -19,7 +19,7 @@ describe('a revealed text', () => {
   const code = fc.stringMatching(/^[0-9]{6}$/);
   const words = fc.string({ unit: 'binary', maxLength: 40 });
 
-  it('that goes out has no digit left, and is otherwise as it was', () => {
+  it('of an outbound message contains no digit, and is otherwise unchanged', () => {
     fc.assert(
       fc.property(words, code, words, (before, digits, after) => {
         const text = before + digits + after;
@@ -30,7 +30,7 @@ describe('a revealed text', () => {
     );
   });
 
-  it('that came in holds no code', () => {
+  it('of an inbound message contains no code', () => {
     fc.assert(
       fc.property(words, code, words, (before, digits, after) => {
         const text = `${before.replaceAll(/auth/gi, '')} ${digits} ${after}`;

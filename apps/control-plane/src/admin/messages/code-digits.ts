@@ -1,4 +1,4 @@
-/** Digits of a token are shown: it is no code, and engineers compare it with the token of the session. */
+/** Digits of a token are shown: a token is no code, and engineers compare it with the token of the session. */
 const TOKEN = /AUTH-[A-Z0-9]{2,12}-[0-9A-Z]{16}/u;
 /** Six digits or more, with or without single separators between them. */
 const LIKE_A_CODE = /\p{Nd}(?:[\s.,_‐-―-]?\p{Nd}){5,}/u;

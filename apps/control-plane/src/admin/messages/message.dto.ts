@@ -25,7 +25,7 @@ export class MessagesQuery extends PageQuery {
   @OnlyOfMode()
   test?: 'true' | 'false';
 
-  @ApiPropertyOptional({ type: 'string', enum: [...FATES], description: 'Only messages of this fate.' })
+  @ApiPropertyOptional({ type: 'string', enum: [...FATES], description: 'Only messages with this fate.' })
   @IsIn([...FATES], failsWith(`fate must be one of ${FATES.join(', ')}.`))
   @Optional()
   fate?: MessageFate | OutboundState;

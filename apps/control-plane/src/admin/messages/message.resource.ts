@@ -25,18 +25,18 @@ export class MessageResource implements AdminResource<MessageRecord, Answer> {
 
   constructor(private readonly keys: ServerKeys) {}
 
-  /** With the view of the engineer's role. */
+  /** The messages with the view of the engineer's role. */
   seenBy(by: Engineer): AdminResource<MessageRecord, Answer> {
     return maskedFor(by, this, withoutPerson);
   }
 
-  /** The table of a query. */
+  /** The table with the filters of a query. */
   where({ direction, sessionId, phone, fate, test }: MessagesQuery): MessageLog {
     const mode = test === undefined ? undefined : modeOf(test === 'true');
     return new MessageLog({ direction, sessionId: uuidOf('sess', sessionId), phone: numberOf(phone), fate, mode });
   }
 
-  /** The text is in this answer alone: its audit entry has no text. */
+  /** Only this response contains the text, not its audit entry. */
   async reveal(tx: Executor, { role }: Engineer, row: MessageRecord): Promise<Outcome<Written<MessageRecord, Answer>>> {
     const sealed = await this.table.sealedText(tx, row.id);
     const text = sealed === null ? null : this.keys.open('message-text', sealed, row.id).toString('utf8');

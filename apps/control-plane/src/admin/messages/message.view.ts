@@ -10,7 +10,7 @@ import { FATES } from './message.dto.js';
 
 const COUNT = { type: 'integer', minimum: 1 } as const;
 
-/** Which part of how many. */
+/** The number of a part and the total. */
 const PART = { type: 'object', properties: { number: COUNT, total: COUNT }, required: ['number', 'total'] };
 
 export class MessageAnswer {
@@ -31,7 +31,7 @@ export class MessageAnswer {
     type: 'string',
     enum: [...FATES],
     description:
-      'What became of a message that came in (`matched` to `ambiguous_sender`), or how far one that goes out has come (`queued` to `failed`).',
+      'The result of an inbound message (`matched` to `ambiguous_sender`), or the progress of an outbound one (`queued` to `failed`).',
     example: 'matched',
   })
   readonly fate!: string;
@@ -39,25 +39,25 @@ export class MessageAnswer {
   @ApiProperty({
     type: 'string',
     format: 'date-time',
-    description: 'When it came in; when it was asked for, of one that goes out.',
+    description: 'When an inbound message arrived, or an outbound one was requested.',
     example: '2026-01-31T12:00:00.000Z',
   })
   readonly at!: string;
 
-  @ApiProperty(nullableId('sess', 'Null for one that belongs to no session.'))
+  @ApiProperty(nullableId('sess', 'Null for a message of no session.'))
   readonly sessionId!: string | null;
 
-  @ApiProperty(nullableId('acct', 'Of the session.'))
+  @ApiProperty(nullableId('acct', 'The account of the session.'))
   readonly accountId!: string | null;
 
-  @ApiProperty(nullable({}, { description: 'Null before one was chosen.', example: 'north' }))
+  @ApiProperty(nullable({}, { description: 'Null before a carrier was chosen.', example: 'north' }))
   readonly carrier!: string | null;
 
   @ApiProperty(
     nullable(
       { pattern: '^(bind|sys)_' },
       {
-        description: 'The bind or the system it went by; null before it went, and for one that is deleted.',
+        description: 'The bind or the system of the message; null before it was sent, and for a deleted link.',
         example: null,
       },
     ),
@@ -67,7 +67,7 @@ export class MessageAnswer {
   @ApiProperty({
     type: 'string',
     description:
-      'The sender; of one that came in as the carrier wrote it, masked where the role may not see people’s data.',
+      'The sender; of an inbound message as the carrier wrote it, masked for roles that may not see people’s data.',
     example: '+14155552671',
   })
   readonly source!: string;
@@ -75,21 +75,21 @@ export class MessageAnswer {
   @ApiProperty({
     type: 'string',
     description:
-      'Where it goes, masked where the role may not see people’s data; of one that came in as the carrier wrote it.',
+      'The recipient, masked for roles that may not see people’s data; of an inbound message as the carrier wrote it.',
     example: '60606',
   })
   readonly destination!: string;
 
   @ApiProperty({
     oneOf: [PART, { type: 'null' }],
-    description: 'Which part of a longer message that came in; null for a whole one.',
+    description: 'The part of a longer inbound message; null for a whole one.',
     example: null,
   })
   readonly part!: { readonly number: number; readonly total: number } | null;
 
   @ApiProperty({
     oneOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }],
-    description: 'How often it was tried; null for one that came in.',
+    description: 'Number of attempts; null for an inbound message.',
     example: null,
   })
   readonly attempts!: number | null;
@@ -97,22 +97,22 @@ export class MessageAnswer {
   @ApiProperty({
     oneOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }],
     description:
-      'How many of the attempts were never answered: the carrier may have taken it then. Null for one that came in.',
+      'Number of attempts without a response: the carrier may have accepted the message. Null for an inbound message.',
     example: null,
   })
   readonly unknownFates!: number | null;
 
-  @ApiProperty(nullable({}, { description: 'What the carrier, or we, gave as the reason.', example: null }))
+  @ApiProperty(nullable({}, { description: 'The reason given by the carrier or by this service.', example: null }))
   readonly networkError!: string | null;
 
-  @ApiProperty(nullable({}, { description: 'The id that the carrier gave to it.', example: null }))
+  @ApiProperty(nullable({}, { description: 'The carrier’s id of the message.', example: null }))
   readonly smscMessageId!: string | null;
 
-  @ApiProperty(nullable({ format: 'date-time' }, { description: 'When the carrier took it.', example: null }))
+  @ApiProperty(nullable({ format: 'date-time' }, { description: 'When the carrier accepted it.', example: null }))
   readonly submittedAt!: string | null;
 
   @ApiProperty(
-    nullable({ format: 'date-time' }, { description: 'When its receipt came, or it was given up.', example: null }),
+    nullable({ format: 'date-time' }, { description: 'When its receipt arrived, or it was given up.', example: null }),
   )
   readonly endedAt!: string | null;
 
@@ -121,7 +121,7 @@ export class MessageAnswer {
       {},
       {
         description:
-          'In the answer of `reveal` alone; null once it is erased. For roles other than `owner` asterisks stand for the digits of codes.',
+          'In the response of `reveal` only; null once it is erased. For roles other than `owner` the digits of codes are asterisks.',
         example: null,
       },
     ),
@@ -156,7 +156,7 @@ export function messageView(message: MessageRecord): Plain<MessageAnswer> {
   };
 }
 
-/** The same with the phone masked; the other address is a number of ours. */
+/** The message with the phone masked; the other address is a number of this service. */
 export function withoutPerson(message: Plain<MessageAnswer>): Plain<MessageAnswer> {
   const { direction, source, destination, networkError } = message;
   return {

@@ -25,7 +25,7 @@ export class MessagesController {
 
   @Lists(MESSAGE, MessageList, {
     description:
-      'Every SMS in and every code out, without its text. By `phone`: what came from it, written internationally or matched to its session, and what goes to it. A key that sees phones in full leaves an entry in the audit log with each page.',
+      'Every SMS in and every code out, without its text. By `phone`: messages from it, in international format or matched to its session, and messages to it. A key that sees full phones adds an entry to the audit log with each page.',
     errors: ['INVALID_PHONE'],
     restricted: [{ name: 'phone', right: 'searchByPhone' }],
   })
@@ -43,7 +43,7 @@ export class MessagesController {
 
   @Acts(MESSAGE, { name: 'reveal', summary: 'Read the text of' }, MessageAnswer, {
     description:
-      'Each reading is an entry in the audit log. Digits of codes are shown to the role `owner` alone. The text of a code is erased as soon as the code has gone or is given up.',
+      'Each reading adds an entry to the audit log. Digits of codes are shown to the role `owner` only. The text of a code is erased as soon as the code is sent or given up.',
   })
   async reveal(
     @ByEngineer() by: Engineer,

@@ -21,7 +21,7 @@ export class PriceDraft {
   @ApiProperty({
     type: 'string',
     pattern: '^(0|[1-9][0-9]{0,7})(\\.[0-9]{1,6})?$',
-    description: 'US dollars for one, as text: numbers of JSON are not exact.',
+    description: 'US dollars per unit, as text: JSON numbers are not exact.',
     example: '0.0079',
   })
   @Satisfies(isUsdText, 'usd must be an amount of 0 or more as text with up to six decimals, such as "0.0079".')
@@ -33,5 +33,5 @@ export class PriceDraft {
   from?: string;
 }
 
-/** The body of PATCH /v1/admin/prices/{id}. What happened until now keeps the price that it had. */
+/** The body of PATCH /v1/admin/prices/{id}. Past usage keeps its price. */
 export class PriceChange extends ChangeOf(OmitType(PriceDraft, ['channel', 'country'])) {}

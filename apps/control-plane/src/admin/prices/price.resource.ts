@@ -23,7 +23,7 @@ export class PriceResource implements AdminResource<Price, Answer> {
     prices_channel_country_from_at_key: {
       code: 'CONFLICT',
       field: 'from',
-      message: 'There is another price of this channel and country from this time on: change that one.',
+      message: 'There is another price of this channel and country with this start: change that one.',
     },
   } as const;
 
@@ -44,7 +44,7 @@ export class PriceResource implements AdminResource<Price, Answer> {
     return succeed({ row: await this.prices.update(tx, change) });
   }
 
-  /** The last price of codes for every country stays while an account has a spend cap. */
+  /** The last price of codes for every country cannot be deleted while an account has a spend cap. */
   async mayRemove(tx: Executor, { id }: Price): Promise<Refusal | null> {
     return (await this.codePrices.isLastUnderCap(tx, id, null)) ? LAST_UNDER_CAP : null;
   }
@@ -57,7 +57,7 @@ export class PriceResource implements AdminResource<Price, Answer> {
 const LAST_UNDER_CAP = {
   code: 'CONFLICT',
   message:
-    'An account has a daily spend cap, and this is the last price of sms_otp for "*" in force: its codes would be refused. Make another price first, or remove the cap.',
+    'An account has a daily spend cap, and this is the last price of sms_otp for "*" in force: its codes would be refused. Create another price first, or remove the cap.',
 } as const satisfies Refusal;
 
 function instantOf(from: string | undefined): { readonly from?: Date } {

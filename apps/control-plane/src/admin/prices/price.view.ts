@@ -9,7 +9,7 @@ export const PRICE_FIELDS = {
   channel: {
     type: 'string',
     enum: [...PRICED_CHANNELS],
-    description: 'A session by its channel, or a code that was submitted.',
+    description: 'A session by its channel, or a submitted code.',
   },
   country: {
     type: 'string',
@@ -20,7 +20,7 @@ export const PRICE_FIELDS = {
   from: {
     type: 'string',
     format: 'date-time',
-    description: 'It holds from then on, until a later one of the same channel and country.',
+    description: 'Start of the price; it holds until a later one of the same channel and country.',
     example: '2026-01-01T00:00:00.000Z',
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
@@ -35,7 +35,7 @@ export class PriceAnswer {
   @ApiProperty(PRICE_FIELDS.country)
   readonly country!: string;
 
-  @ApiProperty({ type: 'string', pattern: USD_PATTERN, description: 'US dollars for one.', example: '0.0079' })
+  @ApiProperty({ type: 'string', pattern: USD_PATTERN, description: 'US dollars per unit.', example: '0.0079' })
   readonly usd!: string;
 
   @ApiProperty(PRICE_FIELDS.from)

@@ -13,7 +13,7 @@ import { PriceResource } from './price.resource.js';
 import { PriceAnswer, PriceList } from './price.view.js';
 
 const PRICE = { resource: 'prices', id: 'Price', one: 'a price', many: 'prices' } as const;
-const PAST = 'What happened until now keeps the price that it had.';
+const PAST = 'Past usage keeps its price.';
 
 @Controller('v1/admin/prices')
 export class PricesController {
@@ -28,7 +28,8 @@ export class PricesController {
   }
 
   @Creates(PRICE, PriceAnswer, {
-    description: 'Without from it holds from now on; hours of usage that have been added up already keep their cost.',
+    description:
+      'Without from the price holds from now on; hours of usage that are already aggregated keep their cost.',
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: PriceDraft): Promise<Plain<PriceAnswer>> {
@@ -50,7 +51,7 @@ export class PricesController {
   }
 
   @Deletes(PRICE, {
-    description: `${PAST} The last price of codes for every country stays while an account has a spend cap.`,
+    description: `${PAST} The last price of codes for every country cannot be deleted while an account has a spend cap.`,
     errors: ['CONFLICT'],
   })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {

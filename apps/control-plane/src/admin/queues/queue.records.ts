@@ -4,19 +4,19 @@ import { QueueSwitchStore, type QueueDepth, type QueueName, type QueueSwitch } f
 import type { Executor, Page, PageRequest, Records } from '@countersign/postgres';
 import { DeliveryQueue } from '../../webhooks/delivery-queue.js';
 
-/** Z to A, as the newest first of what goes by names. */
+/** Z to A: resources with names are listed in this order instead of newest first. */
 export const QUEUE_NAMES = ['webhooks', 'outbound', 'cards'] as const satisfies readonly QueueName[];
 
-/** A queue as it stands: its switch, and what waits behind it. */
+/** A queue: its switch and its depth. */
 export interface QueueRecord extends QueueSwitch, QueueDepth {
-  /** How many an action has queued again. */
+  /** Number of jobs that an action has queued again. */
   readonly retried?: number;
 }
 
-/** How deep a queue is, and how its failures are given another chance. */
+/** Depth of a queue, and the retry of its failures. */
 interface QueueWork {
   depth(db: Executor): Promise<QueueDepth>;
-  /** Answers how many. */
+  /** Returns the number of jobs that are queued again. */
   retryFailed(tx: Executor, limit: number): Promise<number>;
 }
 
@@ -26,7 +26,7 @@ export const QUEUE_WORK: Readonly<Record<QueueName, QueueWork>> = {
   cards: new CardQueue(),
 };
 
-/** The queues as engineers read them. */
+/** The queues for the admin API. */
 export class QueueRecords implements Records<QueueRecord> {
   constructor(private readonly switches: QueueSwitchStore) {}
 
@@ -51,7 +51,7 @@ export class QueueRecords implements Records<QueueRecord> {
 
 const nameOf = (text: string): QueueName | null => QUEUE_NAMES.find((name) => name === text) ?? null;
 
-/** The switch, and what waits behind it now. */
+/** The switch with the current depth. */
 export const withDepth = async (db: Executor, { id, pausedAt }: QueueSwitch): Promise<QueueRecord> => ({
   id,
   pausedAt,

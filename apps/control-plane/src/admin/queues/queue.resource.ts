@@ -11,7 +11,7 @@ import { type QueueAnswer, queueDecisions, queueView } from './queue.view.js';
 type Answer = Plain<QueueAnswer>;
 type Reply = Promise<Outcome<Written<QueueRecord, Answer>>>;
 
-/** In one transaction; who has more failures than these asks again. */
+/** Per transaction; call again for more failures. */
 export const MAX_RETRIED = 5_000;
 
 @Injectable()
@@ -30,7 +30,7 @@ export class QueueResource implements AdminResource<QueueRecord, Answer> {
     this.table = new QueueRecords(this.switches);
   }
 
-  /** The webhooks of this process look at once; everybody else within 2 s. */
+  /** The webhook dispatcher of this process reads the change at once; all other workers within 2 s. */
   readonly committed = (): void => this.notifier.notify();
 
   async turn(tx: Executor, queue: QueueRecord, paused: boolean): Reply {

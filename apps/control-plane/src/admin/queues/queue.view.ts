@@ -13,13 +13,13 @@ const count = (description: string, example: number): ApiPropertyOptions => ({
 });
 
 export class QueueCounts {
-  @ApiProperty(count('What is still to be done: due, or waiting for its next attempt.', 3))
+  @ApiProperty(count('Jobs to be done: due, or waiting for their next attempt.', 3))
   readonly waiting!: number;
 
-  @ApiProperty(count('What is being done at this moment.', 1))
+  @ApiProperty(count('Jobs in progress.', 1))
   readonly inFlight!: number;
 
-  @ApiProperty(count('What was given up, as long as it is kept.', 0))
+  @ApiProperty(count('Jobs that were given up, while they are kept.', 0))
   readonly failed!: number;
 }
 
@@ -35,21 +35,23 @@ export class QueueAnswer {
   @ApiProperty({ type: 'boolean' })
   readonly paused!: boolean;
 
-  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Since when; null while it runs.', example: null }))
+  @ApiProperty(
+    nullable({ format: 'date-time' }, { description: 'Start of the pause; null while it runs.', example: null }),
+  )
   readonly pausedAt!: string | null;
 
-  @ApiProperty({ type: QueueCounts, description: `A number of ${MAX_COUNTED} means so many or more.` })
+  @ApiProperty({ type: QueueCounts, description: `A number of ${MAX_COUNTED} means at least that many.` })
   readonly counts!: Plain<QueueCounts>;
 
   @ApiProperty({
     oneOf: [{ type: 'number', minimum: 0 }, { type: 'null' }],
     description:
-      'For how long the oldest has waited that could have gone: a webhook since it was due, a code or a card since it was asked for. Null when there is none.',
+      'How long the oldest job that could be processed has waited: a webhook since it was due, a code or a card since it was requested. Null when there is none.',
     example: 1.25,
   })
   readonly oldestAgeSeconds!: number | null;
 
-  @ApiPropertyOptional(count('How many were queued again, in the answer of that action alone.', 12))
+  @ApiPropertyOptional(count('Number of jobs queued again, in the response of that action only.', 12))
   readonly retried?: number;
 }
 
@@ -66,7 +68,7 @@ export function queueView({ id, pausedAt, ...depth }: QueueRecord): Plain<QueueA
   };
 }
 
-/** What engineers decide of a queue. */
+/** The part of a queue that engineers change. */
 export const queueDecisions = ({ id, pausedAt, retried }: QueueRecord): object => ({
   name: id,
   paused: pausedAt !== null,

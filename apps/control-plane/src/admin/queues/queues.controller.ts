@@ -20,7 +20,7 @@ export class QueuesController {
     private readonly queues: QueueResource,
   ) {}
 
-  @Lists(QUEUE, QueueList, { description: 'There are three. Their names stand in place of ids.' })
+  @Lists(QUEUE, QueueList, { description: 'There are three. Their names take the place of ids.' })
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<QueueList>> {
     return valueOf(await this.admin.list(this.queues, query));
   }
@@ -32,7 +32,7 @@ export class QueuesController {
 
   @Acts(QUEUE, { name: 'pause', summary: 'Pause' }, QueueAnswer, {
     description:
-      'Within 2 s nothing of it is begun anywhere; what is in flight is finished. Codes that wait for longer than their sessions last are given up all the same. While `cards` is paused none is offered, and sessions fall back to SMS at once.',
+      'Within 2 s no job of it is started anywhere; jobs in flight are finished. Codes that wait longer than their sessions last are still given up. While `cards` is paused no card is offered, and sessions fall back to SMS at once.',
   })
   async pause(
     @ByEngineer() by: Engineer,
@@ -44,7 +44,7 @@ export class QueuesController {
   }
 
   @Acts(QUEUE, { name: 'resume', summary: 'Resume' }, QueueAnswer, {
-    description: 'Everywhere within 2 s. Again does nothing more.',
+    description: 'Takes effect everywhere within 2 s. A repeated call changes nothing.',
   })
   async resume(
     @ByEngineer() by: Engineer,
@@ -55,8 +55,8 @@ export class QueuesController {
     return valueOf(await this.admin.act(this.queues, by, resume, (tx, queue) => this.queues.turn(tx, queue, false)));
   }
 
-  @Acts(QUEUE, { name: 'retry-failed', summary: 'Try again what failed in' }, QueueAnswer, {
-    description: `Up to ${MAX_RETRIED} at a time, and \`retried\` says how many. Webhooks that were given up, newest first, begin their schedule anew; those that are older than four days within ten minutes. Codes whose attempts came to nothing so far go to every route again, at once; one that was given up is not brought back, since its text was erased: its session sends another. Cards are never sent again: their sessions have gone another way.`,
+  @Acts(QUEUE, { name: 'retry-failed', summary: 'Retry failed jobs of' }, QueueAnswer, {
+    description: `Up to ${MAX_RETRIED} at a time; \`retried\` is their number. Webhooks that were given up restart their schedule, newest first; those older than four days within ten minutes. Codes without a successful attempt so far go to every route again, at once; a code that was given up is not retried, since its text was erased: its session sends another. Cards are never sent again: their sessions have fallen back to SMS.`,
   })
   async retryFailed(
     @ByEngineer() by: Engineer,

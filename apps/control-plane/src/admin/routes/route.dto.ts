@@ -30,7 +30,7 @@ export class RouteDraft {
 
   @ApiPropertyOptional({
     oneOf: [{ type: 'string' }, { type: 'number', minimum: 0 }],
-    description: 'What one message costs there, as a decimal text or a number.',
+    description: 'The cost of one message, as a decimal text or a number.',
     default: '0.00',
     example: '0.0079',
   })

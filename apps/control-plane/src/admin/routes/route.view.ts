@@ -13,10 +13,10 @@ export const ROUTE_FIELDS = {
   prefix: {
     type: 'string',
     pattern: '^\\+([1-9][0-9]{0,14})?$',
-    description: 'Numbers that begin so; the plus sign alone for every number.',
+    description: 'Numbers that begin with this prefix; the plus sign alone for every number.',
     example: '+4479',
   },
-  bindId: idField('bind', { description: 'By which they go.' }),
+  bindId: idField('bind', { description: 'The bind over which they are sent.' }),
   priority: {
     type: 'integer',
     minimum: 0,
@@ -31,12 +31,12 @@ export const ROUTE_FIELDS = {
     default: 1,
     description: 'The share of the codes among routes of one prefix and priority.',
   },
-  costUsd: { type: 'string', pattern: USD_PATTERN, description: 'What one message costs there.', example: '0.0079' },
+  costUsd: { type: 'string', pattern: USD_PATTERN, description: 'The cost of one message.', example: '0.0079' },
   sourceAddress: nullable(
     {},
     {
       description:
-        'The sender of all that goes this way: E.164, a short code of 3 to 8 digits, or up to 11 letters and digits. Null for that of the brand.',
+        'The sender of all messages on this route: E.164, a short code of 3 to 8 digits, or up to 11 letters and digits. Null for the sender of the brand.',
       example: 'ACME',
     },
   ),

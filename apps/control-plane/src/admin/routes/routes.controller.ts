@@ -28,7 +28,7 @@ export class RoutesController {
 
   @Creates(ROUTE, RouteAnswer, {
     description:
-      'The longest prefix of a number decides, then the lowest priority, then chance by weight; the next one is taken where a bind is down. It acts on the next code.',
+      'The longest prefix of a number decides, then the lowest priority, then random choice by weight; the next route is used when a bind is down. It takes effect with the next code.',
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: RouteDraft): Promise<Plain<RouteAnswer>> {
     return valueOf(await this.admin.create(this.routes, by, (tx) => this.routes.create(tx, body)));
@@ -48,7 +48,7 @@ export class RoutesController {
     return valueOf(await this.admin.update(this.routes, by, id, (tx, row) => this.routes.update(tx, row, body)));
   }
 
-  @Deletes(ROUTE, { description: 'Codes that are on their way keep their course.' })
+  @Deletes(ROUTE, { description: 'Codes that are already queued keep their route.' })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
     valueOf(await this.admin.remove(this.routes, by, id, (tx, row) => this.routes.delete(tx, row)));
   }

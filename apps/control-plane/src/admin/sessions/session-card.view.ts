@@ -22,13 +22,13 @@ const oneOf = (values: readonly string[], description: string): ApiPropertyOptio
 const moment = (description: string): ApiPropertyOptions =>
   nullable({ format: 'date-time' }, { description, example: null });
 
-/** The card of a session as engineers see it. */
+/** The card of a session in the admin API. */
 export class SessionCard {
   @ApiProperty({
     type: 'string',
     enum: STATES,
     description:
-      '`offered` to the gateways; `sending` to the platform; `sent`, which is not yet delivered; `refused` by the platform or by a gateway; `unknown` where the platform did not answer, and the card may still come; `withdrawn` because no gateway took it.',
+      '`offered` to the gateways; `sending` to the platform; `sent`, but not yet delivered; `refused` by the platform or by a gateway; `unknown` when the platform did not answer, so that the card may still arrive; `withdrawn` because no gateway claimed it.',
     example: 'sent',
   })
   readonly state!: CardState;
@@ -39,28 +39,28 @@ export class SessionCard {
   @ApiProperty({ type: 'string', description: 'The RCS agent that sent it.', example: 'acme_verify_x1y2_agent' })
   readonly agentId!: string;
 
-  @ApiProperty({ type: 'boolean', description: 'Whether it asks for the number that the browser shows.' })
+  @ApiProperty({ type: 'boolean', description: 'Whether the user must choose the number that the browser shows.' })
   readonly numberMatching!: boolean;
 
-  @ApiProperty(oneOf(['rcs', 'sms_fallback'], 'What its create was answered; null as long as that waits.'))
+  @ApiProperty(oneOf(['rcs', 'sms_fallback'], 'The channel in the response to its create; null while that waits.'))
   readonly settledAs!: FinalChannel | null;
 
   @ApiProperty({ type: 'string', format: 'date-time', example: '2023-11-14T22:13:20.019Z' })
   readonly offeredAt!: string;
 
-  @ApiProperty(moment('When the platform took it.'))
+  @ApiProperty(moment('When the platform accepted it.'))
   readonly sentAt!: string | null;
 
-  @ApiProperty(moment('When it reached the phone, as the platform told.'))
+  @ApiProperty(moment('When it reached the phone, as reported by the platform.'))
   readonly deliveredAt!: string | null;
 
   @ApiProperty(moment('When it was read.'))
   readonly readAt!: string | null;
 
-  @ApiProperty(moment('When it was answered, with effect.'))
+  @ApiProperty(moment('When the user answered it, with effect.'))
   readonly tappedAt!: string | null;
 
-  @ApiProperty(oneOf(ERRANDS, 'What is still to be told to the platform: take it back, or say how it ended.'))
+  @ApiProperty(oneOf(ERRANDS, 'The pending command to the platform: revoke the card, or send the closing text.'))
   readonly errand!: CardRecord['command'];
 }
 

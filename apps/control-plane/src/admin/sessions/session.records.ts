@@ -3,14 +3,14 @@ import type { Uuid } from '@countersign/ids';
 import type { Executor, Page, PageRequest, Records } from '@countersign/postgres';
 import { SESSION_RECORDS, type SessionRecord } from '@countersign/session';
 
-/** A session, and the card it sent if it sent one. */
+/** A session with its card, or null. */
 export type SessionWithCard = SessionRecord & { readonly card: CardRecord | null };
 
-/** Sessions with their cards, which are read in one go for a page. */
+/** Sessions with their cards; the cards of a page are read in one statement. */
 export class SessionRecords implements Records<SessionWithCard> {
   constructor(private readonly sessions: Pick<Records<SessionRecord>, 'list'> = SESSION_RECORDS) {}
 
-  /** Only those whose columns hold these values; undefined for any. */
+  /** Filters by column values; undefined matches any. */
   where(values: Readonly<Record<string, string | undefined>>): Pick<Records<SessionWithCard>, 'list'> {
     return new SessionRecords(SESSION_RECORDS.where(values));
   }

@@ -13,13 +13,13 @@ import type { SessionWithCard } from './session.records.js';
 
 const TRIES = { type: 'integer', minimum: 0, example: 0 } as const;
 
-/** A session as engineers see it: neither the token nor what approval proves. */
+/** A session in the admin API: without its token and without the proof of approval. */
 @ApiExtraModels(SessionCard)
 export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri', 'phone', 'metadata']) {
   @ApiProperty({
     type: 'string',
     pattern: '^[+*][0-9*]{1,15}$',
-    description: 'E.164. Asterisks stand for its middle where the role may not see people’s data.',
+    description: 'E.164. Middle digits are asterisks for roles that may not see people’s data.',
     example: '+14155552671',
   })
   readonly phone!: string;
@@ -28,7 +28,7 @@ export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri',
     type: 'object',
     additionalProperties: { type: 'string', maxLength: 512 },
     maxProperties: 16,
-    description: 'As it was given, its keys in their order. Empty where the role may not see people’s data.',
+    description: 'As sent, with its keys in order. Empty for roles that may not see people’s data.',
     example: { orderId: '7' },
   })
   readonly metadata!: Readonly<Record<string, string>>;
@@ -43,24 +43,28 @@ export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri',
   })
   readonly approvedBy!: ApprovedBy | null;
 
-  @ApiProperty({ type: 'string', description: 'Of the phone; `001` for one of no country.', example: 'US' })
+  @ApiProperty({
+    type: 'string',
+    description: 'Country of the phone; `001` for a number of no country.',
+    example: 'US',
+  })
   readonly country!: string;
 
-  @ApiProperty({ type: 'string', description: 'Where the phone sends its SMS.', example: '+14155550199' })
+  @ApiProperty({ type: 'string', description: 'The number to which the phone sends its SMS.', example: '+14155550199' })
   readonly inboundNumber!: string;
 
   @ApiProperty({ type: 'boolean', example: true })
   readonly allowSmsOtp!: boolean;
 
-  @ApiProperty({ ...TRIES, description: 'Codes that were sent.' })
+  @ApiProperty({ ...TRIES, description: 'Number of codes sent.' })
   readonly codesSent!: number;
 
-  @ApiProperty({ ...TRIES, description: 'Codes that were tried.' })
+  @ApiProperty({ ...TRIES, description: 'Number of codes tried.' })
   readonly codesTried!: number;
 
   @ApiProperty({
     anyOf: [{ $ref: getSchemaPath(SessionCard) }, { type: 'null' }],
-    description: 'The card that was offered for it; null where none was.',
+    description: 'The card that was offered for it; null when there was none.',
   })
   readonly card!: Plain<SessionCard> | null;
 }
@@ -98,7 +102,7 @@ export function sessionRecordView(record: SessionWithCard): Plain<SessionRecordA
   };
 }
 
-/** The same without people's data. */
+/** The session without people's data. */
 export function withoutPerson(session: Plain<SessionRecordAnswer>): Plain<SessionRecordAnswer> {
   const { card } = session;
   const reason = card?.reason ?? null;

@@ -27,7 +27,7 @@ export class SessionsController {
   constructor(private readonly reads: AuditedReads) {}
 
   @Lists(SESSION, SessionRecordList, {
-    description: 'Of all accounts. A key that sees phones in full leaves an entry in the audit log with each page.',
+    description: 'Sessions of all accounts. A key that sees full phones adds an entry to the audit log with each page.',
     errors: ['INVALID_PHONE'],
     restricted: [{ name: 'phone', right: 'searchByPhone' }],
   })

@@ -23,9 +23,9 @@ describe('a network', () => {
     'x',
     ' 10.0.0.0/8',
     '::/129',
-  ])('%j is none', (text) => expect(networkOf(text)).toBeNull());
+  ])('%j is no network', (text) => expect(networkOf(text)).toBeNull());
 
-  it('is always one that is read again', () => {
+  it('can be parsed again', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.ipV4Extended(),

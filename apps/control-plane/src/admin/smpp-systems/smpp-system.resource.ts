@@ -33,7 +33,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     private readonly bus: PubSub,
   ) {}
 
-  /** Gateways look at once, and else within 2 s. */
+  /** Gateways read the change at once; without this message, within 2 s. */
   readonly committed = (): void => this.bus.publish('systems');
 
   async create(tx: Executor, by: Engineer, body: SmppSystemDraft): Reply {
@@ -84,7 +84,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   }
 }
 
-/** Fields on which trust depends. A refusal names trustedForMo where it was sent. */
+/** Fields on which trust depends. A refusal names trustedForMo when the body contains it. */
 const TRUST_FIELDS = ['trustedForMo', 'allowedCidrs', 'tlsRequired'] as const;
 
 /**
@@ -106,7 +106,7 @@ function passwordRefusal(password: string | undefined, systemId: string): Refusa
   return { code: 'VALIDATION_ERROR', field: 'password', message };
 }
 
-/** What was sent as it is stored: every network with the length of its prefix. */
+/** Converts a body to stored fields: every network gets a prefix length. */
 function stored({ allowedCidrs, ...rest }: Omit<Plain<SmppSystemChange>, 'password'>): Partial<SystemRecord> {
   return {
     ...rest,

@@ -18,7 +18,7 @@ export const MAX_NETWORKS = 100;
 export const MAX_CONNECTIONS = 1_000;
 export const MAX_PER_SECOND = 100_000;
 
-/** A password that an engineer chose, as far as its form goes. */
+/** Whether an engineer's password has the required form. */
 export const isChosenPassword = isAscii(MIN_CHOSEN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS);
 
 export const SYSTEM_FIELDS = {
@@ -26,13 +26,13 @@ export const SYSTEM_FIELDS = {
     type: 'string',
     pattern: asciiPattern(MIN_CHOSEN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS),
     description:
-      'Leave it out of a create, and 8 random characters are generated and shown in its answer alone. One of your own ' +
-      'has 6 to 8 characters of ASCII, is not a common password, is not the systemId, and is never shown.',
+      'When omitted in a create, 8 random characters are generated and shown in that response only. Your own password ' +
+      'has 6 to 8 ASCII characters, is not a common password, is not the systemId, and is never shown.',
   },
   trustedForMo: {
     ...SMPP_FIELDS.trustedForMo,
     description:
-      'Whether an SMS that comes by it may approve a session. Changed by the role `owner` alone. It needs allowedCidrs, ' +
+      'Whether an SMS received over it may approve a session. Only the role `owner` may change this. Requires allowedCidrs, ' +
       'none of them wider than /16 (IPv6: /32), or tlsRequired: connections must then show a client certificate of ' +
       'SMPP_TLS_CLIENT_CA_FILE whose CN or SAN is the systemId.',
   },
@@ -41,7 +41,7 @@ export const SYSTEM_FIELDS = {
     items: { type: 'string' },
     maxItems: MAX_NETWORKS,
     default: [],
-    description: 'The networks that it may come from; an address alone is a network of one. Empty for any.',
+    description: 'Networks that it may connect from; an address alone is a network of one. Empty for any.',
     example: ['192.0.2.0/24'],
   },
   bindTypes: {
@@ -49,20 +49,21 @@ export const SYSTEM_FIELDS = {
     items: { type: 'string', enum: [...BIND_TYPES] },
     minItems: 1,
     default: [...BIND_TYPES],
-    description: 'As what it may bind.',
+    description: 'The bind types that it may use.',
   },
   maxConnections: { type: 'integer', minimum: 1, maximum: MAX_CONNECTIONS, default: 4 },
   submitPerSecond: {
     oneOf: [{ type: 'integer', minimum: 1, maximum: MAX_PER_SECOND }, { type: 'null' }],
     default: null,
-    description: 'Messages a second that are taken over all its connections, the rest is throttled; null for no limit.',
+    description:
+      'Messages a second that are accepted over all its connections; further ones are throttled. Null for no limit.',
     example: 100,
   },
   tlsRequired: { type: 'boolean', default: false, description: 'Whether it may bind on the TLS port only.' },
-  enabled: { type: 'boolean', default: true, description: 'When false it may not bind.' },
+  enabled: { type: 'boolean', default: true, description: 'Whether it may bind.' },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
-/** One connection that a system has to a gateway, as its gateway saw it at most 5 s ago. */
+/** One connection of a system to a gateway, as the gateway reported it at most 5 s ago. */
 export class SystemConnectionAnswer extends ConnectionNumbers {
   @ApiProperty(idField('gw', { description: 'The gateway that it is connected to.' }))
   readonly owner!: string;
@@ -116,7 +117,7 @@ export class SmppSystemAnswer {
       {},
       {
         description:
-          'Why its messages approve nothing although trustedForMo is true: a system that an earlier release saved.',
+          'Why its messages approve nothing although trustedForMo is true: a system that an earlier release stored.',
         example: null,
       },
     ),
@@ -132,7 +133,7 @@ export class SmppSystemAnswer {
   @ApiProperty(SYSTEM_FIELDS.enabled)
   readonly enabled!: boolean;
 
-  @ApiProperty({ type: SystemConnectionAnswer, isArray: true, description: 'Those that it has now.' })
+  @ApiProperty({ type: SystemConnectionAnswer, isArray: true, description: 'Its current connections.' })
   readonly connections!: readonly Plain<SystemConnectionAnswer>[];
 
   @ApiPropertyOptional({
@@ -161,7 +162,7 @@ export const TRUST_REMEDY =
   `(IPv6: /${MIN_TRUSTED_PREFIX_BITS.ipv6}), or tlsRequired and a client certificate whose CN or SAN is the systemId. ` +
   'Set either of them, or trustedForMo to false.';
 
-/** What engineers decide of a system, without what it does. */
+/** The settings of a system, without its state. */
 export function smppSystemSettings(system: SystemRecord): Settings {
   return {
     id: renderId('sys', system.id),

@@ -28,7 +28,7 @@ export class SmppSystemsController {
 
   @Creates(SYSTEM, SmppSystemAnswer, {
     description:
-      'It may bind at once, from anywhere unless networks are named. A generated password is in this answer and in no other.',
+      'It may bind at once, from any address unless networks are given. A generated password is shown in this response only.',
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: SmppSystemDraft): Promise<Plain<SmppSystemAnswer>> {
@@ -42,7 +42,7 @@ export class SmppSystemsController {
 
   @Updates(SYSTEM, SmppSystemAnswer, {
     description:
-      'What a connection must be is asked when it binds; one that is up and no longer allowed is closed. While ' +
+      'The settings are checked at bind; an open connection that is no longer allowed is closed. While ' +
       'trustedForMo is true, only the role `owner` may change allowedCidrs, tlsRequired, systemId, senderFormat or password.',
     errors: ['CONFLICT'],
   })
@@ -56,7 +56,7 @@ export class SmppSystemsController {
 
   @Acts(SYSTEM, { name: 'rotate', summary: 'Rotate the password of' }, SmppSystemAnswer, {
     description:
-      'The new password is random, and in this answer and in no other. The next bind needs it; connections that are up ' +
+      'The new password is random and shown in this response only. The next bind needs it; open connections ' +
       'stay. While trustedForMo is true, only the role `owner` may rotate.',
   })
   async rotate(

@@ -22,15 +22,15 @@ describe('capture files of several gateways', () => {
     packet(5e6, 'four'),
   ];
 
-  it('become one, in the order of time', () => {
+  it('are merged in the order of time', () => {
     expect(mergeCaptures([capture(two, four), capture(), capture(one, three)])).toEqual(capture(one, two, three, four));
   });
 
-  it('stay what they are when there is one', () => {
+  it('are unchanged when there is only one', () => {
     expect(mergeCaptures([capture(one, two)])).toEqual(capture(one, two));
   });
 
-  it('lose what is cut off, and nothing else', () => {
+  it('lose truncated packets only', () => {
     const cut = capture(one, two);
     for (let length = HEADER.length + one.length; length < cut.length; length++) {
       expect(mergeCaptures([cut.subarray(0, length), capture(four)])).toEqual(capture(one, four));

@@ -1,4 +1,4 @@
-/** Of a capture file and of each packet in it (pcap 2.4, with the most significant octet first, as gateways write it). */
+/** Octets of the header of a capture file and of each packet in it (pcap 2.4, big-endian, as gateways write it). */
 const FILE_HEADER_OCTETS = 24;
 const RECORD_HEADER_OCTETS = 16;
 const LENGTH_AT = 8;
@@ -8,7 +8,9 @@ interface CapturedPacket {
   readonly octets: Buffer;
 }
 
-/** Several capture files of gateways as one, in the order of time. What is cut off at the end of one is left out. */
+/**
+ * Merges capture files of several gateways in the order of time. Truncated packets at the end of a file are left out.
+ */
 export function mergeCaptures(captures: readonly Buffer[]): Buffer {
   const header = captures[0]?.subarray(0, FILE_HEADER_OCTETS) ?? Buffer.alloc(0);
   const packets = captures.flatMap(packetsOf).sort((a, b) => a.atMicros - b.atMicros);

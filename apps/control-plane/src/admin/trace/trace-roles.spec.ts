@@ -33,23 +33,23 @@ const FIELDS = {
 };
 
 describe('a trace', () => {
-  it.each(['operator', 'owner'] as const)('is whole for %s', (role) => {
+  it.each(['operator', 'owner'] as const)('is complete for %s', (role) => {
     expect(traceForRole(role, traceOf(FIELDS))).toEqual(traceOf(FIELDS));
   });
 
-  it('has addresses and no recorded texts for support', () => {
+  it('has addresses but no recorded texts for support', () => {
     const [connection] = traceForRole('support', traceOf(FIELDS)).connections;
     expect(connection?.pdus).toEqual([{ ...pdu(FIELDS), octets: HEADER }]);
   });
 
-  it('has neither for a viewer, and all the rest', () => {
+  it('has neither for a viewer, and everything else', () => {
     const [connection] = traceForRole('viewer', traceOf(FIELDS)).connections;
     const sourceAddress = { ton: 5, npi: 0, value: '**ME' };
     const fields = { ...FIELDS, sourceAddress, destinationAddress: { ton: 1, npi: 1, value: '1415*****71' } };
     expect(connection?.pdus).toEqual([{ ...pdu(fields), octets: HEADER }]);
   });
 
-  it('shows a viewer no phone, in whatever shape a gateway sent it', () => {
+  it('shows a viewer no phone, whatever the shape that a gateway sent', () => {
     const phone = fc.stringMatching(/^[1-9][0-9]{9,13}$/);
     const shape = phone.chain((number) =>
       fc.constantFrom<[string, object]>(

@@ -9,12 +9,14 @@ type Pdu = Plain<TracedPduView>;
 /** Hexadecimal digits of the header of a PDU: length, command, status and sequence (SMPP 3.4, 3.2). */
 const HEADER_DIGITS = 2 * 16;
 
-/** A trace with only what the role may see: without the right, no recorded texts, which only the octets hold, and no addresses. */
+/**
+ * The trace that a role may see. Without the rights: no recorded texts (only the octets contain them) and no addresses.
+ */
 export function traceForRole(role: AdminRole, trace: Plain<TraceView>): Plain<TraceView> {
   const readsTexts = hasRight(role, 'readRecordedTexts');
   const readsPersonalData = hasRight(role, 'readPersonalData');
   if (readsTexts && readsPersonalData) return trace;
-  // The octets hold texts and addresses: without either right only the header of a PDU is shown.
+  // The octets contain texts and addresses: without either right only the header of a PDU is shown.
   const shown = (pdu: Pdu): Pdu => ({
     ...pdu,
     ...(readsPersonalData ? {} : { fields: withoutAddresses(pdu.fields) }),

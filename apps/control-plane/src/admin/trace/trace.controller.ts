@@ -11,11 +11,11 @@ import { ByEngineer } from '../crud/engineer.decorator.js';
 import type { Plain } from '../crud/plain.js';
 import { FullTraceDraft, TraceQuery } from './trace.dto.js';
 import { TraceResource } from './trace.resource.js';
-import { OWNER_PATIENCE_MS, TraceService } from './trace.service.js';
+import { OWNER_TIMEOUT_MS, TraceService } from './trace.service.js';
 import { FullTraceView, TraceView } from './trace.view.js';
 
 const CAPTURE = 'application/vnd.tcpdump.pcap';
-/** What the rest of a call may take, beside waiting for gateways. */
+/** Time for the rest of a call, besides waiting for gateways. */
 const SLACK_MS = 2_000;
 
 const ShowsTrace = (): MethodDecorator =>
@@ -26,15 +26,15 @@ const ShowsTrace = (): MethodDecorator =>
       needs: 'binds.get-trace',
       restricted: [{ name: 'format', value: 'pcap', right: 'readRecordedTexts' }],
       body: 'none',
-      budgetMs: OWNER_PATIENCE_MS + SLACK_MS,
+      budgetMs: OWNER_TIMEOUT_MS + SLACK_MS,
     }),
     Operation({
       id: 'getBindTrace',
       tag: 'Admin',
-      summary: 'Show what a bind and its carrier said last',
+      summary: 'Show the last PDUs of a bind',
       description:
-        'The last 512 PDUs, or 256 KiB, of each connection, asked of the gateways. Passwords are redacted, and so are texts, unless they are being recorded. The roles `viewer` and `support` get no capture file, and of each PDU the header alone as octets; for `viewer` addresses are masked.',
-      answer: { status: 200, description: 'What was recorded.', type: TraceView, alsoAs: CAPTURE },
+        'The last 512 PDUs, or 256 KiB, of each connection, from the gateways. Passwords are redacted, and so are texts, unless they are being recorded. The roles `viewer` and `support` get no capture file, and of the octets of each PDU only the header; for `viewer` addresses are masked.',
+      answer: { status: 200, description: 'The recorded PDUs.', type: TraceView, alsoAs: CAPTURE },
       errors: ['NOT_FOUND'],
     }),
   );
@@ -49,7 +49,7 @@ const RecordsFully = (): MethodDecorator =>
       tag: 'Admin',
       summary: 'Record the texts of a bind for a while',
       description:
-        'Gateways begin within 2 s, and forget all texts when the time is over: ask for the trace before that. Asked again, the time begins anew.',
+        'Gateways begin within 2 s, and erase all texts at the end of the recording: read the trace before that. A further call restarts the duration.',
       answer: { status: 202, description: 'Until when.', type: FullTraceView },
       errors: ['NOT_FOUND'],
     }),

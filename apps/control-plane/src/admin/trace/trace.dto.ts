@@ -20,7 +20,7 @@ export class TraceQuery {
 
 /** The body of POST /v1/admin/binds/{id}/trace. */
 export class FullTraceDraft {
-  @ApiProperty({ type: 'integer', minimum: min, maximum: max, description: 'From now on.', example: 60 })
+  @ApiProperty({ type: 'integer', minimum: min, maximum: max, description: 'Duration from now.', example: 60 })
   @Satisfies(isWholeNumber(min, max), `seconds must be a whole number from ${min} to ${max}.`)
   seconds!: number;
 }

@@ -10,7 +10,7 @@ import { type FullTraceView, fullTraceView } from './trace.view.js';
 
 type Answer = Plain<FullTraceView>;
 
-/** How much of its talk with the carrier a bind has recorded: the part of a bind that this action changes. */
+/** The recording of texts of a bind: the part of a bind that this action changes. */
 @Injectable()
 export class TraceResource implements AdminResource<BindRecord, Answer> {
   readonly name = 'binds';
@@ -22,7 +22,7 @@ export class TraceResource implements AdminResource<BindRecord, Answer> {
 
   constructor(private readonly bus: PubSub) {}
 
-  /** Gateways look at once, and else within 2 s. */
+  /** Gateways read the change at once; without this message, within 2 s. */
   readonly committed = (): void => this.bus.publish('binds');
 
   async recordFully(tx: Executor, bind: BindRecord, seconds: number): Promise<Outcome<Written<BindRecord, Answer>>> {

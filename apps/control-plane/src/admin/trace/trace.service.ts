@@ -20,11 +20,11 @@ import { mergeCaptures } from './captures.js';
 import { traceForRole } from './trace-roles.js';
 import { isTraceAnswer, type TraceView, traceView } from './trace.view.js';
 
-/** How long the gateways that hold connections of the bind may take to answer (contract, Admin). */
-export const OWNER_PATIENCE_MS = 5_000;
-/** Others may have held one before, and are not waited for as long. */
-const OTHERS_PATIENCE_MS = 1_000;
-/** Gateways that are asked at most, beside the owners. */
+/** Time for gateways that hold connections of the bind to reply (contract, Admin). */
+export const OWNER_TIMEOUT_MS = 5_000;
+/** Time for other gateways, which may have held a connection before. */
+const OTHERS_TIMEOUT_MS = 1_000;
+/** Maximum number of other gateways in a request. */
 const OTHERS = 100;
 
 interface GatewayReply {
@@ -32,7 +32,7 @@ interface GatewayReply {
   readonly octets: Buffer;
 }
 
-/** Asks the gateways what they have recorded of a bind. */
+/** Requests the recorded PDUs of a bind from the gateways. */
 @Injectable()
 export class TraceService {
   constructor(
@@ -43,18 +43,18 @@ export class TraceService {
   ) {}
 
   /**
-   * The last PDUs as JSON or as a capture file, with what the role may see. For a role that sees addresses in full an audit
-   * entry is written before the answer.
+   * The last PDUs as JSON or as a capture file, limited to the role's rights. For a role that sees full addresses an
+   * audit entry is written before the answer.
    */
   async show(id: string, format: TraceFormat, by: Engineer): Promise<Outcome<Plain<TraceView> | Buffer>> {
     const bindId = parseId('bind', id);
     const bind = bindId === null ? null : await BINDS.find(this.database, bindId);
     if (bind === null) return refuse('NOT_FOUND', { message: 'There is no bind with this id.' });
-    const replies = await this.ask(bind, format);
+    const replies = await this.requestTraces(bind, format);
     if (replies === null) {
       return refuse('SERVICE_UNAVAILABLE', { message: 'A gateway that has recorded the bind did not answer in time.' });
     }
-    if (hasRight(by.role, 'readPersonalData')) await this.noteRead(bind, format, by);
+    if (hasRight(by.role, 'readPersonalData')) await this.auditRead(bind, format, by);
     if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ octets }) => octets)));
     const traces = replies.flatMap(({ gatewayId, octets }) => {
       const answer: unknown = JSON.parse(octets.toString('utf8'));
@@ -63,27 +63,27 @@ export class TraceService {
     return succeed(traceForRole(by.role, traceView(bind, traces)));
   }
 
-  private noteRead(bind: BindRecord, format: TraceFormat, { actor, requestId }: Engineer): Promise<void> {
+  private auditRead(bind: BindRecord, format: TraceFormat, { actor, requestId }: Engineer): Promise<void> {
     const about = { resource: 'binds', resourceId: renderId('bind', bind.id), actor, requestId };
     return this.audit.append(this.database, { ...about, action: 'read-trace', before: null, after: { format } });
   }
 
-  /** Null when one that holds a connection now is silent, or when nobody is there at all. */
-  private async ask(bind: BindRecord, format: TraceFormat): Promise<GatewayReply[] | null> {
+  /** Null when a gateway that holds a connection does not reply, or when no gateway replies. */
+  private async requestTraces(bind: BindRecord, format: TraceFormat): Promise<GatewayReply[] | null> {
     const owners = new Set(bind.slots.flatMap(({ owner, held }) => (held && owner !== null ? [owner] : [])));
     const live = await GATEWAYS.list(this.database, { limit: OTHERS, startingAfter: null, ownerId: null });
-    const asked = new Set([...owners, ...live.rows.map((gateway) => gateway.id)]);
+    const gatewayIds = new Set([...owners, ...live.rows.map((gateway) => gateway.id)]);
     const replies = await Promise.all(
-      [...asked].map(async (gatewayId) => {
-        const patienceMs = owners.has(gatewayId) ? OWNER_PATIENCE_MS : OTHERS_PATIENCE_MS;
+      [...gatewayIds].map(async (gatewayId) => {
+        const timeoutMs = owners.has(gatewayId) ? OWNER_TIMEOUT_MS : OTHERS_TIMEOUT_MS;
         const seal = new TraceSeal(this.keys, gatewayId);
         const question: TraceQuestion = { bindId: bind.id, format, nonce: newTraceNonce() };
-        const message = await this.bus.ask(traceTopic(gatewayId), seal.question(question), patienceMs);
+        const message = await this.bus.ask(traceTopic(gatewayId), seal.question(question), timeoutMs);
         return { gatewayId, octets: message === null ? null : seal.openAnswer(message.octets, question) };
       }),
     );
-    const heard = replies.flatMap(({ gatewayId, octets }) => (octets === null ? [] : [{ gatewayId, octets }]));
-    const silent = [...owners].some((owner) => !heard.some(({ gatewayId }) => gatewayId === owner));
-    return silent || heard.length === 0 ? null : heard;
+    const received = replies.flatMap(({ gatewayId, octets }) => (octets === null ? [] : [{ gatewayId, octets }]));
+    const silent = [...owners].some((owner) => !received.some(({ gatewayId }) => gatewayId === owner));
+    return silent || received.length === 0 ? null : received;
   }
 }

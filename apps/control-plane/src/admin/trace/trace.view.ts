@@ -21,43 +21,41 @@ export class TracedPduView {
   @ApiProperty(end('The carrier’s end.', '198.51.100.7:2775'))
   readonly remote!: string;
 
-  @ApiProperty(
-    nullable({}, { description: 'As SMPP spells it; null for one that nobody knows.', example: 'submit_sm' }),
-  )
+  @ApiProperty(nullable({}, { description: 'The SMPP name; null for an unknown command.', example: 'submit_sm' }))
   readonly command!: string | null;
 
-  @ApiProperty({ type: 'string', description: 'As SMPP spells it.', example: 'ESME_ROK' })
+  @ApiProperty({ type: 'string', description: 'The SMPP name.', example: 'ESME_ROK' })
   readonly status!: string;
 
   @ApiProperty({ type: 'integer', minimum: 0, example: 7 })
   readonly sequence!: number;
 
-  @ApiProperty(open('By their names; texts as their lengths, and empty where it could not be read.'))
+  @ApiProperty(open('Field values by name; texts as their lengths. Empty for an unreadable PDU.'))
   readonly fields!: object;
 
-  @ApiProperty(open('Optional parameters by their names, or their tags.'))
+  @ApiProperty(open('Optional parameters by name, or by tag.'))
   readonly tlvs!: object;
 
-  @ApiProperty(nullable({}, { description: 'Why it could not be read; null for one that could.', example: null }))
+  @ApiProperty(nullable({}, { description: 'Why the PDU could not be decoded; null when it could.', example: null }))
   readonly fault!: string | null;
 
   @ApiProperty({
     type: 'string',
     pattern: '^([0-9a-f]{2})*$',
-    description: 'All of it, in hexadecimal digits; each octet of what was redacted is `2a`.',
+    description: 'The complete PDU in hexadecimal digits; each redacted octet is `2a`.',
     example: '00000010000000150000000000000001',
   })
   readonly octets!: string;
 }
 
 export class TracedConnectionView {
-  @ApiProperty(idField('gw', { description: 'Which gateway recorded it.' }))
+  @ApiProperty(idField('gw', { description: 'The gateway that recorded it.' }))
   readonly gateway!: string;
 
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'Which connection of the bind.', example: 0 })
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'The connection of the bind, by number.', example: 0 })
   readonly slot!: number;
 
-  @ApiProperty({ type: TracedPduView, isArray: true, description: 'The last ones, oldest first.' })
+  @ApiProperty({ type: TracedPduView, isArray: true, description: 'The last PDUs, oldest first.' })
   readonly pdus!: readonly Plain<TracedPduView>[];
 }
 
@@ -68,7 +66,7 @@ export class FullTraceView {
   @ApiProperty(
     nullable(
       { format: 'date-time' },
-      { description: 'Until when texts are recorded; null or over for not at all.', example: null },
+      { description: 'End of the recording of texts; null or past when texts are not recorded.', example: null },
     ),
   )
   readonly fullTraceUntil!: string | null;
@@ -78,7 +76,8 @@ export class TraceView extends FullTraceView {
   @ApiProperty({
     type: TracedConnectionView,
     isArray: true,
-    description: 'By gateway and connection. One that moved is told by each gateway that has had it and still runs.',
+    description:
+      'By gateway and connection. A connection that moved is listed for each gateway that has held it and still runs.',
   })
   readonly connections!: readonly Plain<TracedConnectionView>[];
 }
@@ -88,7 +87,7 @@ export const fullTraceView = ({ id, fullTraceUntil }: Pick<Bind, 'id' | 'fullTra
   fullTraceUntil: fullTraceUntil?.toISOString() ?? null,
 });
 
-/** What one gateway has recorded, as it says. */
+/** The recorded connections of one gateway. */
 export interface GatewayTrace {
   readonly gatewayId: Uuid;
   readonly connections: readonly TracedConnection[];
@@ -104,7 +103,7 @@ export function traceView(
   return { ...fullTraceView(bind), connections };
 }
 
-/** Gateways of other versions may answer in another shape. */
+/** Gateways of other versions may reply with another shape. */
 export function isTraceAnswer(value: unknown): value is TraceAnswer {
   if (typeof value !== 'object' || value === null || !('connections' in value)) return false;
   return Array.isArray(value.connections) && value.connections.every(isTracedConnection);

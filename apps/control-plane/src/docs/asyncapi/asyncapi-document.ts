@@ -26,7 +26,7 @@ export interface AsyncMessage {
   readonly examples: readonly [{ readonly payload: Json }];
 }
 
-/** An AsyncAPI 3 document, as far as our own pages and tests read it. */
+/** An AsyncAPI 3 document, limited to the parts that our pages and tests read. */
 export interface AsyncDocument {
   readonly asyncapi: '3.0.0';
   readonly info: Json;
@@ -41,25 +41,25 @@ export interface AsyncDocument {
   };
 }
 
-const INFO = `What Countersign tells by itself: over a WebSocket while a page or a server listens, and by webhooks. The calls
+const INFO = `Events and messages of Countersign: over a WebSocket while a page or a server is subscribed, and by webhooks. Calls
 are described by OpenAPI, at /v1/openapi.json.
 
-Frames, fields and event types may be added: read what you know and leave the rest.`;
+Frames, fields and event types may be added: ignore unknown ones.`;
 
 const CLOSE_TABLE = Object.entries(CLOSE_REASONS)
   .map(([code, reason]) => `${code}: ${reason}`)
   .join('; ');
 
 const CHANNEL = `JSON text frames of at most 16 KiB, subprotocol \`countersign.v1\`. A server sends its key with the upgrade,
-a page sends a ticket as its first message; neither is ever taken from the URL. At most 100 channels and 20 messages a second.
-The server ends a connection with one of these codes. ${CLOSE_TABLE}.`;
+a page sends a ticket as its first message; neither is ever read from the URL. At most 100 channels and 20 messages a second.
+The server closes a connection with one of these codes. ${CLOSE_TABLE}.`;
 
 const WEBHOOKS = `Standard Webhooks 1.0, symmetric: the signature is over \`webhook-id\`, \`webhook-timestamp\` and the body, with
 dots between. At least once, in no particular order.`;
 
 /**
- * The AsyncAPI document of this server. The Session and the binds are as the OpenAPI document has them; the rest is written
- * by hand.
+ * The AsyncAPI document of this server. Session and bind schemas come from the OpenAPI document; the rest is
+ * handwritten.
  */
 export function describeEvents(openapi: OpenAPIObject, publicBaseUrl: string): AsyncDocument {
   const { host, protocol } = new URL(publicBaseUrl);
@@ -89,9 +89,9 @@ const SECURITY = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An API key with the scope realtime, on the upgrade. Whole sessions need the scope verify too; without it the Session has the fields that a ticket shows.',
+      'An API key with the scope realtime, sent with the upgrade. Whole sessions also need the scope verify; without it the Session has the fields that a ticket shows.',
   },
-  ticket: { type: 'apiKey', in: 'password', description: 'Of POST /v1/verify/{id}/realtime-ticket, in auth.' },
+  ticket: { type: 'apiKey', in: 'password', description: 'From POST /v1/verify/{id}/realtime-ticket, sent in auth.' },
   signature: { type: 'symmetricEncryption', description: 'HMAC-SHA256 with the account’s secret, whsec_….' },
 };
 
@@ -122,7 +122,7 @@ const WEBHOOK = {
 };
 
 const LISTENERS = [{ $ref: '#/components/securitySchemes/key' }, { $ref: '#/components/securitySchemes/ticket' }];
-/** What a message of the client is answered with. */
+/** The reply to each message of the client. */
 const REPLIES: Readonly<Record<string, string>> = {
   auth: 'authenticated',
   subscribe: 'subscribed',
@@ -133,7 +133,7 @@ const ofChannel = (channel: string, name: string): { $ref: string } => ({
   $ref: `#/channels/${channel}/messages/${name}`,
 });
 
-/** From the side of the service: it receives what clients send. */
+/** Operations are described from the server's side: it receives the client's messages. */
 function frameOperation({ type, from, summary }: FrameText): [string, Json] {
   const channel = { $ref: '#/channels/realtime' };
   const reply = REPLIES[type];
@@ -165,7 +165,7 @@ const OPERATIONS = Object.fromEntries([
   ]),
 ]);
 
-/** An event's data goes by its type. */
+/** The data of an event depends on its type. */
 const EVENT_PAYLOAD: Json = {
   allOf: [
     { $ref: '#/components/schemas/Event' },
@@ -215,7 +215,7 @@ const MESSAGES: Readonly<Record<string, AsyncMessage>> = Object.fromEntries([
   ...POSTED.map((event): [string, AsyncMessage] => [webhookName(event), webhookMessage(event)]),
 ]);
 
-/** The schemas of the messages, and those of the OpenAPI document that they lead to. */
+/** The schemas of the messages, and the referenced schemas of the OpenAPI document. */
 export function eventSchemas(openapi: OpenAPIObject): Record<string, WrittenSchema> {
   const theirs = openapi.components?.schemas ?? {};
   const session = new Schemas(openapi).resolve({ $ref: '#/components/schemas/SessionAnswer' });
@@ -233,12 +233,12 @@ export function eventSchemas(openapi: OpenAPIObject): Record<string, WrittenSche
 const referencesIn = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name);
 
-/** What OpenAPI calls the example of a schema is a list of examples here. */
+/** Replaces OpenAPI's `example` of a schema by AsyncAPI's list of `examples`. */
 function withExamples(schemas: Json): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, exampled(schema, true)]));
 }
 
-/** `isSchema`: whether these are the keywords of a schema, and not the names of its properties. */
+/** `isSchema`: whether the keys are keywords of a schema; false for the names of its properties. */
 function exampled(value: unknown, isSchema: boolean): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => exampled(item, isSchema));
   if (typeof value !== 'object' || value === null) return value;

@@ -5,7 +5,7 @@ import { Access } from '../../http/route-access.js';
 import { ApiDescription } from '../openapi/openapi.controller.js';
 import { describeEvents } from './asyncapi-document.js';
 
-/** The description of what the service tells by itself. Made when first asked for: the API is described by then. */
+/** The AsyncAPI document. Built on first use, when the OpenAPI document exists. */
 export class EventsDescription {
   private text: string | null = null;
 
@@ -30,8 +30,8 @@ export class AsyncapiController {
   @ApiTags('Documents')
   @ApiOperation({
     operationId: 'getAsyncapi',
-    summary: 'What is told by webhook and over the WebSocket',
-    description: 'Public: it takes no key and counts towards no quota.',
+    summary: 'Description of webhooks and WebSocket messages',
+    description: 'Public: it needs no key and counts towards no quota.',
     security: [],
   })
   @ApiResponse({

@@ -8,7 +8,7 @@ import type { Schema } from '../openapi/schema.js';
 /** One message of the realtime channel (contract, Realtime). */
 export interface FrameText {
   readonly type: string;
-  /** Who sends it. */
+  /** The sender. */
   readonly from: 'client' | 'server';
   readonly summary: string;
   /** The name of its schema. */
@@ -23,7 +23,7 @@ const FRAME_ID: Schema = {
   type: ['string', 'integer'],
   minLength: 1,
   maxLength: 64,
-  description: 'Of the client’s choice: its answer has the same.',
+  description: 'Chosen by the client; the reply repeats it.',
 };
 const CHANNEL = text(
   `^(session:sess_${ID.slice(0, -1)}|account:acct_${ID.slice(0, -1)}|binds)$`,
@@ -49,10 +49,10 @@ const VIEW_FIELDS = [
 const SNAPSHOT: Schema = {
   anyOf: [SESSION, reference('SessionView'), { type: 'array', items: BIND }, NULL],
   description:
-    'What is true now: the Session, or for a ticket its eight fields, and `test` of a test session; all binds for `binds`; null for an account.',
+    'The current state: the Session, or for a ticket its eight fields, and `test` of a test session; all binds for `binds`; null for an account.',
 };
 
-/** Event types of live channels, each with what its data is. */
+/** Event types of WebSocket channels, with the schema of their data. */
 export const LIVE_DATA: readonly (readonly [type: string, data: WrittenSchema])[] = [
   ...EVENTS.map(({ type, data }): [string, WrittenSchema] => [
     type,
@@ -62,7 +62,7 @@ export const LIVE_DATA: readonly (readonly [type: string, data: WrittenSchema])[
   ['bind.updated', BIND],
 ];
 
-/** The schemas of all messages, by name; `SessionView` is made of the Session's own fields. */
+/** The schemas of all messages, by name; `SessionView` has a subset of the Session's fields. */
 export function frameSchemas(session: Schema): Record<string, Schema> {
   const fields = Object.entries(session.properties ?? {}).filter(([name]) => VIEW_FIELDS.includes(name));
   return {
@@ -78,20 +78,19 @@ export function frameSchemas(session: Schema): Record<string, Schema> {
     Welcome: object({
       type: only('welcome'),
       authenticated: { type: 'boolean', description: 'False: `auth` is due within 5 seconds.' },
-      heartbeatMs: { ...DURATION, description: 'How often the server pings, on the level of the protocol.' },
+      heartbeatMs: { ...DURATION, description: 'Interval of the server’s protocol pings.' },
     }),
     Authenticated: object({ type: only('authenticated'), id: FRAME_ID }),
     Subscribed: object({ type: only('subscribed'), id: FRAME_ID, channel: CHANNEL, snapshot: SNAPSHOT }),
     Event: object({
       type: only('event'),
       channel: CHANNEL,
-      id: text(`^evt_${ID}`, 'The same as the `webhook-id` of the same event.'),
-      event: { type: 'string', enum: LIVE_DATA.map(([type]) => type), description: 'More may come.' },
-      timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+      id: text(`^evt_${ID}`, 'Equal to the `webhook-id` of the same event.'),
+      event: { type: 'string', enum: LIVE_DATA.map(([type]) => type), description: 'More may be added.' },
+      timestamp: { type: 'string', format: 'date-time', description: 'Time of the event.' },
       data: {
         type: 'object',
-        description:
-          'As its type has it, below; for a ticket never more than eight fields, and `test` of a test session.',
+        description: 'Depends on the type, below; for a ticket at most eight fields, and `test` of a test session.',
       },
     }),
     Unsubscribed: object({ type: only('unsubscribed'), id: FRAME_ID, channel: CHANNEL }, ['id']),
@@ -101,7 +100,7 @@ export function frameSchemas(session: Schema): Record<string, Schema> {
         type: only('error'),
         id: FRAME_ID,
         error: object({
-          code: { type: 'string', enum: Object.keys(ERRORS), description: 'As in answers over HTTP. More may come.' },
+          code: { type: 'string', enum: Object.keys(ERRORS), description: 'As in HTTP responses. More may be added.' },
           message: text(undefined, 'For people; it may change.'),
         }),
       },
@@ -109,7 +108,7 @@ export function frameSchemas(session: Schema): Record<string, Schema> {
     ),
     Closing: object({
       type: only('closing'),
-      reconnectAfterMs: { ...DURATION, description: 'When to come back: another one for everybody.' },
+      reconnectAfterMs: { ...DURATION, description: 'Delay before reconnecting; different for each client.' },
     }),
   };
 }
@@ -133,12 +132,12 @@ const server = (type: string, summary: string, schema: string, fields: object): 
 
 export const FRAMES: readonly FrameText[] = [
   client('auth', 'The first message of a page, within 5 seconds', 'Auth', { ticket: TICKET }),
-  client('subscribe', 'Listen to a channel', 'Subscribe', { channel: CHANNEL_EXAMPLE }),
-  client('unsubscribe', 'Listen to it no more', 'Unsubscribe', { channel: CHANNEL_EXAMPLE }),
-  client('ping', 'Find out whether the server is there', 'Ping', {}),
-  server('welcome', 'The first message of all', 'Welcome', { authenticated: false, heartbeatMs: 25_000 }),
-  server('authenticated', 'The ticket was good', 'Authenticated', { id: '1' }),
-  server('subscribed', 'What is true now; events follow', 'Subscribed', {
+  client('subscribe', 'Subscribe to a channel', 'Subscribe', { channel: CHANNEL_EXAMPLE }),
+  client('unsubscribe', 'Unsubscribe from a channel', 'Unsubscribe', { channel: CHANNEL_EXAMPLE }),
+  client('ping', 'Check whether the server responds', 'Ping', {}),
+  server('welcome', 'The first message of every connection', 'Welcome', { authenticated: false, heartbeatMs: 25_000 }),
+  server('authenticated', 'The ticket is valid', 'Authenticated', { id: '1' }),
+  server('subscribed', 'The current state; events follow', 'Subscribed', {
     id: '1',
     channel: CHANNEL_EXAMPLE,
     snapshot: PENDING_SESSION,
@@ -150,13 +149,13 @@ export const FRAMES: readonly FrameText[] = [
     timestamp: APPROVED_SESSION.approvedAt,
     data: APPROVED_SESSION,
   }),
-  server('unsubscribed', 'Nothing more comes of this channel', 'Unsubscribed', { id: '1', channel: CHANNEL_EXAMPLE }),
-  server('pong', 'The server is there', 'Pong', { id: '1' }),
-  server('error', 'A message was refused; the third that cannot be understood ends the connection', 'Error', {
+  server('unsubscribed', 'The subscription has ended', 'Unsubscribed', { id: '1', channel: CHANNEL_EXAMPLE }),
+  server('pong', 'The server responds', 'Pong', { id: '1' }),
+  server('error', 'A message was refused; the third unreadable one closes the connection', 'Error', {
     id: '1',
     error: { code: 'SESSION_NOT_FOUND', message: 'There is no such session.' },
   }),
-  server('closing', 'The server is about to end the connection, and says when to come back', 'Closing', {
+  server('closing', 'The server is about to close the connection, with the delay before reconnecting', 'Closing', {
     reconnectAfterMs: 1_834,
   }),
 ];

@@ -15,31 +15,31 @@ const POLICY = '"[a-z]+";q=[0-9]+;w=[0-9]+';
 const STATE = '"[a-z]+";r=[0-9]+;t=[0-9]+';
 const listOf = (item: string): string => `^${item}(, ${item})*$`;
 
-/** Headers of answers, by their names. */
+/** Response headers, by name. */
 export const ANSWER_HEADERS = {
   'X-Request-Id': text(
-    'Names this request in our log.',
+    'The id of this request in the log.',
     'req_01M7YEPFVFZZN0KW8Z1J35ZCM6',
     '^req_[0-9A-HJKMNP-TV-Z]{26}$',
   ),
-  'Cache-Control': text('Answers are for the caller alone.', 'no-store'),
+  'Cache-Control': text('Responses are for the caller only.', 'no-store'),
   'RateLimit-Policy': text(
     'The quotas that apply to this call: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers).',
     '"default";q=600;w=60, "create";q=300;w=60',
     listOf(POLICY),
   ),
   RateLimit: text(
-    'What is left of each: r requests for the next t seconds.',
+    'The remainder of each quota: r requests for the next t seconds.',
     '"default";r=598;t=42, "create";r=299;t=42',
     listOf(STATE),
   ),
   'X-RateLimit-Limit': integer('The quota nearest to exhaustion: its requests in a window.', 300),
-  'X-RateLimit-Remaining': integer('What is left of it.', 299),
-  'X-RateLimit-Reset': integer('When it is whole again, in seconds since 1970.', 1_700_000_042),
-  'Retry-After': integer('Seconds until it is worth trying again.', 17, 1),
-  'WWW-Authenticate': text('How to authenticate.', 'Bearer'),
+  'X-RateLimit-Remaining': integer('Its remaining requests.', 299),
+  'X-RateLimit-Reset': integer('When it is reset, in seconds since 1970.', 1_700_000_042),
+  'Retry-After': integer('Seconds until a retry is useful.', 17, 1),
+  'WWW-Authenticate': text('The authentication scheme.', 'Bearer'),
   'Idempotent-Replayed': {
-    ...text('There when this is the answer of an earlier request with the same Idempotency-Key.', 'true', '^true$'),
+    ...text('Present when this is the response to an earlier request with the same Idempotency-Key.', 'true', '^true$'),
     required: false,
   },
 } as const satisfies Headers;
@@ -54,14 +54,14 @@ const LIMITED: readonly HeaderName[] = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ];
-/** Statuses that say when to come again, and the one that asks for a key. */
+/** Headers of particular statuses. */
 const OF_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
 
-/** The headers of one answer of a call, as references. */
+/** The headers of one response of a call, as references. */
 export function headersOf(operation: Operation['operation'], status: number): Record<string, { $ref: string }> {
   const isPublic = operation.security?.length === 0;
   const idempotent = parametersOf(operation).some(({ name }) => name === 'Idempotency-Key');

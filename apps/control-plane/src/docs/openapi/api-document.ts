@@ -5,30 +5,30 @@ import { ANSWER_HEADERS, headersOf } from './answer-headers.js';
 import { operationsOf, type Operation } from './operations.js';
 import { WEBHOOKS } from './webhooks.js';
 
-const DESCRIPTION = `Verifies that a user controls a phone number: by a card with buttons on it (RCS), by an SMS from the
+const DESCRIPTION = `Verifies that a user controls a phone number: by an RCS card with buttons, by an SMS from the
 phone or by a code.
 
-Every call is JSON over TLS 1.3 and carries \`Authorization: Bearer <API key>\`. Times are \`YYYY-MM-DDTHH:mm:ss.sssZ\`; with an
-offset they are understood too. Fields that are not documented, and explicit \`null\`, are refused. Answers may gain fields, and
-\`error.code\` values: read what you know and leave the rest.
+Every call is JSON over TLS 1.3 and carries \`Authorization: Bearer <API key>\`. Times are \`YYYY-MM-DDTHH:mm:ss.sssZ\`; times with
+another offset are accepted. Fields that are not documented, and explicit \`null\`, are refused. Fields of responses and
+\`error.code\` values may be added: ignore unknown ones.
 
 An address that is not documented here answers \`NOT_FOUND\`, and another method of one that is \`METHOD_NOT_ALLOWED\`, in the
 shape of every error; without a valid key both are \`UNAUTHORIZED\`.`;
 
 const TAGS: readonly (readonly [name: string, description: string])[] = [
-  ['Verifications', 'Open a session, show it, end it; send a code and check it.'],
-  ['Webhooks', 'What became of each webhook; send it again, test a URL, replace the signing secret.'],
-  ['Usage', 'What was verified, and what it cost.'],
+  ['Verifications', 'Open, show and end a session; send a code and check it.'],
+  ['Webhooks', 'The result of each webhook; retry it, test a URL, replace the signing secret.'],
+  ['Usage', 'Counts and costs of verifications.'],
   [
     'Admin',
-    'Accounts and what belongs to them, carriers, gateways, queues and messages, for on-call engineers with admin keys. `x-required-roles` of a call lists the roles that may make it.',
+    'Accounts and their resources, carriers, gateways, queues and messages, for on-call engineers with admin keys. `x-required-roles` of a call lists the roles that may make it.',
   ],
-  ['Documents', 'What describes this service.'],
+  ['Documents', 'Descriptions of this service.'],
 ];
 
 /**
- * The OpenAPI 3.1 document of the routes that the application has. What a decorator of one handler cannot know is added
- * here: the headers of every answer, and the webhooks. `publicBaseUrl` is the server that it names.
+ * The OpenAPI 3.1 document of the application's routes. Adds the parts that decorators of one handler cannot describe:
+ * the headers of every response, and the webhooks. `publicBaseUrl` is its server.
  */
 export function describeApi(app: INestApplication, publicBaseUrl: string): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, frameOf(publicBaseUrl), {
@@ -63,7 +63,7 @@ function frameOf(publicBaseUrl: string): Omit<OpenAPIObject, 'paths'> {
 }
 
 function complete({ operation }: Operation): void {
-  // A parameter that only takes an empty body looks to the library like a body of any kind.
+  // The library describes a parameter that accepts only an empty body as a body of any kind.
   if (operation.requestBody !== undefined && !isDescribed(operation.requestBody)) delete operation.requestBody;
   for (const [status, response] of Object.entries(operation.responses)) {
     if (response === undefined || '$ref' in response) continue;

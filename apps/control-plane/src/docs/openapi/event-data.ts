@@ -2,17 +2,17 @@ import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { SessionAnswer } from '../../verify/session.view.js';
 import type { Schema } from './schema.js';
 
-/** A schema, or where it is. */
+/** A schema, or a reference to one. */
 export type WrittenSchema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 
-/** What the descriptions of the service say of one kind of event. */
+/** The description of one type of event in the API documents. */
 export interface EventText {
   readonly type: string;
   readonly summary: string;
   readonly data: WrittenSchema;
-  /** Of the data; of a Session, what is not as in a new one. */
+  /** Example of the data; of a Session, only fields that differ from a new one. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Whether it is posted to webhooks; live channels tell of all. */
+  /** Whether it is posted to webhooks; WebSocket channels carry all types. */
   readonly isPosted: boolean;
 }
 
@@ -27,16 +27,16 @@ export function object(properties: Record<string, WrittenSchema>, optional: read
   return { type: 'object', properties, required: Object.keys(properties).filter((name) => !optional.includes(name)) };
 }
 
-/** What every id ends with. */
+/** Pattern of the end of every id. */
 export const ID = '[0-7][0-9A-HJKMNP-TV-Z]{25}$';
 
-/** What every webhook carries beside what HTTP has. */
+/** Headers of every webhook besides those of HTTP. */
 export const WEBHOOK_HEADERS: Readonly<Record<string, Schema>> = {
-  'webhook-id': text(`^evt_${ID}`, 'The event: the same on every attempt.'),
+  'webhook-id': text(`^evt_${ID}`, 'The id of the event: the same on every attempt.'),
   'webhook-timestamp': text('^[0-9]+$', 'Seconds since 1970 of this attempt.'),
   'webhook-signature': text(
     '^v1,',
-    'HMAC-SHA256 over id.timestamp.body; two, with a space between, while a secret is rolled over.',
+    'HMAC-SHA256 over id.timestamp.body; two, separated by a space, while a secret is being replaced.',
   ),
 };
 
@@ -44,7 +44,7 @@ export const WEBHOOK_HEADERS: Readonly<Record<string, Schema>> = {
 export const postedBody = ({ type, data }: EventText): Schema =>
   object({
     type: { type: 'string', enum: [type] },
-    timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+    timestamp: { type: 'string', format: 'date-time', description: 'Time of the event.' },
     data,
   });
 
@@ -54,7 +54,7 @@ const OTP_DELIVERY = object(
     sessionId: text(`^sess_${ID}`),
     messageId: text(`^msg_${ID}`),
     state: { type: 'string', enum: ['submitted', 'delivered', 'undelivered', 'failed'] },
-    networkError: text(undefined, 'As the carrier spells it.'),
+    networkError: text(undefined, 'As the carrier reports it.'),
   },
   ['networkError'],
 );
@@ -62,7 +62,7 @@ const OTP_DELIVERY = object(
 const SESSION_ID = 'sess_01HF7YAT000000000000000001';
 const ACCOUNT_ID = 'acct_01HF7YAT000000000000000002';
 
-/** Its example is a session of this status. */
+/** An event whose example is a session of this status. */
 const ofSession = (type: string, summary: string, status: string): EventText => ({
   type,
   summary,
@@ -71,7 +71,7 @@ const ofSession = (type: string, summary: string, status: string): EventText => 
   isPosted: true,
 });
 
-/** Every kind of event that is written down, in the order of the contract. */
+/** Every stored type of event, in the order of the contract. */
 export const EVENTS: readonly EventText[] = [
   ofSession('verification.completed', 'A session was approved', 'approved'),
   ofSession('verification.denied', 'The user denied, on the card (opt-in)', 'denied'),
@@ -86,21 +86,21 @@ export const EVENTS: readonly EventText[] = [
   },
   {
     type: 'verification.otp_delivery',
-    summary: 'What became of a code by SMS (opt-in)',
+    summary: 'The delivery state of a code by SMS changed (opt-in)',
     data: OTP_DELIVERY,
     example: { sessionId: SESSION_ID, messageId: 'msg_01HF7YAT000000000000000004', state: 'delivered' },
     isPosted: true,
   },
   {
     type: 'webhook.test',
-    summary: 'You asked for a test',
+    summary: 'You requested a test',
     data: object({ accountId: text(`^acct_${ID}`) }),
     example: { accountId: ACCOUNT_ID },
     isPosted: true,
   },
   {
     type: 'webhook.disabled',
-    summary: 'The account’s default URL failed for 5 days and is not used any more',
+    summary: 'The account’s default URL failed for 5 days and is no longer used',
     data: object({
       accountId: text(`^acct_${ID}`),
       url: { type: 'string', format: 'uri' },
@@ -111,7 +111,7 @@ export const EVENTS: readonly EventText[] = [
   },
 ];
 
-/** `verification.sender_mismatch` as `VerificationSenderMismatch`. */
+/** `verification.sender_mismatch` becomes `VerificationSenderMismatch`. */
 export const nameOf = (type: string): string =>
   type
     .split(/[._]/)

@@ -3,7 +3,7 @@ import { ApiOperation, ApiResponse, ApiTags, type OpenAPIObject } from '@nestjs/
 import { errorAnswer } from '../../http/operation.js';
 import { Access } from '../../http/route-access.js';
 
-/** The description of the API. It is made of the running application, so it comes to be after it. */
+/** The OpenAPI document, published after the application was created, from its routes. */
 export class ApiDescription {
   private document: OpenAPIObject | null = null;
   private octets = Buffer.alloc(0);
@@ -13,9 +13,9 @@ export class ApiDescription {
     this.octets = Buffer.from(JSON.stringify(document));
   }
 
-  /** Throws before `publish`: no port is open then. */
+  /** Throws before `publish`; no port is open then. */
   get value(): OpenAPIObject {
-    if (this.document === null) throw new Error('the API has not been described yet');
+    if (this.document === null) throw new Error('OpenAPI document was read before publish()');
     return this.document;
   }
 
@@ -36,7 +36,7 @@ export class OpenapiController {
   @ApiOperation({
     operationId: 'getOpenapi',
     summary: 'This document',
-    description: 'Public: it takes no key and counts towards no quota.',
+    description: 'Public: it needs no key and counts towards no quota.',
     security: [],
   })
   @ApiResponse({

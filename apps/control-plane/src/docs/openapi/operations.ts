@@ -7,12 +7,12 @@ type Described = NonNullable<OpenAPIObject['paths'][string]['get']>;
 /** One call of the document. */
 export interface Operation {
   readonly method: Uppercase<(typeof METHODS)[number]>;
-  /** As it is documented, `{name}` for a parameter. */
+  /** As documented, with `{name}` for a parameter. */
   readonly path: string;
   readonly operation: Described;
 }
 
-/** Every call of a document, in its order. */
+/** Every call of a document, in document order. */
 export function operationsOf({ paths }: Pick<OpenAPIObject, 'paths'>): Operation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
@@ -24,7 +24,7 @@ export function operationsOf({ paths }: Pick<OpenAPIObject, 'paths'>): Operation
 
 const upper = <Text extends string>(text: Text): Uppercase<Text> => text.toUpperCase() as Uppercase<Text>;
 
-/** The parameters of a call that stand in the document themselves. */
+/** The inline parameters of a call, without references. */
 export function parametersOf(
   operation: Described,
 ): Exclude<NonNullable<Described['parameters']>[number], { $ref: string }>[] {

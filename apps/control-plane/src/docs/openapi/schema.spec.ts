@@ -20,7 +20,7 @@ const schemas = new Schemas({
 const OUTER = { $ref: '#/components/schemas/Outer' };
 
 describe('a schema of the document', () => {
-  it('is told field by field, those of objects in it by their whole names', () => {
+  it('is listed field by field, with full names for fields of nested objects', () => {
     expect(schemas.fields(OUTER).map(({ name, required }) => [name, required])).toEqual([
       ['at', true],
       ['list', true],
@@ -29,22 +29,22 @@ describe('a schema of the document', () => {
     ]);
   });
 
-  it('knows null as one of its types', () => {
+  it('has null among its types', () => {
     const [, , , amount] = schemas.fields(OUTER);
     expect(typesOf(amount?.schema ?? {})).toEqual(['integer', 'null']);
     expect(amount?.schema.minimum).toBe(1);
   });
 
-  it('has an example: its own, or one made of its parts', () => {
+  it('has an example: its own, or one composed of its parts', () => {
     expect(schemas.example(OUTER)).toEqual({ at: '2023-11-14T22:13:20.007Z', list: [{ code: 'A' }], amount: 7 });
   });
 
-  it('puts the parts of a composition together', () => {
+  it('merges the parts of a composition', () => {
     const both = { allOf: [{ $ref: '#/components/schemas/Inner' }, { properties: { more: { type: 'boolean' } } }] };
     expect(schemas.fields(both).map(({ name }) => name)).toEqual(['code', 'more']);
   });
 
-  it('is nothing where its reference leads nowhere', () => {
+  it('is empty when its reference has no target', () => {
     expect(schemas.fields({ $ref: '#/components/schemas/Gone' })).toEqual([]);
   });
 });

@@ -1,25 +1,25 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
 type Written = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
-/** A schema that stands where it is used. */
+/** An inline schema. */
 export type Schema = Exclude<Written, { $ref: string }>;
 
-/** One field of a body, as a line of a table. */
+/** One field of a body, as a row of a table. */
 export interface Field {
-  /** With the names of the objects around it: `error.code`, `data[].id`. */
+  /** With the names of the enclosing objects: `error.code`, `data[].id`. */
   readonly name: string;
   readonly required: boolean;
   readonly schema: Schema;
 }
 
-/** Deeper objects are not told field by field. */
+/** Fields of deeper objects are not listed. */
 const MAX_DEPTH = 4;
 
-/** The schemas of one document: references followed, compositions put together. */
+/** The schemas of one document: resolves references and merges compositions. */
 export class Schemas {
   constructor(private readonly document: Pick<OpenAPIObject, 'components'>) {}
 
-  /** The schema behind a reference; of a composition all parts in one, of alternatives the first that is not null. */
+  /** The schema behind a reference; a composition is merged, of alternatives the first that is not null is taken. */
   resolve(written: Written): Schema {
     if ('$ref' in written) {
       const target = this.document.components?.schemas?.[written.$ref.replace('#/components/schemas/', '')];
@@ -30,7 +30,7 @@ export class Schemas {
     return alternative === undefined ? written : merged([this.resolve(alternative), written]);
   }
 
-  /** The fields of an object in its order, those of objects in it after their own. */
+  /** The fields of an object in order, each followed by the fields of its object. */
   fields(written: Written, around = '', depth = 0): Field[] {
     const { properties = {}, required = [] } = this.resolve(written);
     return Object.entries(properties).flatMap(([name, inner]) => {
@@ -46,10 +46,7 @@ export class Schemas {
     return this.fields(within, `${name}${schema.items === undefined ? '.' : '[].'}`, depth + 1);
   }
 
-  /**
-   * What a value can look like: the schema's own example, else one made of its parts. With `whole`, of those too that may
-   * be left out.
-   */
+  /** An example: the schema's own, else one composed of its parts; with `whole`, optional parts too. */
   example(written: Written, options: { readonly whole: boolean } = { whole: true }, depth = 0): unknown {
     const schema = this.resolve(written);
     const own = this.ownExample(schema);
@@ -76,7 +73,7 @@ const OF_FORMAT: Readonly<Record<string, unknown>> = {
   uri: 'https://example.com/',
 };
 
-/** The types of a schema, `null` among them where it may be null. */
+/** The types of a schema, including `null` when it is nullable. */
 export function typesOf(schema: Schema): string[] {
   const own = [schema.type ?? (schema.properties === undefined ? [] : 'object')].flat();
   const alternatives = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];

@@ -25,12 +25,12 @@ function posted(event: EventText): [string, Webhooks[string]] {
     parameters: HEADERS,
     requestBody: { required: true, content: { 'application/json': { schema: postedBody(event) } } },
     responses: {
-      '2XX': { description: 'Taken. Any other answer, or none within 15 seconds, is tried again for a day.' },
-      '410': { description: 'Not wanted: this event is not sent again.' },
+      '2XX': { description: 'Accepted. Any other response, or none within 15 seconds, is retried for a day.' },
+      '410': { description: 'Refused permanently: this event is not sent again.' },
     },
   };
   return [type, { post }];
 }
 
-/** What this service sends by Standard Webhooks 1.0. */
+/** The webhooks of this service, by Standard Webhooks 1.0. */
 export const WEBHOOKS: Webhooks = Object.fromEntries(EVENTS.filter(({ isPosted }) => isPosted).map(posted));

@@ -7,12 +7,12 @@ import type { Schemas } from '../openapi/schema.js';
 import { block, code, escape, table } from '../rendering/page.js';
 import { fieldTable } from './field-table.js';
 
-/** A schema, or where it is. */
+/** A schema, or a reference to one. */
 type Written = Parameters<Schemas['example']>[0];
 type Content = NonNullable<NonNullable<OpenAPIObject['components']>['requestBodies']>[string];
 type Answer = NonNullable<Operation['operation']['responses'][string]>;
 
-/** Everything about one call: what it takes, what it answers and what it refuses. */
+/** The section of one call: its parameters, its responses and its errors. */
 export function callSection(call: Operation, schemas: Schemas, baseUrl: string): string {
   const { method, path, operation } = call;
   const name = operation.operationId ?? '';
@@ -29,7 +29,7 @@ ${answers(call, schemas)}
 </section>`;
 }
 
-/** Which key the call takes, of its first security requirement. */
+/** The key that the call needs, from its first security requirement. */
 function neededKey({ operation }: Operation): string {
   const [scope] = Object.values(operation.security?.[0] ?? {}).flat();
   if (scope === undefined) return 'Without a key.';
@@ -68,7 +68,7 @@ function curl({ method, path, operation }: Operation, schemas: Schemas, baseUrl:
   return [`curl${verb} "${baseUrl}${path}"`, ...key, ...sent].join(' \\\n  ');
 }
 
-/** An example of a body with only what must be in it; with all of it when nothing must. */
+/** An example of a body with its required fields; with all fields when none is required. */
 function neededOf(schema: Written, schemas: Schemas): unknown {
   return schemas.example(schema, { whole: (schemas.resolve(schema).required ?? []).length === 0 });
 }
@@ -87,7 +87,7 @@ function answers(call: Operation, schemas: Schemas): string {
   ].join('\n');
 }
 
-/** What is optional in an answer is mostly shown once, by the call that makes the thing. */
+/** Optional fields of a response are mostly shown once, by the call that creates the resource. */
 function success(
   { method }: Operation,
   { status, answer }: { readonly status: string; readonly answer: Exclude<Answer, { $ref: string }> },

@@ -2,7 +2,10 @@ import { inline } from '../rendering/markdown.js';
 import { code, escape, table } from '../rendering/page.js';
 import { typesOf, type Field, type Schema } from '../openapi/schema.js';
 
-/** Fields of a body or parameters of a call, with all that a value must be. `asked`: whether leaving one out is a fault. */
+/**
+ * Fields of a body or parameters of a call, with their constraints. `asked`: whether omitting a required one is an
+ * error.
+ */
 export function fieldTable(fields: readonly Field[], { asked }: { readonly asked: boolean }): string {
   return table(
     ['Field', 'Type', 'Meaning'],
@@ -30,7 +33,7 @@ function itemType({ items }: Schema): string {
   return '$ref' in items ? 'object' : typeText(items);
 }
 
-/** What limits a value, in a few words. */
+/** The constraints of a value, in a few words. */
 function bounds(schema: Schema): string {
   const { enum: values, minimum, maximum, minLength, maxLength, maxItems, maxProperties } = schema;
   const usual: unknown = schema.default;

@@ -7,7 +7,7 @@ import { Schemas } from '../openapi/schema.js';
 import { block, code, escape, page } from '../rendering/page.js';
 import { fieldTable } from './field-table.js';
 
-/** Every message that the service sends or takes besides the calls of the API, for readers. */
+/** The page of all messages and events besides the calls of the API. */
 export function messagePage(openapi: OpenAPIObject, publicBaseUrl: string): string {
   const { messages } = describeEvents(openapi, publicBaseUrl).components;
   const schemas = new Schemas({ components: { schemas: eventSchemas(openapi) } });
@@ -19,7 +19,7 @@ export function messagePage(openapi: OpenAPIObject, publicBaseUrl: string): stri
     `<p>${inline(INTRODUCTION)}</p>`,
     '<h2 id="you-send">You send, over the WebSocket</h2>',
     frames('client'),
-    '<h2 id="you-hear">You hear, over the WebSocket</h2>',
+    '<h2 id="you-hear">You receive, over the WebSocket</h2>',
     frames('server'),
     '<h2 id="events">Events</h2>',
     `<p>${inline(DATA)}</p>`,
@@ -29,9 +29,9 @@ export function messagePage(openapi: OpenAPIObject, publicBaseUrl: string): stri
 }
 
 const INTRODUCTION =
-  'What goes over the [WebSocket](/docs/realtime), and what is posted to [webhooks](/docs/webhooks). For machines: `/v1/asyncapi.json`, in AsyncAPI 3.';
+  'Messages over the [WebSocket](/docs/realtime), and events posted to [webhooks](/docs/webhooks). For machines: `/v1/asyncapi.json`, in AsyncAPI 3.';
 const DATA =
-  'The `data` of an event is the same in a webhook and on the WebSocket. Where it is a Session, a page with a ticket sees eight of its fields: `id`, `status`, `channel`, `fallbackUri`, `expiresAt`, `createdAt`, `approvedAt`, `latencyMs`; of the other events it sees none.';
+  'The `data` of an event is the same in a webhook and on the WebSocket. If it is a Session, a page with a ticket receives eight of its fields: `id`, `status`, `channel`, `fallbackUri`, `expiresAt`, `createdAt`, `approvedAt`, `latencyMs`; it does not receive the other events.';
 
 const fieldsOf = (schemas: Schemas, name: string): string =>
   fieldTable(
@@ -55,7 +55,7 @@ function eventSection({ type, summary, data, isPosted }: (typeof EVENTS)[number]
   const fields = isSession
     ? `<p>Data: the <a href="/docs/api/verifications#getVerification">Session</a>, as it is then.</p>`
     : fieldTable(schemas.fields(object({ data })), { asked: false });
-  const where = isPosted ? 'By webhook, and on the WebSocket.' : 'On the account’s channel of the WebSocket alone.';
+  const where = isPosted ? 'By webhook, and on the WebSocket.' : 'Only on the account’s channel of the WebSocket.';
   return `<h3 id="${anchorOf(type)}">${code(type)}</h3>
 <p>${escape(summary)}. ${where}</p>
 ${fields}`;

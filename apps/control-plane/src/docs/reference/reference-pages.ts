@@ -6,14 +6,14 @@ import { escape, page, table } from '../rendering/page.js';
 import { callSection } from './call-section.js';
 
 interface Chapter {
-  /** The last part of its address. */
+  /** The last part of its path. */
   readonly slug: string;
   readonly name: string;
   readonly description: string;
   readonly calls: readonly Operation[];
 }
 
-/** The API reference for readers: an overview under `''`, and a page for every tag of the document by its slug. */
+/** The API reference as pages: an overview under `''`, and a page for every tag of the document by its slug. */
 export function referencePages(document: OpenAPIObject): ReadonlyMap<string, string> {
   const chapters = chaptersOf(document);
   const schemas = new Schemas(document);

@@ -4,7 +4,7 @@ import { ERROR_CODES, errorPage, errorsPage, isErrorCode } from './error-pages.j
 import { escape } from './page.js';
 
 describe('the pages of errors', () => {
-  it('are there for every error, with its status and what to do', () => {
+  it('exist for every error, with its status and its resolution', () => {
     expect(ERROR_CODES).toEqual(Object.keys(ERRORS));
     for (const code of ERROR_CODES) {
       const html = errorPage(code, 'https://verify.example');
@@ -15,11 +15,11 @@ describe('the pages of errors', () => {
     }
   });
 
-  it('are all linked to from one', () => {
+  it('are all linked from one page', () => {
     for (const code of ERROR_CODES) expect(errorsPage()).toContain(`href="/docs/errors/${code}"`);
   });
 
-  it('know codes from other words', () => {
+  it('exist for error codes only', () => {
     expect(isErrorCode('NOT_FOUND')).toBe(true);
     for (const word of ['toString', '__proto__', 'not_found', '']) expect(isErrorCode(word)).toBe(false);
   });

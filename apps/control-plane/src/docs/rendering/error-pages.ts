@@ -7,7 +7,7 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERRORS, text);
 }
 
-/** The page behind `docUrl`: one error, when it happens and what to do. */
+/** The page behind `docUrl`: one error, when it occurs and how to resolve it. */
 export function errorPage(errorCode: ErrorCode, publicBaseUrl: string): string {
   const { status, message, when, whatToDo } = ERRORS[errorCode];
   const docUrl = `${publicBaseUrl}/docs/errors/${errorCode}`;

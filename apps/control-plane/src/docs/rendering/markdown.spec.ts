@@ -9,38 +9,38 @@ describe('a page in Markdown', () => {
     expect(renderMarkdown('# A page\n\nText.')).toEqual({ title: 'A page', html: '<p>Text.</p>' });
   });
 
-  it('has headings that can be linked to', () => {
+  it('has headings with anchors', () => {
     expect(html('## 4.1 POST /v1/verify - it')).toBe('<h2 id="4-1-post-v1-verify-it">4.1 POST /v1/verify - it</h2>');
     expect(html('### Two\nand text')).toBe('<h3 id="two">Two</h3>\n<p>and text</p>');
     expect(anchorOf('What is “it”?')).toBe('what-is-it');
   });
 
-  it('has lists, whose items may go on in the next line', () => {
+  it('has lists, whose items may continue on the next line', () => {
     expect(html('- one\n  and more\n- two')).toBe('<ul><li>one\nand more</li>\n<li>two</li></ul>');
     expect(html('1. one\n2. two')).toBe('<ol><li>one</li>\n<li>two</li></ol>');
   });
 
-  it('has tables, with bars in their cells where they are escaped', () => {
+  it('has tables, whose cells may contain escaped bars', () => {
     const table = html('| A | B |\n|---|---|\n| `x\\|y` | 2 |');
     expect(table).toContain('<th scope="col">A</th><th scope="col">B</th>');
     expect(table).toContain('<tr><td><code>x|y</code></td><td>2</td></tr>');
   });
 
-  it('has listings, which keep their empty lines and are not read', () => {
+  it('has code blocks, with their empty lines and without further formatting', () => {
     expect(html('```js\na\n\n**b** <c>\n```')).toBe('<pre tabindex="0"><code>a\n\n**b** &lt;c&gt;</code></pre>');
   });
 
-  it('has code, bold and slanted words and links in a line', () => {
+  it('has code, bold, italics and links in a line', () => {
     expect(inline('`**a**` **b** *c* [d](/docs) [e](https://e.example/)')).toBe(
       '<code>**a**</code> <strong>b</strong> <em>c</em> <a href="/docs">d</a> <a href="https://e.example/">e</a>',
     );
   });
 
-  it('links to addresses, and to nothing that runs', () => {
+  it('links to addresses, and never to scripts', () => {
     expect(inline('[x](javascript:alert(1))')).not.toContain('<a');
   });
 
-  it('contains no markup but its own, whatever is written', () => {
+  it('contains no markup except its own, whatever the text', () => {
     const OWN = /<\/?(p|ul|ol|li|h[2-4]|pre|code|strong|em|a|div|table|thead|tbody|tr|th|td)( [a-z]+="[^"<>]*")*>/g;
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...Array.from('<>"&`*|[](/)-#1. \na=')) }), (text) => {

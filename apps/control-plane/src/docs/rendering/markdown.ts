@@ -1,15 +1,15 @@
 import { block, code, escape, table } from './page.js';
 
-/** A text with its title taken off: HTML and no heading of the first rank. */
+/** A rendered text and its title, which is removed: HTML without a first-level heading. */
 export interface RenderedText {
   readonly title: string;
   readonly html: string;
 }
 
 /**
- * The part of Markdown that our own pages are written in: headings, paragraphs, lists of one level, tables, fenced
- * listings, and in a line `code`, **bold** and [links](/docs). What it does not know stays as it is. All text is escaped,
- * so a page can show markup but never contains any.
+ * Renders the part of Markdown that our pages use: headings, paragraphs, lists of one level, tables, fenced code
+ * blocks, and inline `code`, **bold** and [links](/docs). Other syntax is unchanged. All text is escaped, so a page can
+ * show markup but never contains any.
  */
 export function renderMarkdown(markdown: string): RenderedText {
   const [first = '', ...rest] = markdown.replaceAll('\r\n', '\n').split('\n');
@@ -20,7 +20,7 @@ type Block =
   | { readonly kind: 'listing'; readonly lines: readonly string[] }
   | { readonly kind: 'text'; readonly lines: readonly string[] };
 
-/** Blocks are parted by empty lines, and a fence keeps its empty lines together. */
+/** Splits at empty lines, except inside a fence. */
 function blocksOf(lines: readonly string[]): Block[] {
   const blocks: Block[] = [];
   let open: string[] = [];
@@ -62,14 +62,14 @@ function heading(rank: number, title: string): string {
   return `<h${rank} id="${anchorOf(title)}">${inline(title)}</h${rank}>`;
 }
 
-/** The name by which a heading can be linked to. */
+/** The anchor of a heading. */
 export const anchorOf = (title: string): string =>
   title
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-/** A line that begins no item of its own goes on with the one before. */
+/** A line without a list mark continues the previous item. */
 function items(lines: readonly string[], mark: RegExp): string {
   const texts: string[] = [];
   for (const line of lines) {
@@ -92,7 +92,7 @@ function cellsOf(row: string): string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => inline(cell.trim().replaceAll('\\|', '|')));
 }
 
-/** A line of Markdown as HTML. Code first: what stands in it is text, whatever it looks like. */
+/** Renders a line of Markdown. Code is split off first, because its text is not formatted. */
 export function inline(text: string): string {
   return text
     .split(/(`[^`]+`)/)

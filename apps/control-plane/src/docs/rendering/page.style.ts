@@ -1,4 +1,4 @@
-/** The one style sheet of the pages: system fonts, light and dark by the reader's own setting. */
+/** The only style sheet of the pages: system fonts, light or dark by the reader's setting. */
 export const STYLE = `
 :root{color-scheme:light dark;--ink:#1b2430;--soft:#566273;--line:#dfe4ea;--paper:#fff;--tint:#f4f6f9;--mark:#0b6e4f;--warn:#a33b12}
 @media(prefers-color-scheme:dark){:root{--ink:#e4e9f0;--soft:#a3afbd;--line:#2b3540;--paper:#11161c;--tint:#19212a;--mark:#5ccda6;--warn:#f0a07c}}

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { STYLE } from './page.style.js';
 
-/** What a page may load: its own style sheet, known by its hash, and nothing else. No script, no form, no frame. */
+/**
+ * Content security policy of pages: their own style sheet, by its hash, and nothing else. No script, no form, no frame.
+ */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -11,7 +13,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Where the pages lie, in the order of the navigation. */
+/** The paths of the pages, in the order of the navigation. */
 const NAVIGATION: readonly {
   readonly title: string;
   readonly pages: readonly (readonly [path: string, title: string])[];
@@ -59,13 +61,13 @@ const NAVIGATION: readonly {
   },
 ];
 
-/** Text as HTML text. */
+/** Escapes text for HTML. */
 export const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 export const code = (text: string): string => `<code>${escape(text)}</code>`;
 
-/** A listing. It can be scrolled sideways, by the keyboard too. */
+/** A code block. It scrolls sideways, by the keyboard too. */
 export const block = (text: string): string => `<pre tabindex="0"><code>${escape(text)}</code></pre>`;
 
 /** A table of HTML cells. */
@@ -77,13 +79,13 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export interface Page {
   readonly title: string;
-  /** Where it lies in the navigation; a page below one of its entries counts as that entry. */
+  /** Its path in the navigation; a page below an entry counts as that entry. */
   readonly path: string;
   /** HTML below the title. */
   readonly main: string;
 }
 
-/** A whole page. No scripts, nothing from elsewhere: what `PAGE_POLICY` allows is what it needs. */
+/** A complete page: no scripts and no external resources, as `PAGE_POLICY` demands. */
 export function page({ title, path, main }: Page): string {
   return `<!doctype html>
 <html lang="en">
