@@ -295,8 +295,12 @@ describe('a test session', () => {
     };
     for (const client of Object.values(clients)) await client.subscribe(`account:${harness.demo.accountId}`);
     await harness.database.query(
-      `INSERT INTO events (id, type, account_id, session_id, occurred_at, data)
-       SELECT $1, 'verification.cancelled', account_id, id, created_at, '{}' FROM sessions WHERE id = $2`,
+      `WITH ended AS (
+         UPDATE sessions SET status = 'cancelled', ended_at = date_trunc('milliseconds', clock_timestamp()) WHERE id = $2
+         RETURNING id, account_id, ended_at
+       )
+       INSERT INTO events (id, type, account_id, session_id, occurred_at, data)
+       SELECT $1, 'verification.cancelled', account_id, id, ended_at, '{}' FROM ended`,
       [harness.clock.newId(), parseId('sess', id)],
     );
     expect((await clients.test.event('verification.cancelled')).data).toMatchObject({ id });

@@ -70,7 +70,7 @@ export const storeProviders: FactoryProvider[] = [
     useFactory: (queue: Queue, metrics: GatewayMetrics, logger: Logger) => {
       const onError = (error: unknown): void => {
         metrics.lostWakeups.inc();
-        logger.warn({ err: error }, 'job notifier: notification lost; the relay will find the due rows');
+        logger.warn({ err: error }, 'job notifier: notification lost; the poll will find the due rows');
       };
       // While Redis is unreachable the queue emits many errors a second; the job notifier reports lost notifications.
       queue.on('error', (error) => logger.debug({ err: error }, 'queue connection error'));

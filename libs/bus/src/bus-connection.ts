@@ -1,5 +1,5 @@
 /** Callbacks of a connection. */
-export interface LineEvents {
+export interface BusEvents {
   /** Called with a message of a joined topic. */
   onMessage(topic: string, octets: Buffer): void;
   /** Called once per failure: a message was lost, or the connection is unavailable. */

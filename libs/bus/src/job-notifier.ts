@@ -16,7 +16,7 @@ export const JOB_NAME = 'ring';
 /** Maximum number of ids per job; further ids go into the next job. */
 const IDS_PER_JOB = 500;
 /**
- * Maximum number of ids queued behind the pending job. The oldest are dropped first: the relay finds those soonest.
+ * Maximum number of ids queued behind the pending job. The oldest are dropped first: the poll finds those soonest.
  */
 const IDS_WAITING = 5_000;
 /** Timeout of an add; the job may still be added later, which is harmless. */

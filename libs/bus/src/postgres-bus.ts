@@ -4,11 +4,11 @@ import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import pg from 'pg';
 import { retryDelayMs } from './queue-connection.js';
-import type { BusConnection, LineEvents } from './bus-connection.js';
+import type { BusConnection, BusEvents } from './bus-connection.js';
 import { FORGET_PAYLOADS, LISTEN, READ_PAYLOADS, SEND } from './postgres-bus.sql.js';
 
 /** Format of a notification: the id of its payload, its number of octets, its topic. */
-const WORD = /^([\da-f-]{36}) (\d{1,9}) (\S+)$/;
+const NOTIFICATION = /^([\da-f-]{36}) (\d{1,9}) (\S+)$/;
 const QUERY_TIMEOUT_MS = 2_500;
 /** Probe interval: a connection that only listens would not notice a lost peer. */
 const PROBE_EVERY_MS = 5_000;
@@ -49,13 +49,13 @@ export class PostgresBus implements BusConnection {
   readonly #listening: Promise<void>;
   /** Resolvers of pending joins, called when the connection listens or is unavailable. */
   readonly #joining = new Set<() => void>();
-  #hears = false;
+  #receives = false;
   #sending: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
 
   constructor(
     private readonly databaseUrl: string,
-    private readonly events: LineEvents,
+    private readonly events: BusEvents,
   ) {
     this.#pool = new pg.Pool({ ...clientOptions(databaseUrl), max: CONNECTIONS });
     this.#pool.on('error', () => undefined);
@@ -77,7 +77,7 @@ export class PostgresBus implements BusConnection {
 
   async join(topic: string): Promise<void> {
     this.#topics.add(topic);
-    if (!this.#hears && !this.#closing.signal.aborted) await new Promise<void>((resolve) => this.#joining.add(resolve));
+    if (!this.#receives && !this.#closing.signal.aborted) await new Promise<void>((resolve) => this.#joining.add(resolve));
   }
 
   leave(topic: string): void {
@@ -87,10 +87,10 @@ export class PostgresBus implements BusConnection {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#topics.clear();
-    const allSaid = Promise.all([this.#sending, this.#reading, this.#forget.stop(), this.#listening]).then(() =>
+    const allDone = Promise.all([this.#sending, this.#reading, this.#forget.stop(), this.#listening]).then(() =>
       this.#pool.end(),
     );
-    await Promise.race([allSaid, delay(CLOSE_TIMEOUT_MS)]);
+    await Promise.race([allDone, delay(CLOSE_TIMEOUT_MS)]);
   }
 
   private add<T extends Item>(waiting: Waiting<T>, item: T): void {
@@ -108,8 +108,8 @@ export class PostgresBus implements BusConnection {
     }
   }
 
-  private hear(word: string): void {
-    const [, id, size, topic] = WORD.exec(word) ?? [];
+  private receive(notification: string): void {
+    const [, id, size, topic] = NOTIFICATION.exec(notification) ?? [];
     if (id === undefined || size === undefined || topic === undefined || !this.#topics.has(topic)) return;
     this.add(this.#inbox, { id, size: Number(size), topic });
     this.#reading ??= this.readAll().finally(() => (this.#reading = undefined));
@@ -163,7 +163,7 @@ export class PostgresBus implements BusConnection {
       turn.abort();
     });
     client.on('end', () => turn.abort());
-    client.on('notification', ({ payload }) => this.hear(payload ?? ''));
+    client.on('notification', ({ payload }) => this.receive(payload ?? ''));
     await client.connect();
     await client.query(LISTEN);
     onListening();
@@ -171,8 +171,8 @@ export class PostgresBus implements BusConnection {
     while (await delay(PROBE_EVERY_MS, true, { signal, ref: false }).catch(() => false)) await client.query('SELECT 1');
   }
 
-  private settleJoins(hears: boolean): void {
-    this.#hears = hears;
+  private settleJoins(receives: boolean): void {
+    this.#receives = receives;
     for (const settle of this.#joining) settle();
     this.#joining.clear();
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BusConnection, LineEvents } from './bus-connection.js';
+import type { BusConnection, BusEvents } from './bus-connection.js';
 import { openLetter, sealLetter } from './inquiry.js';
 
 /** Buffers are sent unchanged, any other value as JSON. No secrets in clear: the payload passes through the store. */
@@ -54,9 +54,9 @@ export class PubSub {
   #closed = false;
 
   /** `onError` is called for lost messages and failing handlers, at most once a second. */
-  constructor(openLine: (events: LineEvents) => BusConnection, onError: (error: unknown) => void) {
+  constructor(openConnection: (events: BusEvents) => BusConnection, onError: (error: unknown) => void) {
     this.#onError = onError;
-    this.#line = openLine({
+    this.#line = openConnection({
       onMessage: (topic, octets) => this.deliver(topic, octets),
       onError: (error) => this.report(error),
     });
@@ -97,7 +97,7 @@ export class PubSub {
       };
       const timer = setTimeout(() => settle(null), timeoutMs);
       this.#questions.set(id, settle);
-      this.#replies ??= this.subscribe(this.#replyTopic, (message) => this.hearAnswer(message));
+      this.#replies ??= this.subscribe(this.#replyTopic, (message) => this.receiveAnswer(message));
       const question = sealLetter({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
       void this.#replies.ready.then(() => {
         if (this.#questions.has(id)) this.publish(topic, question);
@@ -133,7 +133,7 @@ export class PubSub {
     }
   }
 
-  private hearAnswer(message: BusMessage): void {
+  private receiveAnswer(message: BusMessage): void {
     const letter = openLetter(message.octets);
     if (letter !== null) this.#questions.get(letter.id)?.(messageOf(message.topic, letter.payload));
   }

@@ -198,7 +198,7 @@ export async function prepareQueues(options: QueueStoreOptions): Promise<void> {
   const { databaseUrl } = options;
   if (!(await receivesNotifications(databaseUrl, databaseUrl, NOTIFICATION_TIMEOUT_MS))) {
     throw new Error(
-      'without Redis, DATABASE_URL must be a direct or session-pooled connection: it hears no notification',
+      'without Redis, DATABASE_URL must be a direct or session-pooled connection: it receives no notification',
     );
   }
   setDefaultBackendFactory(createRetryingBackend);

@@ -3,7 +3,7 @@ import { CONNECT_TIMEOUT_MS } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Redis } from 'ioredis';
 import { redisAddress, retryDelayMs } from './queue-connection.js';
-import type { BusConnection, LineEvents } from './bus-connection.js';
+import type { BusConnection, BusEvents } from './bus-connection.js';
 
 /** A Redis that hangs neither answers nor closes: the connection is then replaced. */
 const COMMAND_TIMEOUT_MS = 2_000;
@@ -21,7 +21,7 @@ const PREFIX = 'countersign:bus:';
 
 /** Redis publish/subscribe: one connection to publish, one to subscribe. */
 export class RedisBus implements BusConnection {
-  readonly #speaker: Redis;
+  readonly #publisher: Redis;
   readonly #listener: Redis;
   /** Connections that are being replaced and are not closed yet. */
   readonly #ending = new Set<Redis>();
@@ -32,11 +32,11 @@ export class RedisBus implements BusConnection {
 
   constructor(
     redisUrl: string,
-    private readonly events: LineEvents,
+    private readonly events: BusEvents,
   ) {
-    this.#speaker = connectionTo(redisUrl);
+    this.#publisher = connectionTo(redisUrl);
     this.#listener = connectionTo(redisUrl);
-    for (const redis of [this.#speaker, this.#listener]) {
+    for (const redis of [this.#publisher, this.#listener]) {
       redis.on('error', (error) => events.onError(error)).on('close', () => this.#ending.delete(redis));
     }
     this.#listener.on('ready', () => void this.subscribe([...this.#topics]));
@@ -71,18 +71,18 @@ export class RedisBus implements BusConnection {
   async close(): Promise<void> {
     this.#topics.clear();
     await Promise.race([Promise.all([this.#ping.stop(), ...this.#unsettled]), delay(CLOSE_TIMEOUT_MS)]);
-    this.#speaker.disconnect();
+    this.#publisher.disconnect();
     this.#listener.disconnect();
   }
 
   private async publish(topic: string, octets: Buffer): Promise<void> {
     this.#unsettledOctets += octets.length;
     try {
-      await this.#speaker.publish(PREFIX + topic, octets);
+      await this.#publisher.publish(PREFIX + topic, octets);
     } catch (error) {
       this.events.onError(error);
       // Commands buffered in a silent connection are discarded with it.
-      this.renew(this.#speaker);
+      this.renew(this.#publisher);
     } finally {
       this.#unsettledOctets -= octets.length;
     }

@@ -33,7 +33,7 @@ export class EventStore {
     ]);
   }
 
-  /** Marks up to `limit` undispatched events, oldest first: used by the relay, for lost notifications. */
+  /** Marks up to `limit` undispatched events, oldest first: used by the poll, for lost notifications. */
   async markUndispatched(tx: Executor, limit: number): Promise<DueEvent[]> {
     return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_UNDISPATCHED, [limit]));
   }

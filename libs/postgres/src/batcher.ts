@@ -31,7 +31,7 @@ export class BatcherFull extends Error {
 
 /** `run` returned a wrong number of results; what it committed is unknown, so nothing is run again. */
 class ResultCountMismatch extends Error {
-  override readonly name = 'BrokenRun';
+  override readonly name = 'ResultCountMismatch';
 }
 
 /** Failures that concern the whole batch. */

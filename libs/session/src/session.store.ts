@@ -281,8 +281,8 @@ export class SessionStore {
 
   /**
    * Sets the channel of live sessions to RCS whose card was delivered while their request waited, in the caller's
-   * transaction. Call before `decide`, so that the event of a tap has the channel too. Returns the changed ids.
-   * `tapped` are the ids that `decide` gets next: all are locked here, because two statements would not lock in id
+   * transaction. Call before `applyCardDecision`, so that the event of a tap has the channel too. Returns the changed ids.
+   * `tapped` are the ids that `applyCardDecision` gets next: all are locked here, because two statements would not lock in id
    * order.
    */
   async markRcsDelivered(tx: Executor, ids: readonly Uuid[], tapped: readonly Uuid[] = []): Promise<Uuid[]> {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Octets of answers to calls with a key that wait in the memory of this process for their readers, … */
+/** Unread octets of answers to calls with a key, in this process. */
 const MAX_OCTETS = 64 * 1024 * 1024;
-/** … and those of one key: some fifty of the largest pages. */
+/** Unread octets of answers to one key: some fifty of the largest pages. */
 const MAX_OCTETS_OF_KEY = 16 * 1024 * 1024;
 /** From handing an answer to its socket to the system having taken its last octet. */
 const READ_WITHIN_MS = 30_000;
@@ -28,9 +28,9 @@ interface Backlog {
 }
 
 /**
- * The answers whose clients have not read them yet. Beyond the octets of a key the connection of its oldest one is destroyed,
- * beyond those of the process that of the key that has the most; and each one whose client takes longer than 30 s. Node's
- * own timeout of sockets is no bound: a client puts it off by reading an octet now and then.
+ * Answers that their clients have not read yet. When a key exceeds its octets, the connection of its oldest answer is
+ * destroyed; when the process exceeds its octets, the oldest of the key with the most; and every connection whose client
+ * takes longer than 30 s. Node's own socket timeout is no bound: a client renews it by reading an octet now and then.
  */
 export class UnreadAnswers {
   readonly #backlogs = new Map<string | null, Backlog>();

@@ -1,5 +1,6 @@
 /**
  * How a host answered a POST: with 2xx, with any other response, or not at all (timeout, refused or reset connection).
+ * A 429 counts as `no_response`: the host asked for fewer requests.
  * `not_sent`: the POST failed before it reached the host (egress proxy or DNS), so it says nothing about the host.
  */
 export type ReplyKind = 'success' | 'error_response' | 'no_response' | 'not_sent';
@@ -32,7 +33,7 @@ export function breakerState({ failures, openUntilMs }: Breaker, nowMs: number):
 export const probeNow = (breaker: Breaker): Breaker =>
   breaker === CLOSED ? CLOSED : { ...breaker, openUntilMs: -Infinity };
 
-/** Any response closes the breaker; each missing one after FAILURES_TO_OPEN doubles the pause. */
+/** A response closes the breaker; each missing one after FAILURES_TO_OPEN doubles the pause. */
 export function afterReply(breaker: Breaker, reply: ReplyKind, nowMs: number): Breaker {
   if (reply === 'not_sent') return breaker;
   if (reply !== 'no_response') return CLOSED;

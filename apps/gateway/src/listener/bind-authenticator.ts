@@ -10,7 +10,7 @@ import { MessageRate, shareOfRate } from './message-rate.js';
 import { areRestricting } from './networks.js';
 import type { SystemGuesses } from './system-guesses.js';
 
-/** Delay of the response to a refused bind, the same for every reason: it slows guessing and reveals nothing by timing. */
+/** Delay of the response to a refused bind, at least. A wrong password waits longer with each failure (`bind-lockout.ts`). */
 const REFUSED_BIND_MS = 1_000;
 
 /** SMPP 3.4 section 5.1.3. All refusals but unknown system_id and wrong password are ESME_RBINDFAIL, which reveals no term. */

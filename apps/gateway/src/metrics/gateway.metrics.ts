@@ -64,7 +64,7 @@ export class GatewayMetrics {
     });
     this.lostWakeups = metrics.counter({
       name: 'wakeups_lost_total',
-      help: 'Reports of lost job notifications, at most one a second; the relay finds the due rows.',
+      help: 'Reports of lost job notifications, at most one a second; the poll finds the due rows.',
     });
     this.leaseRenewals = metrics.counter({
       name: 'lease_renewals_total',

@@ -11,8 +11,8 @@ const LEAST_VALIDITY_MS = 1_000;
 const NO_BIND_PAUSE_MS = 500;
 /** Delay when a better bind is bound at another gateway, which is notified. */
 const HAND_OVER_PAUSE_MS = 50;
-/** The delay for a full bind grows by its base after this many deferred messages. */
-const PAUSES_DOUBLE_EVERY = 20;
+/** Deferred messages per added base delay of a full bind: with 20 the delay is twice its base, with 40 three times. */
+const DEFERRED_PER_ADDED_PAUSE = 20;
 const LONGEST_PAUSE_MS = 2_000;
 const BACKOFF_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
@@ -71,7 +71,7 @@ export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPla
 
 /** Delay for a full bind: later messages in a long backlog wait longer, up to two seconds, to limit repeated polls. */
 const pauseMs = (fullForMs: number, deferred: number): number =>
-  Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + deferred / PAUSES_DOUBLE_EVERY));
+  Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + deferred / DEFERRED_PER_ADDED_PAUSE));
 
 /** A wait that ends with the message's validity at the latest, so that it fails in time. */
 function waitFor(ms: number, leftMs: number, then?: 'afresh' | 'elsewhere'): DeliveryPlan {

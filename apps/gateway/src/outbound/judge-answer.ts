@@ -26,7 +26,7 @@ export function judgeAnswer(
   return { kind: temporaryStatuses.includes(answer.status) ? 'busy' : 'refused', error: statusName(answer.status) };
 }
 
-/** Outcomes of parts, worst first: a message is incomplete without a refused or unsent part. */
+/** Outcomes of parts, worst first: a message that lacks a part is incomplete for the phone. */
 const WORST_FIRST: readonly AttemptOutcome['kind'][] = ['refused', 'busy', 'unknown'];
 
 /** The outcome of a message from those of its parts (at least one): the worst, or the last part's if all were submitted. */

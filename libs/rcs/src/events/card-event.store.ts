@@ -37,7 +37,7 @@ const EVENT_MEMORY_MS = 2 * 24 * 60 * 60 * 1000;
 export interface AppliedEvents {
   /** Sessions whose channel is `rcs` from now on: `SessionStore.markRcsDelivered` comes before everything else. */
   readonly rcsDelivered: readonly Uuid[];
-  /** Taps for `SessionStore.decide`, then `recordTapResults`. At most one per card. */
+  /** Taps for `SessionStore.applyCardDecision`, then `recordTapResults`. At most one per card. */
   readonly taps: readonly CardTap[];
   /** To be published once the transaction is committed. */
   readonly cardOutcomes: readonly AddressedCardOutcome[];
@@ -99,7 +99,7 @@ export class CardEventStore {
   }
 
   /**
-   * Records, after `SessionStore.decide` in the same transaction, which taps ended their sessions. Those are answered with
+   * Records, after `SessionStore.applyCardDecision` in the same transaction, which taps ended their sessions. Those are answered with
    * a closing text, and their denials count against further cards.
    */
   async recordTapResults(tx: Executor, taps: readonly CardTap[], ended: readonly Uuid[]): Promise<void> {
