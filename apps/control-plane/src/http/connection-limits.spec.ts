@@ -9,11 +9,12 @@ const MAX_OF_ADDRESS = 1_000;
 let server: Server;
 const sockets: Socket[] = [];
 
-/** A server whose requests all have a valid key. */
+/** A server whose requests have a valid key, but for those of `/keyless`. */
 beforeEach(async () => {
   const limits = new ConnectionLimits('direct');
   server = createServer((request, response) => {
-    limits.authenticated(request.socket);
+    if (request.url === '/keyless') limits.unauthenticated(request.socket);
+    else limits.authenticated(request.socket, 'key');
     response.end('ok');
   });
   limits.attach(server);
@@ -48,5 +49,17 @@ describe('connections without a valid key', () => {
       spared.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
       expect(String((await once(spared, 'data'))[0])).toMatch(/^HTTP\/1.1 200/);
     }
+  });
+
+  it('are those whose last request had none, too', async () => {
+    const keyed = await opened('127.0.0.2');
+    for (const path of ['/', '/keyless']) {
+      keyed.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(keyed, 'data');
+    }
+    const ended = once(keyed, 'close');
+    keyed.resume();
+    for (let nth = 0; nth < MAX_OF_ADDRESS; nth += 1) await opened('127.0.0.2');
+    await ended;
   });
 });

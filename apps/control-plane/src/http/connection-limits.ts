@@ -11,6 +11,8 @@ const MAX_CONNECTIONS = 20_000;
  * one address without a key is a flood, or a proxy that must be named in TRUSTED_PROXIES.
  */
 const DIRECT_LIMITS = { connections: 4_000, connectionsOfNetwork: 1_000 };
+/** Connections that one key exempts from the limits above; further ones stay subject to them. */
+const MAX_OF_KEY = 5_000;
 /** Behind a TLS proxy all connections are the proxy's, and the proxy limits its clients itself. */
 const PROXY_LIMITS = { connections: MAX_CONNECTIONS, connectionsOfNetwork: MAX_CONNECTIONS };
 
@@ -19,10 +21,13 @@ export class ConnectionLimits {
   readonly #unauthenticated: UnauthenticatedConnections<Socket>;
   /** A request refers to its TLS socket, not to the TCP socket below it; both have the same peer. */
   readonly #byPeer = new Map<string, Socket>();
-  /** Sockets that carried a valid key, so that their next requests skip the peer look-up. */
-  readonly #authenticated = new WeakSet<Socket>();
+  /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the peer look-up. */
+  readonly #authenticated = new WeakMap<Socket, Socket>();
+  /** Keys by the TCP sockets that they exempt. */
+  readonly #keyOf = new Map<Socket, string>();
+  readonly #connectionsOfKey = new Map<string, number>();
 
-  constructor(mode: TlsSettings['mode']) {
+  constructor(private readonly mode: TlsSettings['mode']) {
     this.#unauthenticated = new UnauthenticatedConnections(mode === 'direct' ? DIRECT_LIMITS : PROXY_LIMITS);
   }
 
@@ -30,15 +35,45 @@ export class ConnectionLimits {
     server.maxConnections = MAX_CONNECTIONS;
     server.on('connection', (socket: Socket) => this.track(socket));
     // The upgrade handler counts WebSockets.
-    server.on('upgrade', ({ socket }: IncomingMessage) => this.authenticated(socket));
+    server.on('upgrade', ({ socket }: IncomingMessage) => this.exempt(this.#byPeer.get(peerOf(socket))));
   }
 
-  /** Call when a valid key was received on this connection. */
-  authenticated(socket: Socket): void {
+  /** Call when a request with a valid key was received on this connection. `keyId` identifies the key. */
+  authenticated(socket: Socket, keyId: string): void {
     if (this.#authenticated.has(socket)) return;
-    this.#authenticated.add(socket);
     const entered = this.#byPeer.get(peerOf(socket));
+    const connections = this.#connectionsOfKey.get(keyId) ?? 0;
+    if (entered === undefined || connections >= MAX_OF_KEY) return;
+    this.#authenticated.set(socket, entered);
+    this.#keyOf.set(entered, keyId);
+    this.#connectionsOfKey.set(keyId, connections + 1);
+    this.exempt(entered);
+  }
+
+  /**
+   * Call when a request without a valid key was answered on this connection: it is subject to the limits again. Without
+   * this, one request with a key would exempt a connection for as long as any requests keep it open.
+   */
+  unauthenticated(socket: Socket): void {
+    if (this.mode === 'proxy') return;
+    const entered = this.#authenticated.get(socket);
+    if (entered === undefined) return;
+    this.#authenticated.delete(socket);
+    this.release(entered);
+    if (!entered.destroyed) this.#unauthenticated.add(entered.remoteAddress ?? '', entered)?.destroy();
+  }
+
+  private exempt(entered: Socket | undefined): void {
     if (entered !== undefined) this.#unauthenticated.remove(entered);
+  }
+
+  private release(entered: Socket): void {
+    const keyId = this.#keyOf.get(entered);
+    if (keyId === undefined) return;
+    this.#keyOf.delete(entered);
+    const left = (this.#connectionsOfKey.get(keyId) ?? 1) - 1;
+    if (left === 0) this.#connectionsOfKey.delete(keyId);
+    else this.#connectionsOfKey.set(keyId, left);
   }
 
   private track(socket: Socket): void {
@@ -46,6 +81,7 @@ export class ConnectionLimits {
     this.#byPeer.set(peer, socket);
     socket.once('close', () => {
       this.#unauthenticated.remove(socket);
+      this.release(socket);
       if (this.#byPeer.get(peer) === socket) this.#byPeer.delete(peer);
     });
     this.#unauthenticated.add(socket.remoteAddress ?? '', socket)?.destroy();

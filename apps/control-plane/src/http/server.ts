@@ -137,11 +137,13 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
     void admit(options, request, reply, done);
   });
   instance.addHook('preValidation', (request, _reply, done) => {
-    if (request.caller !== null) connections.authenticated(request.raw.socket);
+    const keyId = idOfCaller(request.caller);
+    if (keyId !== null) connections.authenticated(request.raw.socket, keyId);
     deadline.resume(request);
     done();
   });
   instance.addHook('onSend', ({ raw, caller }, reply, payload, done) => {
+    if (caller === null) connections.unauthenticated(raw.socket);
     unreadAnswers.track(raw.socket, reply.raw, idOfCaller(caller), octetsOf(payload));
     done();
   });
