@@ -1,11 +1,13 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { parseId, type Uuid } from '@countersign/ids';
+import type { Tenant } from '@countersign/keys';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { RcsOfferService } from '../cards/rcs-offer.service.js';
 import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
 import type { PausedWait } from '../http/pause-deadline.decorator.js';
 import type { CreateVerification } from './create-verification.dto.js';
+import { ListSlots } from './list-slots.js';
 import type { ListVerifications } from './list-verifications.dto.js';
 import { SessionOpener } from './session.opener.js';
 
@@ -14,6 +16,8 @@ import { SessionOpener } from './session.opener.js';
  */
 @Injectable()
 export class VerifyService {
+  private readonly listSlots = new ListSlots();
+
   constructor(
     private readonly opener: SessionOpener,
     private readonly cards: RcsOfferService,
@@ -48,7 +52,11 @@ export class VerifyService {
   }
 
   /** One page of the sessions of the account and mode as JSON text. `startingAfter` may name a session in any status. */
-  async list({ tenant }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
+  list({ tenant }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
+    return this.listSlots.run(tenant, () => this.listPage(tenant, query));
+  }
+
+  private async listPage(tenant: Tenant, query: ListVerifications): Promise<Outcome<string>> {
     const { status, phone, limit, startingAfter } = query;
     const after = startingAfter === undefined ? undefined : parseId('sess', startingAfter);
     if (after === null || (after !== undefined && (await this.sessions.find(tenant, after)) === null)) {
