@@ -77,7 +77,8 @@ export class PostgresBus implements BusConnection {
 
   async join(topic: string): Promise<void> {
     this.#topics.add(topic);
-    if (!this.#receives && !this.#closing.signal.aborted) await new Promise<void>((resolve) => this.#joining.add(resolve));
+    if (!this.#receives && !this.#closing.signal.aborted)
+      await new Promise<void>((resolve) => this.#joining.add(resolve));
   }
 
   leave(topic: string): void {

@@ -61,7 +61,11 @@ export class BindLeaseStore {
    * The leases that are held in the caller's transaction (see `leaseKey`). `includeExpired`: an expired lease counts if
    * nobody has claimed the connection since.
    */
-  async findHeldLeases(tx: Executor, leases: readonly BindLease[], includeExpired = false): Promise<ReadonlySet<string>> {
+  async findHeldLeases(
+    tx: Executor,
+    leases: readonly BindLease[],
+    includeExpired = false,
+  ): Promise<ReadonlySet<string>> {
     const named = [...new Map(leases.map((lease) => [leaseKey(lease), lease])).values()];
     if (named.length === 0) return new Set();
     const rows = await tx.query<BindLease>(CHECK_LEASES, [
