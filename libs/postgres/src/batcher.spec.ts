@@ -220,7 +220,7 @@ describe('a failing batch', () => {
     const answers = added(batcher, command(1), command(2));
     await turn();
     await runs.finish(() => [1]);
-    expect(await ends(answers)).toEqual(['BrokenRun', 'BrokenRun']);
+    expect(await ends(answers)).toEqual(['ResultCountMismatch', 'ResultCountMismatch']);
     expect(runs.started).toEqual([[1, 2]]);
   });
 
