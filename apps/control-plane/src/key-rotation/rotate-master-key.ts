@@ -18,7 +18,7 @@ async function resealAll(database: Database, keys: ServerKeys): Promise<string> 
   for (;;) {
     const step = await resealer.step();
     renewed += step.renewed;
-    if (step.isPassOver) return `${renewed} values were resealed with version ${keys.currentVersion}.\n`;
+    if (step.isPassOver) return `${renewed} values were sealed again with version ${keys.currentVersion}.\n`;
   }
 }
 
