@@ -81,7 +81,7 @@ describe.skipIf(!isInstalled)('HAProxy with this configuration (skipped where ha
       config
         .replace('maxconn 20000', `maxconn ${MAX_CONNECTIONS}`)
         .replace('bind :8443', `bind 127.0.0.1:${port}`)
-        .replaceAll(/check port 94\d\d .*/g, `check port ${target} inter 100ms`)
+        .replaceAll(/check port 94\d\d (.*) resolvers docker .*/g, `check port ${target} $1`)
         .replaceAll(/server-template (\S+) 8 .*/g, `server $1 127.0.0.1:${target}`),
     );
     haproxy = spawn('haproxy', ['-db', '-f', copy], { env: ENVIRONMENT, stdio: 'ignore' });
