@@ -1,6 +1,6 @@
 import type { PubSub, Subscription } from '@countersign/bus';
 import { EVENT_TYPES, type EventType } from '@countersign/events';
-import type { Uuid } from '@countersign/ids';
+import { isUuid, type Uuid } from '@countersign/ids';
 
 /** A code was sent, or its delivery changed: broadcast to realtime channels only, without an event row. */
 export const UPDATED = 'verification.updated';
@@ -25,7 +25,6 @@ export interface BroadcastEvent {
 const TOPIC = 'events';
 /** More than any release publishes in one message; further ones are left out. */
 const MAX_EVENTS = 1_000;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const TYPES: ReadonlySet<string> = new Set([...EVENT_TYPES, UPDATED]);
 
@@ -62,8 +61,6 @@ function eventOf(value: unknown): BroadcastEvent | null {
   if (!isType(type) || !(test === null || typeof test === 'boolean') || !isTime(at)) return null;
   return { id, type, sessionId, accountId, test, at };
 }
-
-const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && UUID.test(value);
 
 const isType = (value: unknown): value is BroadcastEvent['type'] => typeof value === 'string' && TYPES.has(value);
 
