@@ -40,6 +40,13 @@ const PROBE_WINDOW_SECONDS = 60;
 /** Keys whose last count by the store is remembered, some 200 octets each. The least recently counted is dropped first. */
 const MAX_REMEMBERED_KEYS = 20_000;
 
+/** The last count of a key by the store. */
+interface StoredCount {
+  consumed: number;
+  /** End of the window, of `performance.now`. */
+  endsMs: number;
+}
+
 /** The requests for one key in one turn. */
 interface Share {
   readonly key: string;
@@ -76,9 +83,7 @@ export class Limiter {
    * The store's last count of each key, until its window ends. A key that is counted here goes on from there, so that a
    * burst that the store is too slow for gets its quota once, not twice.
    */
-  readonly #counted = new LRUCache<string, { readonly consumed: number; readonly endsMs: number }>({
-    max: MAX_REMEMBERED_KEYS,
-  });
+  readonly #counted = new LRUCache<string, StoredCount>({ max: MAX_REMEMBERED_KEYS });
   #away = false;
   #closed = false;
   #probeTimer: NodeJS.Timeout | undefined;
@@ -143,14 +148,24 @@ export class Limiter {
     try {
       const { key, points, windowSeconds } = share;
       const count = await this.#options.store.add(key, points, windowSeconds);
-      if (points > 0 && !share.answered) {
-        this.#counted.set(key, { consumed: count.consumed, endsMs: performance.now() + count.resetMs });
-      }
+      if (points > 0 && !share.answered) this.#remember(key, count);
       resolveShare(share, count, false);
     } catch (error) {
       if (share.answered) return;
       this.#markUnavailable(error);
       this.#countLocally(share);
+    }
+  }
+
+  /** Called for every counted request: writes into the key's entry instead of replacing it. */
+  #remember(key: string, { consumed, resetMs }: Count): void {
+    const endsMs = performance.now() + resetMs;
+    const counted = this.#counted.get(key);
+    if (counted === undefined) {
+      this.#counted.set(key, { consumed, endsMs });
+    } else {
+      counted.consumed = consumed;
+      counted.endsMs = endsMs;
     }
   }
 
