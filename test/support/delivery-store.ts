@@ -16,6 +16,8 @@ import type { SessionHarness } from './session-harness.js';
 /** The outbox and the delivery rows as one process sees them; two of these share nothing but the database. */
 export interface DeliveryWorker {
   readonly store: DeliveryStore;
+  /** Its deliveries are not claimed. */
+  readonly outbox: Outbox;
   /** Dispatches events; their deliveries are claimed within this capacity, by default none. */
   readonly dispatchNamed: (
     ids: readonly Uuid[],
@@ -39,20 +41,15 @@ export function deliveryWorkerOf(
     ]);
     return outbox;
   };
-  const store: DeliveryStore = new DeliveryStore({
+  const store = new DeliveryStore({
     ...{ database, clock, keys, sessions, renderer, events },
-    outbox: {
-      dispatchNew: (event) =>
-        outboxWith(new DeliverySubscriber(store, { capacityForNew: () => 0, addClaimed: () => undefined })).dispatchNew(
-          event,
-        ),
-    },
     maxBatch: 100,
     onBatch: () => undefined,
     onUnreadable,
   });
   return {
     store,
+    outbox: outboxWith(new DeliverySubscriber(store, { capacityForNew: () => 0, addClaimed: () => undefined })),
     dispatchNamed: async (ids, capacityFor = () => 0) => {
       let created: NewDeliveries = { claimed: [], leftOver: [] };
       const addClaimed = (deliveries: NewDeliveries): void => {

@@ -1,9 +1,8 @@
-import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
+import type { DueEvent, EventStore, EventType } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
-import type { Outbox } from '../events/outbox.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -118,7 +117,6 @@ export interface DeliveryStoreOptions {
   readonly events: EventStore;
   readonly sessions: SessionStore;
   readonly renderer: SessionRenderer;
-  readonly outbox: Pick<Outbox, 'dispatchNew'>;
   readonly maxBatch: number;
   readonly onBatch: (size: number) => void;
   /** A body could not be rendered or opened, for want of a key for instance. Its delivery waits for the end of its lease. */
@@ -158,11 +156,6 @@ export class DeliveryStore {
     const { chosen, leftOver } = choose(rows, capacityFor);
     const bodies = await this.bodies.readBodies(tx, chosen);
     return { claimed: await this.insertDeliveries(tx, rows, chosen, bodies), leftOver };
-  }
-
-  /** Appends a test event and creates its delivery, unclaimed. */
-  async dispatchNew(event: NewEvent): Promise<void> {
-    await this.options.outbox.dispatchNew(event);
   }
 
   /**
