@@ -5,7 +5,6 @@ export {
   migrate,
   migrateFor,
   type Migrated,
-  type NamedRoleFault,
   revertMigration,
   SchemaOutdated,
 } from './migrate.js';

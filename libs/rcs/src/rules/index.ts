@@ -1,5 +1,5 @@
 export { plainAgentId } from './agent-id.js';
-export { CardAnswers, type AnsweredCard, type Suggestion, type Verdict } from './card-answers.js';
+export { CardAnswers, type Suggestion, type Verdict } from './card-answers.js';
 export {
   newCardEventId,
   type CardArrival,
@@ -11,7 +11,6 @@ export {
 export {
   type Card,
   type CardOutcome,
-  type CardRefusal,
   type CardState,
   cardTopic,
   type Choice,
@@ -22,4 +21,4 @@ export {
   type SendOutcome,
   type FinalChannel,
 } from './card.js';
-export { messageIdOf, type MessageKind } from './message-id.js';
+export { messageIdOf } from './message-id.js';
