@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BusConnection, BusEvents } from './bus-connection.js';
 import { openLetter, sealLetter } from './inquiry.js';
+import type { Topic } from './topics.js';
 
 /** Buffers are sent unchanged, any other value as JSON. No secrets in clear: the payload passes through the store. */
 export type Payload = Buffer | string | number | boolean | object | null;
@@ -11,6 +12,9 @@ export interface BusMessage {
   /** The payload parsed as JSON; undefined when it is not JSON, or empty. */
   json(): unknown;
 }
+
+/** The payload of a publish; nothing for a signal. */
+type Published<P> = undefined extends P ? [payload?: P] : [payload: P];
 
 /** A handler that throws is reported and called again for the next message. */
 export type MessageHandler = (message: BusMessage) => void;
@@ -63,13 +67,8 @@ export class PubSub {
   }
 
   /** Call after the commit of the change. Without a payload it only signals a change. */
-  publish(topic: string, payload: Payload = NOTHING): void {
-    if (this.#closed) return;
-    const octets = octetsOf(payload);
-    if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
-    else if (octets.length > MAX_MESSAGE_OCTETS)
-      this.report(new Error(`${topic}: a message of ${octets.length} octets`));
-    else this.#line.send(topic, octets);
+  publish<P extends Payload | undefined>(topic: Topic<P>, ...[payload]: Published<P>): void {
+    this.send(topic, payload === undefined ? NOTHING : octetsOf(payload));
   }
 
   /** Receives every message of the topic from `ready` on. A topic may have any number of handlers. */
@@ -86,7 +85,7 @@ export class PubSub {
   }
 
   /** The first answer of any process on the topic, or null when none arrived in time. Never rejects. */
-  async ask(topic: string, payload: Payload, timeoutMs: number): Promise<BusMessage | null> {
+  async ask<P extends Payload>(topic: Topic<P>, payload: P, timeoutMs: number): Promise<BusMessage | null> {
     if (this.#closed || this.#questions.size >= QUESTIONS_OPEN) return null;
     const id = randomBytes(12).toString('hex');
     return new Promise((resolve) => {
@@ -100,7 +99,7 @@ export class PubSub {
       this.#replies ??= this.subscribe(this.#replyTopic, (message) => this.receiveAnswer(message));
       const question = sealLetter({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
       void this.#replies.ready.then(() => {
-        if (this.#questions.has(id)) this.publish(topic, question);
+        if (this.#questions.has(id)) this.send(topic, question);
       });
     });
   }
@@ -124,10 +123,18 @@ export class PubSub {
     await this.#line.close();
   }
 
+  private send(topic: string, octets: Buffer): void {
+    if (this.#closed) return;
+    if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
+    else if (octets.length > MAX_MESSAGE_OCTETS)
+      this.report(new Error(`${topic}: a message of ${octets.length} octets`));
+    else this.#line.send(topic, octets);
+  }
+
   private async reply(topic: string, id: string, work: () => Promise<Payload | null>): Promise<void> {
     try {
       const answer = await work();
-      if (answer !== null) this.publish(topic, sealLetter({ id, replyTo: '', payload: octetsOf(answer) }));
+      if (answer !== null) this.send(topic, sealLetter({ id, replyTo: '', payload: octetsOf(answer) }));
     } catch (error) {
       this.report(error);
     }

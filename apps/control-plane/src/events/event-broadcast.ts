@@ -1,4 +1,4 @@
-import type { PubSub, Subscription } from '@countersign/bus';
+import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
 import { EVENT_TYPES, type EventType } from '@countersign/events';
 import { isUuid, type Uuid } from '@countersign/ids';
 
@@ -22,7 +22,6 @@ export interface BroadcastEvent {
   readonly at: string;
 }
 
-const TOPIC = 'events';
 /** More than any release publishes in one message; further ones are left out. */
 const MAX_EVENTS = 1_000;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -36,12 +35,12 @@ export class EventBroadcast {
 
   /** Never throws, never waits. This process receives the events too. */
   publish(events: readonly BroadcastEvent[]): void {
-    if (events.length > 0) this.bus.publish(TOPIC, [...events]);
+    if (events.length > 0) this.bus.publish(TOPICS.events, events);
   }
 
   /** Subscribes to all sets; `ready` settles once every set published from then on is received. */
   onEvents(listener: (events: readonly BroadcastEvent[]) => void): Subscription {
-    return this.bus.subscribe(TOPIC, (message) => {
+    return this.bus.subscribe(TOPICS.events, (message) => {
       const events = parseBroadcastEvents(message.json());
       if (events.length > 0) listener(events);
     });

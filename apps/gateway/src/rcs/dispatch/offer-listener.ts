@@ -1,5 +1,4 @@
-import type { PubSub, Subscription } from '@countersign/bus';
-import { OFFERS_TOPIC } from '@countersign/rcs/rules';
+import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
 import { isUuid, type Uuid } from '@countersign/ids';
 import type { OfferDispatcher } from './offer.dispatcher.js';
 
@@ -20,7 +19,7 @@ export class OfferListener {
 
   start(): void {
     this.subscription = this.bus.subscribe(
-      OFFERS_TOPIC,
+      TOPICS.cardOffers,
       (message) => void this.dispatcher.claimAndSend(parseIds(message.json())),
     );
   }
