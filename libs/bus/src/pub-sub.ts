@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { throttled } from '@countersign/resilience';
 import type { BusConnection, BusEvents } from './bus-connection.js';
 import { openLetter, sealLetter } from './inquiry.js';
 import type { Topic } from './topics.js';
@@ -38,8 +39,6 @@ export const MAX_MESSAGE_OCTETS = 4 * 1024 * 1024;
 const TOPIC = /^[\w:.-]{1,200}$/;
 /** Maximum number of pending requests; further ones resolve to null. */
 const QUESTIONS_OPEN = 1_000;
-/** Minimum interval between error reports while the connection is unavailable. */
-const REPORT_EVERY_MS = 1_000;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -54,12 +53,11 @@ export class PubSub {
   readonly #questions = new Map<string, (answer: BusMessage) => void>();
   readonly #replyTopic = `reply:${randomBytes(12).toString('hex')}`;
   #replies: Subscription | undefined;
-  #reportedMs = Number.NEGATIVE_INFINITY;
   #closed = false;
 
   /** `onError` is called for lost messages and failing handlers, at most once a second. */
   constructor(openConnection: (events: BusEvents) => BusConnection, onError: (error: unknown) => void) {
-    this.#onError = onError;
+    this.#onError = throttled(onError);
     this.#line = openConnection({
       onMessage: (topic, octets) => this.deliver(topic, octets),
       onError: (error) => this.report(error),
@@ -169,10 +167,7 @@ export class PubSub {
   }
 
   private report(error: unknown): void {
-    const nowMs = performance.now();
-    if (this.#closed || nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
-    this.#reportedMs = nowMs;
-    this.#onError(error);
+    if (!this.#closed) this.#onError(error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { renderId } from '@countersign/ids';
 import { Batcher, BatcherFull, DatabaseUnavailable, type DatabaseClock } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import type { InboundVerdict } from '@countersign/session/rules';
 import type { MessageAnswer } from '@countersign/smpp/link';
 import { messageKind } from '@countersign/smpp/messages';
@@ -16,8 +17,6 @@ import type { SenderRate } from './sender-rate.js';
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Maximum MOs waiting for a transaction; further ones get the link's retryable status. */
 export const MAX_QUEUED_MESSAGES = 5_000;
-/** Minimum time between log lines, since an unreachable database fails every batch. */
-const REPORT_EVERY_MS = 1_000;
 
 export interface InboundOptions {
   readonly clock: Pick<DatabaseClock, 'newId'>;
@@ -36,7 +35,10 @@ export interface InboundOptions {
  */
 export class InboundService {
   readonly #batcher: Batcher<InboundCommand, InboundVerdict | null>;
-  #reportedMs = Number.NEGATIVE_INFINITY;
+  /** An unreachable database fails every batch. */
+  readonly #report = throttled((err) =>
+    this.o.logger.error({ err, queued: this.queued }, 'MOs could not be stored; the carrier is asked to resend'),
+  );
 
   constructor(private readonly o: InboundOptions) {
     this.#batcher = new Batcher({
@@ -88,14 +90,7 @@ export class InboundService {
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
     this.o.metrics.countRetryableResponse(reasonOf(error));
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
-      this.#reportedMs = nowMs;
-      this.o.logger.error(
-        { err: error, queued: this.queued },
-        'MOs could not be stored; the carrier is asked to resend',
-      );
-    }
+    this.#report(error);
     return { status: link.retryableMoStatus };
   }
 }
