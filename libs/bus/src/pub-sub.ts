@@ -65,7 +65,7 @@ export class PubSub {
   }
 
   /** Call after the commit of the change. Without a payload it only signals a change. */
-  publish<P extends Payload | undefined>(topic: Topic<P>, ...[payload]: Published<P>): void {
+  publish<P extends Payload | undefined>(topic: Topic<P>, ...[payload]: Published<NoInfer<P>>): void {
     this.send(topic, payload === undefined ? NOTHING : octetsOf(payload));
   }
 
@@ -83,7 +83,7 @@ export class PubSub {
   }
 
   /** The first answer of any process on the topic, or null when none arrived in time. Never rejects. */
-  async ask<P extends Payload>(topic: Topic<P>, payload: P, timeoutMs: number): Promise<BusMessage | null> {
+  async ask<P extends Payload>(topic: Topic<P>, payload: NoInfer<P>, timeoutMs: number): Promise<BusMessage | null> {
     if (this.#closed || this.#questions.size >= QUESTIONS_OPEN) return null;
     const id = randomBytes(12).toString('hex');
     return new Promise((resolve) => {
