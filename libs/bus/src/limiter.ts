@@ -53,7 +53,7 @@ interface PendingRequest {
   readonly limit: number;
   /** Points of the share up to and including this request. */
   readonly upTo: number;
-  readonly resolve: (standing: QuotaResult) => void;
+  readonly resolve: (result: QuotaResult) => void;
 }
 
 export interface LimiterOptions {

@@ -41,8 +41,8 @@ export type ListedRow = TimedRow & { readonly found: number };
 export function listSessions(status: SessionStatus | 'any', { byPhone, test }: ListFilter): string {
   const whose = `${byPhone ? BY_PHONE : BY_ACCOUNT} AND ${test ? 'test' : 'NOT test'}`;
   const parts = CONDITIONS_BY_STATUS[status].map(
-    (standing) => `(SELECT ${COLUMNS}, ${READ_AT} AS now FROM sessions
-      WHERE ${whose} AND id >= $2 AND id < $3 AND ${standing} ORDER BY id DESC LIMIT $4)`,
+    (condition) => `(SELECT ${COLUMNS}, ${READ_AT} AS now FROM sessions
+      WHERE ${whose} AND id >= $2 AND id < $3 AND ${condition} ORDER BY id DESC LIMIT $4)`,
   );
   const page = `SELECT * FROM (${parts.join(' UNION ALL ')}) AS page ORDER BY id DESC LIMIT $4`;
   return `SELECT * FROM (

@@ -97,10 +97,10 @@ export class Limits {
   /** @param polledSession the session by which `poll` counts */
   private countKey(
     { keyId, limits }: { readonly keyId: Uuid; readonly limits: KeyLimits },
-    besides: Exclude<KeyPolicy, 'default'> | undefined,
+    extra: Exclude<KeyPolicy, 'default'> | undefined,
     polledSession: string,
   ): Promise<Counted & { readonly away: boolean }> {
-    return this.count(this.policiesOf(limits, besides), ({ name }) =>
+    return this.count(this.policiesOf(limits, extra), ({ name }) =>
       name === 'poll' ? `poll:${keyId}:${polledSession}` : `${name}:${keyId}`,
     );
   }
@@ -110,24 +110,24 @@ export class Limits {
     keyOf: (policy: Policy) => string,
     points = 1,
   ): Promise<Counted & { readonly away: boolean }> {
-    const standings = await Promise.all(
+    const results = await Promise.all(
       set.policies.map((policy) => this.limiter.consume(keyOf(policy), points, policy)),
     );
     return {
-      headers: limitHeaders(set, standings, Date.now()),
-      refusal: refusalOf(standings),
-      away: standings.some(({ away }) => away),
+      headers: limitHeaders(set, results, Date.now()),
+      refusal: refusalOf(results),
+      away: results.some(({ away }) => away),
     };
   }
 
-  private policiesOf(limits: KeyLimits, besides: Exclude<KeyPolicy, 'default'> | undefined): PolicySet {
+  private policiesOf(limits: KeyLimits, extra: Exclude<KeyPolicy, 'default'> | undefined): PolicySet {
     let sets = this.sets.get(limits);
     if (sets === undefined) this.sets.set(limits, (sets = new Map<KeyPolicy, PolicySet>()));
-    let set = sets.get(besides ?? 'default');
+    let set = sets.get(extra ?? 'default');
     if (set === undefined) {
-      const names: readonly KeyPolicy[] = besides === undefined ? ['default'] : ['default', besides];
+      const names: readonly KeyPolicy[] = extra === undefined ? ['default'] : ['default', extra];
       set = policySet(names.map((name) => perMinute(name, limits[name] ?? USUAL_LIMITS[name])));
-      sets.set(besides ?? 'default', set);
+      sets.set(extra ?? 'default', set);
     }
     return set;
   }
@@ -139,8 +139,8 @@ const UNSURE: Refusal = {
 };
 
 /** Null when every policy allows the request; else retry when all exhausted windows have restarted. */
-function refusalOf(standings: readonly QuotaResult[]): Refusal | null {
-  const exhausted = standings.filter(({ allowed }) => !allowed);
+function refusalOf(results: readonly QuotaResult[]): Refusal | null {
+  const exhausted = results.filter(({ allowed }) => !allowed);
   if (exhausted.length === 0) return null;
   return { code: 'RATE_LIMITED', retryAfterSeconds: Math.max(...exhausted.map(resetSeconds)) };
 }
