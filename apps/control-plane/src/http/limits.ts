@@ -100,9 +100,34 @@ export class Limits {
     extra: Exclude<KeyPolicy, 'default'> | undefined,
     polledSession: string,
   ): Promise<Counted & { readonly away: boolean }> {
-    return this.count(this.policiesOf(limits, extra), ({ name }) =>
-      name === 'poll' ? `poll:${keyId}:${polledSession}` : `${name}:${keyId}`,
-    );
+    const set = this.policiesOf(limits, extra);
+    const keyOf = ({ name }: Policy): string =>
+      name === 'poll' ? `poll:${keyId}:${polledSession}` : `${name}:${keyId}`;
+    return extra === 'poll' ? this.countPoll(set, keyOf) : this.count(set, keyOf);
+  }
+
+  /**
+   * Each session polled has a counter of its own, and its id may be invented. While the quota of the key is known to be used
+   * up, `default` is counted first, and a refused request creates no counter: those of a window are as many as the quota.
+   */
+  private async countPoll(
+    set: PolicySet,
+    keyOf: (policy: Policy) => string,
+  ): Promise<Counted & { readonly away: boolean }> {
+    const [byKey, bySession] = set.policies;
+    if (byKey === undefined || bySession === undefined) throw new Error('a poll has two policies');
+    const isUsedUp = (this.limiter.lastConsumed(keyOf(byKey)) ?? 0) >= byKey.limit;
+    if (!isUsedUp || this.limiter.lastConsumed(keyOf(bySession)) !== null) return this.count(set, keyOf);
+    const result = await this.limiter.consume(keyOf(byKey), 1, byKey);
+    const other = result.allowed
+      ? await this.limiter.consume(keyOf(bySession), 1, bySession)
+      : {
+          allowed: true,
+          remaining: bySession.limit - 1,
+          resetMs: bySession.windowSeconds * 1_000,
+          away: result.away,
+        };
+    return countedOf(set, [result, other]);
   }
 
   private async count(
@@ -110,14 +135,10 @@ export class Limits {
     keyOf: (policy: Policy) => string,
     points = 1,
   ): Promise<Counted & { readonly away: boolean }> {
-    const results = await Promise.all(
-      set.policies.map((policy) => this.limiter.consume(keyOf(policy), points, policy)),
+    return countedOf(
+      set,
+      await Promise.all(set.policies.map((policy) => this.limiter.consume(keyOf(policy), points, policy))),
     );
-    return {
-      headers: limitHeaders(set, results, Date.now()),
-      refusal: refusalOf(results),
-      away: results.some(({ away }) => away),
-    };
   }
 
   private policiesOf(limits: KeyLimits, extra: Exclude<KeyPolicy, 'default'> | undefined): PolicySet {
@@ -132,6 +153,12 @@ export class Limits {
     return set;
   }
 }
+
+const countedOf = (set: PolicySet, results: readonly QuotaResult[]): Counted & { readonly away: boolean } => ({
+  headers: limitHeaders(set, results, Date.now()),
+  refusal: refusalOf(results),
+  away: results.some(({ away }) => away),
+});
 
 const UNSURE: Refusal = {
   code: 'SERVICE_UNAVAILABLE',
