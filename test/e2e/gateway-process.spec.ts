@@ -192,8 +192,10 @@ describe('the process of the gateway', () => {
 
   it('migrates, and refuses arguments, without writing terminal escapes of names to the terminal', async () => {
     const name = 'odd\u001b]0;title\u0007\u009b2J';
-    const superuser = { url: postgres.url, ownerUrl: postgres.superuserUrl };
-    await asOwner(superuser, `CREATE ROLE "${name}" SUPERUSER LOGIN PASSWORD 'p'`);
+    await asOwner(
+      { ...postgres, ownerUrl: postgres.superuserUrl },
+      `CREATE ROLE "${name}" SUPERUSER LOGIN PASSWORD 'p'`,
+    );
     const url = new URL(postgres.url);
     url.username = name;
     const env = { PATH: process.env['PATH'], DATABASE_URL: url.href, DATABASE_MIGRATION_URL: postgres.ownerUrl };
