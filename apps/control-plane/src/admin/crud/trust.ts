@@ -6,7 +6,7 @@ import type { Refusal } from '../../http/errors.js';
 import type { Engineer } from './admin-resource.js';
 
 /**
- * What a change of a field needs beside the permission of its route:
+ * The requirement of a change of a field, beside the permission of its route:
  *
  * - `none`: nothing;
  * - `trust`: the right `changeTrust`;
