@@ -291,11 +291,10 @@ describe('inbound numbers and an operator', () => {
     ['number', { number: '70707' }],
     ['countries', { countries: ['US'] }],
     ['countries', { countries: ['GB', 'US'] }],
-    ['brandId', { brandId: harness.demo.brandId }],
   ] as const;
   const messageOf = ({ json }: Answer): unknown => Reflect.get(Object(json['error']) as object, 'message');
   const refused = (what: string): string =>
-    `The role operator may not ${what} while a bind or system has trustedForMo: this needs the role owner.`;
+    `The role operator may not ${what} while the number is a short code and a bind or system has trustedForMo: this needs the role owner.`;
   const trust = (to: boolean): Promise<unknown> =>
     harness.database.query('UPDATE smpp_systems SET trusted_for_mo = $1 WHERE id = $2', [to, systemUuid]);
   let systemUuid: string | null = null;
@@ -345,9 +344,21 @@ describe('inbound numbers and an operator', () => {
     }
     expect((await root.get(path)).json).toEqual(before);
     expect((await operator().patch(path, { ...draft, brandId: null })).status).toBe(200);
+    expect((await operator().patch(path, { brandId: harness.demo.brandId })).status).toBe(200);
     for (const [, change] of CHANGES) expect((await root.patch(path, change)).status).toBe(200);
     expect((await root.delete(path)).status).toBe(204);
     expect((await root.delete(bindPath)).status).toBe(204);
+  });
+
+  it('while a system is trusted, are made, changed and deleted if they are long: their country is their own', async () => {
+    await trust(true);
+    const made = await operator().post('inbound-numbers', { number: '+14155559081', countries: ['US'] });
+    expect(made.status).toBe(201);
+    const path = `inbound-numbers/${idOf(made)}`;
+    expect((await operator().patch(path, { countries: ['US', 'CA'] })).status).toBe(200);
+    expect((await operator().patch(path, { number: '+14155559082' })).status).toBe(200);
+    expect((await operator().patch(path, { number: '80808' })).status).toBe(403);
+    expect((await operator().delete(path)).status).toBe(204);
   });
 });
 

@@ -76,16 +76,11 @@ export const TRUST_POLICY = {
       enabled: 'none',
     },
   },
-  // A link does not say which numbers it serves, so these count for every trusted link.
+  // National senders of messages to a short code are read in its countries; the country of a long number is its own. A
+  // link does not say which numbers it serves, so a short code counts for every trusted link.
   'inbound-numbers': {
-    condition: 'a bind or system has trustedForMo',
-    fields: {
-      // The country in which national senders are read, and the countries in which a sender may be ambiguous.
-      number: 'trust-while-trusted',
-      countries: 'trust-while-trusted',
-      // The number, and so the country, to which the phones of a brand send.
-      brandId: 'trust-while-trusted',
-    },
+    condition: 'the number is a short code and a bind or system has trustedForMo',
+    fields: { number: 'trust-while-trusted', countries: 'trust-while-trusted', brandId: 'none' },
   },
 } as const satisfies Readonly<Record<string, TrustPolicy>>;
 

@@ -1,4 +1,4 @@
-import { CarrierStore, type InboundNumber } from '@countersign/carriers/config';
+import { CarrierStore, type InboundNumber, isShortCode } from '@countersign/carriers/config';
 import { INBOUND_NUMBERS } from '@countersign/carriers/records';
 import { parseId, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
@@ -69,7 +69,11 @@ export class InboundNumberResource implements AdminResource<InboundNumber, Answe
     by: Engineer,
     change: Parameters<typeof trustRefusal>[2],
   ): Promise<Refusal | null> {
-    return trustRefusal(by, 'inbound-numbers', { ...change, trusted: await this.carriers.hasTrustedLink(tx) });
+    const numbers = [change.stored, change.wanted].flatMap((row) =>
+      row !== null && 'number' in row ? [row.number] : [],
+    );
+    const trusted = numbers.some(isShortCode) && (await this.carriers.hasTrustedLink(tx));
+    return trustRefusal(by, 'inbound-numbers', { ...change, trusted });
   }
 }
 

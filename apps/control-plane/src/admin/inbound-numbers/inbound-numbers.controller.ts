@@ -19,8 +19,8 @@ const NUMBER = {
   many: 'inbound numbers',
 } as const;
 
-/** Its country is that of national senders of trusted links. */
-const TRUST = 'While a bind or system has trustedForMo, this needs the role `owner`.';
+/** National senders of messages to a short code are read in its countries. */
+const TRUST = 'For a short code, while a bind or system has trustedForMo, this needs the role `owner`.';
 
 @Controller('v1/admin/inbound-numbers')
 export class InboundNumbersController {
