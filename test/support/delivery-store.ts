@@ -6,7 +6,7 @@ import { Outbox } from '../../apps/control-plane/src/events/outbox.js';
 import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
 import { ApprovalSubscriber } from '../../apps/control-plane/src/guard/approval.subscriber.js';
 import {
-  type CapacityFor,
+  type Capacity,
   DeliveryStore,
   type NewDeliveries,
 } from '../../apps/control-plane/src/webhooks/delivery.store.js';
@@ -18,12 +18,15 @@ export interface DeliveryWorker {
   readonly store: DeliveryStore;
   /** Its deliveries are not claimed. */
   readonly outbox: Outbox;
-  /** Dispatches events; their deliveries are claimed within this capacity, by default none. */
+  /** Dispatches events; their deliveries are claimed within these capacities of hosts (by default none) and accounts. */
   readonly dispatchNamed: (
     ids: readonly Uuid[],
-    capacityFor?: CapacityFor,
+    capacityFor?: Capacity['capacityFor'],
+    capacityForAccount?: Capacity['capacityForAccount'],
   ) => Promise<NewDeliveries & { readonly dispatched: number }>;
 }
+
+const NO_CAPACITY = { capacityForNew: () => 0, capacityForAccount: () => 0, addClaimed: () => undefined };
 
 export function deliveryWorkerOf(
   harness: SessionHarness,
@@ -33,7 +36,7 @@ export function deliveryWorkerOf(
   const cards = new CardOfferStore({ database, unreachableSeconds: 60 });
   const events = new EventStore();
   const outboxWith = (deliveries: DeliverySubscriber): Outbox => {
-    const outbox = new Outbox({ database, events });
+    const outbox = new Outbox({ database, events, onRefused: (refused) => onUnreadable(refused.eventId, refused) });
     outbox.subscribe([
       new CardRevocationSubscriber(cards, { notify: () => undefined }),
       new ApprovalSubscriber(new ApprovalStore(keys)),
@@ -46,17 +49,18 @@ export function deliveryWorkerOf(
     maxBatch: 100,
     onBatch: () => undefined,
     onUnreadable,
+    onRefused: (refused) => onUnreadable(refused.eventId, refused),
   });
   return {
     store,
-    outbox: outboxWith(new DeliverySubscriber(store, { capacityForNew: () => 0, addClaimed: () => undefined })),
-    dispatchNamed: async (ids, capacityFor = () => 0) => {
+    outbox: outboxWith(new DeliverySubscriber(store, NO_CAPACITY)),
+    dispatchNamed: async (ids, capacityForNew = () => 0, capacityForAccount = () => 100) => {
       let created: NewDeliveries = { claimed: [], leftOver: [] };
       const addClaimed = (deliveries: NewDeliveries): void => {
         created = deliveries;
       };
       const dispatched = await outboxWith(
-        new DeliverySubscriber(store, { capacityForNew: capacityFor, addClaimed }),
+        new DeliverySubscriber(store, { capacityForNew, capacityForAccount, addClaimed }),
       ).dispatchNamed(ids);
       return { dispatched, ...created };
     },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { throttled } from '@countersign/resilience';
 import type { BusConnection, BusEvents } from './bus-connection.js';
-import { openLetter, sealLetter } from './inquiry.js';
+import { decodeEnvelope, encodeEnvelope } from './request-envelope.js';
 import type { Topic } from './topics.js';
 
 /** Buffers are sent unchanged, any other value as JSON. No secrets in clear: the payload passes through the store. */
@@ -46,7 +46,7 @@ const NOTHING = Buffer.alloc(0);
  * Publishing never throws and never blocks; a process receives its own messages too.
  */
 export class PubSub {
-  readonly #line: BusConnection;
+  readonly #connection: BusConnection;
   readonly #onError: (error: unknown) => void;
   readonly #handlers = new Map<string, Set<MessageHandler>>();
   readonly #joined = new Map<string, Promise<void>>();
@@ -58,7 +58,7 @@ export class PubSub {
   /** `onError` is called for lost messages and failing handlers, at most once a second. */
   constructor(openConnection: (events: BusEvents) => BusConnection, onError: (error: unknown) => void) {
     this.#onError = throttled(onError);
-    this.#line = openConnection({
+    this.#connection = openConnection({
       onMessage: (topic, octets) => this.deliver(topic, octets),
       onError: (error) => this.report(error),
     });
@@ -77,7 +77,7 @@ export class PubSub {
     const own: MessageHandler = (message) => handler(message);
     handlers.add(own);
     this.#handlers.set(topic, handlers);
-    const ready = this.#joined.get(topic) ?? this.#line.join(topic);
+    const ready = this.#joined.get(topic) ?? this.#connection.join(topic);
     this.#joined.set(topic, ready);
     return { ready, close: () => this.drop(topic, own) };
   }
@@ -95,9 +95,9 @@ export class PubSub {
       const timer = setTimeout(() => settle(null), timeoutMs);
       this.#questions.set(id, settle);
       this.#replies ??= this.subscribe(this.#replyTopic, (message) => this.receiveAnswer(message));
-      const question = sealLetter({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
+      const envelope = encodeEnvelope({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
       void this.#replies.ready.then(() => {
-        if (this.#questions.has(id)) this.send(topic, question);
+        if (this.#questions.has(id)) this.send(topic, envelope);
       });
     });
   }
@@ -105,10 +105,10 @@ export class PubSub {
   /** Answers requests on the topic. A handler that throws is reported, and the request is not answered. */
   answer(topic: string, handler: Answerer): Subscription {
     return this.subscribe(topic, (message) => {
-      const letter = openLetter(message.octets);
-      if (letter === null) this.report(new Error(`${topic}: a message that asks nothing`));
+      const envelope = decodeEnvelope(message.octets);
+      if (envelope === null) this.report(new Error(`${topic}: a message that is no request`));
       else {
-        void this.reply(letter.replyTo, letter.id, async () => handler(messageOf(topic, letter.payload)));
+        void this.reply(envelope.replyTo, envelope.id, async () => handler(messageOf(topic, envelope.payload)));
       }
     });
   }
@@ -118,7 +118,7 @@ export class PubSub {
     if (this.#closed) return;
     this.#closed = true;
     this.#handlers.clear();
-    await this.#line.close();
+    await this.#connection.close();
   }
 
   private send(topic: string, octets: Buffer): void {
@@ -126,21 +126,21 @@ export class PubSub {
     if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
     else if (octets.length > MAX_MESSAGE_OCTETS)
       this.report(new Error(`${topic}: a message of ${octets.length} octets`));
-    else this.#line.send(topic, octets);
+    else this.#connection.send(topic, octets);
   }
 
   private async reply(topic: string, id: string, work: () => Promise<Payload | null>): Promise<void> {
     try {
       const answer = await work();
-      if (answer !== null) this.send(topic, sealLetter({ id, replyTo: '', payload: octetsOf(answer) }));
+      if (answer !== null) this.send(topic, encodeEnvelope({ id, replyTo: '', payload: octetsOf(answer) }));
     } catch (error) {
       this.report(error);
     }
   }
 
   private receiveAnswer(message: BusMessage): void {
-    const letter = openLetter(message.octets);
-    if (letter !== null) this.#questions.get(letter.id)?.(messageOf(message.topic, letter.payload));
+    const envelope = decodeEnvelope(message.octets);
+    if (envelope !== null) this.#questions.get(envelope.id)?.(messageOf(message.topic, envelope.payload));
   }
 
   private drop(topic: string, handler: MessageHandler): void {
@@ -148,7 +148,7 @@ export class PubSub {
     if (handlers?.delete(handler) !== true || handlers.size > 0) return;
     this.#handlers.delete(topic);
     this.#joined.delete(topic);
-    if (!this.#closed) this.#line.leave(topic);
+    if (!this.#closed) this.#connection.leave(topic);
   }
 
   private deliver(topic: string, octets: Buffer): void {

@@ -5,6 +5,7 @@ export {
   idOf,
   idTimeMs,
   isUuid,
+  lastIdAt,
   newId,
   parseId,
   renderId,
