@@ -1,8 +1,7 @@
 import type { Uuid } from '@countersign/ids';
-import type { CircuitBreaker } from '@countersign/resilience';
+import { KeyedTokenBuckets, type CircuitBreaker } from '@countersign/resilience';
 import { AccountShares } from './account-shares.js';
 import { hostBreaker, recordReply, type ReplyKind } from './host-circuit-breaker.js';
-import { HostRate } from './host-rate.js';
 
 /** Concurrent deliveries to one host (contract, Fairness). */
 export const MAX_IN_FLIGHT_PER_HOST = 5;
@@ -25,6 +24,8 @@ const MAX_CLAIMED_PER_ACCOUNT = MAX_CLAIMED / 4;
 const MAX_CLAIMED_AHEAD = 2_000;
 /** Hosts without jobs whose latency or breaker is remembered, at most; the latest ones are kept. */
 const MAX_REMEMBERED = 1_000;
+/** Hosts whose rate is remembered at most; beyond it the least recently sent to starts with a full bucket. */
+const MAX_RATED_HOSTS = 10_000;
 /** Hosts checked for removal with each that is remembered. */
 const MAX_CHECKED = 8;
 
@@ -90,11 +91,12 @@ export class PerHostScheduler<Job extends HostJob> {
   /** More deliveries may be due than were claimed, of hosts without a queue. */
   private hasLeftOver = false;
   private readonly shares = new AccountShares(MAX_CLAIMED_PER_ACCOUNT);
-  private readonly rate: HostRate;
+  private readonly rate: KeyedTokenBuckets;
   private readonly claimedAhead: number;
 
   constructor(private readonly options: PerHostSchedulerOptions<Job>) {
-    this.rate = new HostRate(options.perSecond);
+    const { perSecond } = options;
+    this.rate = new KeyedTokenBuckets({ perSecond, burstSeconds: 1, maxKeys: MAX_RATED_HOSTS });
     this.claimedAhead = options.perSecond * CLAIMED_AHEAD_SECONDS;
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
@@ -239,7 +241,7 @@ export class PerHostScheduler<Job extends HostJob> {
     queue.inFlight += 1;
     this.running += 1;
     const startedMs = this.nowMs();
-    this.rate.countSent(host, startedMs);
+    this.rate.take(host, startedMs);
     const { reply, recorded } = await this.options.run(job);
     const endedMs = this.nowMs();
     queue.healthyLatencyMs =

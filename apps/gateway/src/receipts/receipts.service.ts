@@ -6,16 +6,17 @@ import {
 } from '@countersign/carriers/outbound';
 import type { Uuid } from '@countersign/ids';
 import { Batcher, type Database } from '@countersign/postgres';
-import { throttled } from '@countersign/resilience';
+import { KeyedTokenBuckets, throttled } from '@countersign/resilience';
 import type { MessageAnswer } from '@countersign/smpp/link';
 import { parseReceipt } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundLink } from '../links/inbound-link.js';
-import { UnknownReceiptRate } from './unknown-receipt-rate.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
+/** Receipts of one system whose message is not known: each is a row for ten minutes. */
+const UNKNOWN_RECEIPTS = { perSecond: 100, burstSeconds: 2, maxKeys: 10_000 } as const;
 /** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
 const MAX_QUEUED_RECEIPTS = 5_000;
 
@@ -37,7 +38,11 @@ export interface ReceiptsOptions {
  */
 export class ReceiptsService {
   readonly #batcher: Batcher<ReceiptRecord, ReceiptResult>;
-  readonly #unknownRate = new UnknownReceiptRate();
+  /**
+   * Receipts of one system whose message is not known. They are counted once their result is known, so those in flight may
+   * exceed the burst; the excess delays the next ones. Receipts of known messages cost nothing.
+   */
+  readonly #unknownRate = new KeyedTokenBuckets(UNKNOWN_RECEIPTS);
   readonly #report = throttled((err) =>
     this.o.logger.error({ err }, 'receipts could not be stored; the carrier is asked to resend'),
   );
@@ -67,11 +72,11 @@ export class ReceiptsService {
       return { status: STATUS.ESME_ROK };
     }
     const ofSystem = link.lease === undefined;
-    const knownOnly = ofSystem && !this.#unknownRate.mayStore(link.id, performance.now());
+    const knownOnly = ofSystem && this.#unknownRate.waitMs(link.id, performance.now()) > 0;
     return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError, knownOnly }).then(
       (fate) => {
         this.o.metrics.receipts.inc({ fate, ...this.o.metrics.linkLabels(link) });
-        if (ofSystem && fate === 'parked') this.#unknownRate.countUnknown(link.id, performance.now());
+        if (ofSystem && fate === 'parked') this.#unknownRate.take(link.id, performance.now());
         return { status: fate === 'refused' ? link.retryableMoStatus : STATUS.ESME_ROK };
       },
       (error: unknown) => this.refuseForRetry(error, link),
