@@ -1,3 +1,4 @@
+import { printable } from './printable.js';
 import { redactText } from './redaction.js';
 import type { Shutdown } from './shutdown.js';
 
@@ -41,7 +42,7 @@ export async function runDaemon(options: DaemonOptions, host: Host = process): P
     shutdown.listen();
     ready();
   } catch (error) {
-    host.stderr.write(`${messageFor(error, options)}\n`);
+    host.stderr.write(`${printable(messageFor(error, options))}\n`);
     host.exit(1);
   }
 }

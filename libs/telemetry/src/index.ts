@@ -5,6 +5,7 @@ export { Metrics, type Reading } from './metrics.js';
 export { NestPinoLogger } from './nest-logger.js';
 export { OpsServer } from './ops-server.js';
 export { boundPipelining } from './pipelining.js';
+export { printable } from './printable.js';
 export { type Check } from './readiness.js';
 export { REDACTED, redactText, redactValue } from './redaction.js';
 export { createRequestIds } from './request-ids.js';

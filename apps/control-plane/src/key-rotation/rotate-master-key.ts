@@ -3,7 +3,7 @@ import { ServerKeys } from '@countersign/keys';
 import { Database } from '@countersign/postgres';
 import { checkSchema, SchemaOutdated } from '@countersign/postgres/schema';
 import { DaemonSettings, loadSettings, SettingsError } from '@countersign/settings';
-import { redactText } from '@countersign/telemetry';
+import { printable, redactText } from '@countersign/telemetry';
 import { KEY_DEPENDANTS } from './key-dependants.js';
 import { readStatus, renderStatus } from './rotation-status.js';
 
@@ -12,7 +12,7 @@ import { readStatus, renderStatus } from './rotation-status.js';
 
 async function resealAll(database: Database, keys: ServerKeys): Promise<string> {
   const onError = (error: unknown, column: string): void =>
-    void process.stderr.write(`${column}: ${redactText(String(error))}\n`);
+    void process.stderr.write(`${column}: ${printable(redactText(String(error)))}\n`);
   const resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError });
   let renewed = 0;
   for (;;) {
@@ -29,7 +29,7 @@ async function run(argv: readonly string[]): Promise<string> {
   const { databaseUrl, masterKeys } = loadSettings(DaemonSettings);
   const keys = ServerKeys.fromRing(masterKeys);
   const log = (facts: object, message: string): void =>
-    void process.stderr.write(`${message}: ${JSON.stringify(facts)}\n`);
+    void process.stderr.write(`${printable(`${message}: ${JSON.stringify(facts)}`)}\n`);
   await checkSchema(databaseUrl);
   const isStatus = argv.includes('--status');
   if (!isStatus) {
@@ -50,10 +50,10 @@ async function run(argv: readonly string[]): Promise<string> {
 }
 
 try {
-  process.stdout.write(await run(process.argv.slice(2)));
+  process.stdout.write(printable(await run(process.argv.slice(2))));
 } catch (error) {
   const isForOperator =
     error instanceof SettingsError || error instanceof SchemaOutdated || error instanceof KeyCheckError;
-  process.stderr.write(`${isForOperator ? error.message : redactText(String(error))}\n`);
+  process.stderr.write(`${printable(isForOperator ? error.message : redactText(String(error)))}\n`);
   process.exitCode = 1;
 }
