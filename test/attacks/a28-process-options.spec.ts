@@ -38,7 +38,7 @@ function faultsOf(environment: Record<string, string>): readonly SettingFault[] 
   return found;
 }
 
-/** What a client of Redis prints with these variables, to a server that closes after its first command. */
+/** The output of a client of Redis with these variables, connected to a server that closes after its first command. */
 async function printedByRedis(environment: Record<string, string>): Promise<string> {
   const server = net.createServer((socket) => socket.once('data', () => socket.destroy()));
   server.listen(0, '127.0.0.1');

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -16,6 +17,7 @@ import {
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { identify, stillRuns } from '../../config/stack/processes.mjs';
+import { startPostgres } from '../../config/stack/postgres.mjs';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
 import { freePorts, Launcher, type Ports, ROOT, temporaryFolder } from '../support/stack.js';
 
@@ -82,6 +84,15 @@ function giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }, fo
   chownSync(folder, uid, gid);
 }
 
+/** The TCP sockets on which a process listens, as lines of /proc. */
+function listeningOf(pid: number): string[] {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]),
+  );
+  const lines = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n').slice(1));
+  return lines.filter((line) => line.split(/\s+/)[4] === '0A' && sockets.has(line.split(/\s+/)[10]));
+}
+
 describe('A33 npm start in a directory that others control', () => {
   it('A33 a directory that every account may write to is refused before anything in it is read or written', async () => {
     plant('secrets.json', '{}');
@@ -104,6 +115,58 @@ describe('A33 npm start in a directory that others control', () => {
     await expect(startRedis({ dataDir, log: () => undefined })).rejects.toThrow(/password is damaged/);
     expect(existsSync(path.join(dataDir, 'redis/redis.conf'))).toBe(false);
   });
+});
+
+describe('A33 npm start prints nothing that a terminal executes', () => {
+  const ESCAPE = '\u001b]0;owned\u0007\u001b[2J\u009b2J';
+  const SHOWN = '\\u001b]0;owned\\u0007\\u001b[2J\\u009b2J';
+
+  it.each([
+    ['a variable', { NODE_ENV: ESCAPE }],
+    ['a port', { CONTROL_PLANE_PORT: ESCAPE }],
+    ['the name of the directory', { COUNTERSIGN_DATA_DIR: `/tmp/${ESCAPE}` }],
+  ])('A33 controls in %s are shown escaped', async (_where, environment) => {
+    const output = await refusal({ ...NO_DATABASE, ...environment });
+    expect(output).toContain(SHOWN);
+    expect(output).not.toMatch(/(?!\n)\p{Cc}/u);
+  });
+
+  it('A33 controls in the output of a program that it runs are shown escaped', () => {
+    const program = `import { runCommand } from './config/stack/processes.mjs';
+      const text = ${JSON.stringify(`one ${ESCAPE}\nlast`)};
+      process.exitCode = await runCommand(process.execPath, ['-e', \`
+        process.stdout.write(\${JSON.stringify(text)}); process.exitCode = 3;\`]);`;
+    const ran = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: ROOT, encoding: 'utf8' });
+    expect(ran.stderr).toBe(`one ${SHOWN}\nlast\n`);
+    expect(ran.status).toBe(3);
+  });
+});
+
+describe('A33 the private stores of npm start', () => {
+  it.each(['PostgreSQL', 'Redis'])(
+    'A33 %s listens on no port, where another account could listen first',
+    async (store) => {
+      if (store === 'Redis' && findRedis() === undefined) return;
+      const log = (): void => undefined;
+      const deep = path.join(dataDir, 'a'.repeat(120));
+      for (const place of [dataDir, deep]) {
+        const server =
+          store === 'Redis'
+            ? await startRedis({ dataDir: place, log, onSocket: true })
+            : await startPostgres({ dataDir: place, log, onSocket: true });
+        try {
+          expect(decodeURIComponent(new URL(server.url).hostname)).toMatch(/^\//);
+          const socket = decodeURIComponent(new URL(server.url).hostname);
+          const folder = lstatSync(socket).isDirectory() ? socket : path.dirname(socket);
+          expect(lstatSync(folder).mode & 0o077).toBe(0);
+          expect(listeningOf(server.child.pid ?? 0)).toEqual([]);
+        } finally {
+          await server.stop();
+        }
+      }
+    },
+    LONG_MS,
+  );
 });
 
 describe.skipIf(!isRoot)('A33 npm start as root, in a directory that another account has prepared', () => {

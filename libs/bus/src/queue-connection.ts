@@ -52,8 +52,10 @@ export function retryDelayMs(times: number, chance: number): number {
 }
 
 interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
+  readonly host?: string;
+  readonly port?: number;
+  /** Of a Unix socket, instead of host and port. */
+  readonly path?: string;
   readonly username?: string;
   readonly password?: string;
   readonly db?: number;
@@ -62,13 +64,14 @@ interface RedisAddress {
 
 /**
  * The parts of a Redis URL as options of ioredis. Names and passwords may be percent-encoded; a path is the database
- * number.
+ * number. A host that begins with an encoded slash is the path of a Unix socket, as in PostgreSQL's URLs.
  */
 export function redisAddress(redisUrl: string): RedisAddress {
   const url = new URL(redisUrl);
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(url.port || 6379),
+    ...(/^%2f/i.test(url.hostname)
+      ? { path: decodeURIComponent(url.hostname) }
+      : { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 6379) }),
     ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
     ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
     ...(url.pathname.length > 1 ? { db: Number(url.pathname.slice(1)) } : {}),

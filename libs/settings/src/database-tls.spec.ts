@@ -83,7 +83,7 @@ interface Link {
   readonly isVerified: boolean;
 }
 
-/** What the driver would do with a URL, nothing else consulted; null where it refuses to. */
+/** The connection that the driver would make of a URL alone; null where it refuses to. */
 function linkOf(connectionString: string): Link | null {
   try {
     const { host, ssl } = new pg.Client({ connectionString });

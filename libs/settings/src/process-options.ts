@@ -2,7 +2,7 @@ import { url as inspectorUrl } from 'node:inspector';
 import ipaddr from 'ipaddr.js';
 import type { SettingFault } from './settings-error.js';
 
-/** What was set for the process itself, beside its settings. Null: not set. */
+/** Options of the process itself, beside its settings. Null: not set. */
 export interface ProcessOptions {
   readonly debug: string | null;
   readonly nodeDebug: string | null;
