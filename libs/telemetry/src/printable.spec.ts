@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { printable as printableOfLauncher } from '../../../config/stack/printable.mjs';
 import { printable } from './index.js';
 
 describe('a text for a terminal', () => {
@@ -12,7 +11,6 @@ describe('a text for a terminal', () => {
     ['two\nlines\tand Größe, 電話, 😀', 'two\nlines\tand Größe, 電話, 😀'],
   ])('%j', (text, shown) => {
     expect(printable(text)).toBe(shown);
-    expect(printableOfLauncher(text)).toBe(shown);
   });
 
   it('is the same text for a reader of JSON', () => {
