@@ -75,7 +75,7 @@ async function bringUp(env, lifecycle, log) {
 
   const secrets = await loadSecrets(dataDir);
   const [stores, certificates, serviceAccountFile] = await Promise.all([
-    startStores({ env, dataDir, lifecycle, log, onSockets: true }),
+    startStores({ env, dataDir, lifecycle, log }),
     ensureCertificates({ dataDir, hosts: certificateHosts(env), log }),
     ensureServiceAccount({ dataDir, tokenUri: `${places.simulator}/token` }),
   ]);

@@ -6,5 +6,4 @@ export function startRedis(options: {
   dataDir: string;
   log: (message: string) => void;
   port?: number;
-  onSocket?: boolean;
 }): Promise<{ url: string; child: ChildProcess; stop: () => Promise<void> }>;

@@ -8,8 +8,6 @@ import { findRedis, startRedis, whyNoRedis } from './redis.mjs';
 const CONNECT_TIMEOUT_MS = 3000;
 
 /**
- * @param {{ env: Record<string, string | undefined>, dataDir: string, lifecycle: object, log: (message: string) => void,
- *   onSockets?: boolean }} run onSockets: private servers listen on Unix sockets in the data directory, not on ports
  * @returns {Promise<{ databaseUrl: string, migrationUrl: string | undefined, gatewayUrl: string | undefined, superuserUrl: string | undefined,
  *   redisUrl: string | undefined, queues: string, postgresPid: number | undefined, redisPid: number | undefined }>}
  *   migrationUrl: of the role that owns the tables, where it is another one; gatewayUrl: the same
@@ -30,12 +28,12 @@ export async function startStores(run) {
   };
 }
 
-async function database({ env, dataDir, lifecycle, log, onSockets: onSocket }) {
+async function database({ env, dataDir, lifecycle, log }) {
   if (env.DATABASE_URL) {
     await checkReachable('DATABASE_URL', env.DATABASE_URL, 5432);
     return { url: env.DATABASE_URL, migrationUrl: env.DATABASE_MIGRATION_URL || undefined };
   }
-  const postgres = await lifecycle.starting('stores', () => startPostgres({ dataDir, log, onSocket }));
+  const postgres = await lifecycle.starting('stores', () => startPostgres({ dataDir, log }));
   const logFile = path.join(dataDir, 'postgres.log');
   lifecycle.dependOn('PostgreSQL', postgres.child, () => `\nits log: ${logFile}`);
   const { url, gatewayUrl, ownerUrl: migrationUrl, superuserUrl, child } = postgres;
@@ -43,14 +41,14 @@ async function database({ env, dataDir, lifecycle, log, onSockets: onSocket }) {
 }
 
 /** `REDIS_URL=` (set, but to nothing) asks for queues on PostgreSQL, whatever is on PATH. */
-async function redisOrNot({ env, dataDir, lifecycle, log, onSockets: onSocket }) {
+async function redisOrNot({ env, dataDir, lifecycle, log }) {
   if (env.REDIS_URL) {
     await checkReachable('REDIS_URL', env.REDIS_URL, 6379);
     return { url: env.REDIS_URL, words: 'Redis (REDIS_URL)' };
   }
   if (env.REDIS_URL === '') return { words: 'PostgreSQL (REDIS_URL is empty)' };
   if (findRedis() === undefined) return { words: `PostgreSQL (${whyNoRedis()})` };
-  const redis = await lifecycle.starting('stores', () => startRedis({ dataDir, log, onSocket }));
+  const redis = await lifecycle.starting('stores', () => startRedis({ dataDir, log }));
   lifecycle.dependOn('Redis', redis.child, () => `\nits log: ${path.join(dataDir, 'redis/redis.log')}`);
   return { url: redis.url, words: 'Redis (private)', pid: redis.child.pid };
 }

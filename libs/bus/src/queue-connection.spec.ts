@@ -28,12 +28,6 @@ describe('a connection to Redis', () => {
     });
   });
 
-  it('may be a Unix socket', () => {
-    const socket = queueConnection({ redisUrl: 'redis://:secret@%2Frun%2Fmy%20redis.sock', databaseUrl }, 'worker');
-    expect(socket).toMatchObject({ path: '/run/my redis.sock', password: 'secret' });
-    expect(socket).not.toHaveProperty('host');
-  });
-
   it('times out commands of a producer after half a second and queues none', () => {
     expect(queueConnection(redis, 'producer')).toMatchObject({ commandTimeout: 500, enableOfflineQueue: false });
   });

@@ -52,10 +52,8 @@ export function retryDelayMs(times: number, chance: number): number {
 }
 
 interface RedisAddress {
-  readonly host?: string;
-  readonly port?: number;
-  /** Of a Unix socket, instead of host and port. */
-  readonly path?: string;
+  readonly host: string;
+  readonly port: number;
   readonly username?: string;
   readonly password?: string;
   readonly db?: number;
@@ -64,14 +62,13 @@ interface RedisAddress {
 
 /**
  * The parts of a Redis URL as options of ioredis. Names and passwords may be percent-encoded; a path is the database
- * number. A host that begins with an encoded slash is the path of a Unix socket, as in PostgreSQL's URLs.
+ * number.
  */
 export function redisAddress(redisUrl: string): RedisAddress {
   const url = new URL(redisUrl);
   return {
-    ...(/^%2f/i.test(url.hostname)
-      ? { path: decodeURIComponent(url.hostname) }
-      : { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 6379) }),
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port || 6379),
     ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
     ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
     ...(url.pathname.length > 1 ? { db: Number(url.pathname.slice(1)) } : {}),
