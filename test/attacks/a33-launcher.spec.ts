@@ -106,6 +106,31 @@ describe('A33 npm start in a directory that others control', () => {
   });
 });
 
+describe('A33 npm start prints nothing that a terminal executes', () => {
+  const ESCAPE = '\u001b]0;owned\u0007\u001b[2J\u009b2J';
+  const SHOWN = '\\u001b]0;owned\\u0007\\u001b[2J\\u009b2J';
+
+  it.each([
+    ['a variable', { NODE_ENV: ESCAPE }],
+    ['a port', { CONTROL_PLANE_PORT: ESCAPE }],
+    ['the name of the directory', { COUNTERSIGN_DATA_DIR: `/tmp/${ESCAPE}` }],
+  ])('A33 controls in %s are shown escaped', async (_where, environment) => {
+    const output = await refusal({ ...NO_DATABASE, ...environment });
+    expect(output).toContain(SHOWN);
+    expect(output).not.toMatch(/(?!\n)\p{Cc}/u);
+  });
+
+  it('A33 controls in the output of a program that it runs are shown escaped', () => {
+    const program = `import { runCommand } from './config/stack/processes.mjs';
+      const text = ${JSON.stringify(`one ${ESCAPE}\nlast`)};
+      process.exitCode = await runCommand(process.execPath, ['-e', \`
+        process.stdout.write(\${JSON.stringify(text)}); process.exitCode = 3;\`]);`;
+    const ran = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: ROOT, encoding: 'utf8' });
+    expect(ran.stderr).toBe(`one ${SHOWN}\nlast\n`);
+    expect(ran.status).toBe(3);
+  });
+});
+
 describe.skipIf(!isRoot)('A33 npm start as root, in a directory that another account has prepared', () => {
   it('A33 a directory of another user is refused, not used by root', async () => {
     plant('redis/password', 'x\nloadmodule /tmp/module.so');
