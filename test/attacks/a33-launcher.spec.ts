@@ -13,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { identify, stillRuns } from '../../config/stack/processes.mjs';
@@ -128,6 +129,28 @@ describe('A33 npm start prints nothing that a terminal executes', () => {
     const ran = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: ROOT, encoding: 'utf8' });
     expect(ran.stderr).toBe(`one ${SHOWN}\nlast\n`);
     expect(ran.status).toBe(3);
+  });
+});
+
+describe.skipIf(findRedis() === undefined)('A33 the private Redis of npm start', () => {
+  it('A33 a server that took its port first is sent nothing', async () => {
+    const received: string[] = [];
+    let connections = 0;
+    const other = net.createServer((socket) => {
+      connections++;
+      socket.on('data', (data) => received.push(String(data)));
+      socket.on('error', () => undefined);
+    });
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as net.AddressInfo;
+    try {
+      const starting = startRedis({ dataDir, log: () => undefined, port });
+      await expect(starting).rejects.toThrow(`another program took port ${port} of 127.0.0.1 first`);
+      expect({ connections, received }).toEqual({ connections: 0, received: [] });
+    } finally {
+      other.close();
+    }
   });
 });
 
