@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { ControlPlaneSettings, loadSettings, SettingsError, type SettingFault } from './index.js';
+import { ControlPlaneSettings, loadSettings, SettingsError } from './index.js';
+import type { SettingFault } from './settings-error.js';
 
 /** The path of a readable file. */
 export const FILE = fileURLToPath(import.meta.url);

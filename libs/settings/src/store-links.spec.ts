@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CONTROL_PLANE, DAEMON, faultsOf } from './environment.fixture.js';
-import { ControlPlaneSettings, GatewaySettings, loadSettings, MigrationSettings, type SettingFault } from './index.js';
+import { ControlPlaneSettings, GatewaySettings, loadSettings, MigrationSettings } from './index.js';
+import type { SettingFault } from './settings-error.js';
 
 const PRODUCTION = { NODE_ENV: 'production' };
 const controlPlane = (changes: Record<string, string>): readonly SettingFault[] =>
