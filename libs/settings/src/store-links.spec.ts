@@ -21,7 +21,7 @@ describe('in production', () => {
     ['verified TLS by the driver’s own parameter', database('db.example.com/db?ssl=true')],
     [
       'TLS as libpq does it with an authority',
-      database('db/x?uselibpqcompat=true&sslmode=require&sslrootcert=/ca.pem'),
+      database('db/x?uselibpqcompat=true&sslmode=require&sslrootcert=/dev/null'),
     ],
   ])('a database is reached over %s', (_way, DATABASE_URL) => {
     expect(controlPlane({ DATABASE_URL })).toEqual([]);
