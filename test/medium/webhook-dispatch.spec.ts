@@ -12,7 +12,7 @@ const URL_OF_SESSION = `https://${HOST}/hook`;
 const CAPACITY_FOR_ALL = { fullHosts: [], capacityFor: () => 100 };
 
 let harness: SessionHarness;
-let unreadable: Uuid[];
+let unreadable: unknown[];
 
 beforeAll(async () => {
   harness = await openSessionHarness();
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 function worker(): DeliveryWorker {
   unreadable = [];
-  return deliveryWorkerOf(harness, (id) => unreadable.push(id));
+  return deliveryWorkerOf(harness, (error) => unreadable.push(error));
 }
 
 /** Cancels sessions; resolves with the ids of their events. */
@@ -118,7 +118,7 @@ describe('a delivery of a new event', () => {
       unreadableId,
     ]);
     const { claimed } = await one.dispatchNamed([unreadableId, readableId], () => 5);
-    expect([idsOf(claimed), unreadable]).toEqual([[readableId], [unreadableId]]);
+    expect([idsOf(claimed), unreadable]).toEqual([[readableId], [expect.any(Error)]]);
     const [row] = await harness.database.query(
       `SELECT claimed_until > now() AS leased, body_sealed AS sealed FROM deliveries WHERE id = $1`,
       [unreadableId],

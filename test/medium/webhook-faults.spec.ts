@@ -36,7 +36,7 @@ interface Worker extends DeliveryWorker {
 }
 
 function worker(): Worker {
-  const deliveries = deliveryWorkerOf(harness, (_id, error) => {
+  const deliveries = deliveryWorkerOf(harness, (error) => {
     throw error;
   });
   const poster = new WebhookPoster(rules, guardedAgent(rules, null));
@@ -64,9 +64,9 @@ async function listen(answer: RequestListener): Promise<string> {
 }
 
 /** Creates a due delivery to this URL. */
-async function createDue({ store }: Pick<Worker, 'store'>, url: string): Promise<Uuid> {
+async function createDue({ dispatchNew }: Pick<Worker, 'dispatchNew'>, url: string): Promise<Uuid> {
   const id = harness.clock.newId();
-  await store.dispatchNew({
+  await dispatchNew({
     ...{
       id,
       type: 'webhook.test',

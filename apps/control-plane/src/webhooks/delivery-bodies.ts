@@ -1,9 +1,11 @@
-import { type EventStore, type EventType, showsSession } from '@countersign/events';
-import type { ServerKeys } from '@countersign/keys';
+import { EventStore, type EventType, showsSession } from '@countersign/events';
+import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import type { SessionRenderer, SessionStore } from '@countersign/session';
+import { SessionRenderer, SessionStore } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
+import { Inject, Injectable } from '@nestjs/common';
+import { FailureLog } from '../operations/failure-log.js';
 
 /** A delivery whose body is rendered from its event, or opened from its row. */
 export interface DeliveryToRead {
@@ -25,18 +27,21 @@ export interface Body {
   readonly sealed: Buffer | null;
 }
 
-export interface DeliveryBodiesOptions {
-  readonly keys: Pick<ServerKeys, 'seal' | 'open'>;
-  readonly events: Pick<EventStore, 'dataOf'>;
-  readonly sessions: Pick<SessionStore, 'findMany'>;
-  readonly renderer: Pick<SessionRenderer, 'full'>;
-  /** A body could not be rendered or opened, for want of a key for instance. */
-  readonly onUnreadable: (id: Uuid, error: unknown) => void;
-}
-
 /** Renders and seals the body of a delivery once; all its attempts send the same octets. */
+@Injectable()
 export class DeliveryBodies {
-  constructor(private readonly options: DeliveryBodiesOptions) {}
+  /** A body could not be rendered or opened, for want of a key for instance. Its delivery waits for the end of its lease. */
+  private readonly onUnreadable: (error: unknown) => void;
+
+  constructor(
+    private readonly keys: ServerKeys,
+    private readonly events: EventStore,
+    private readonly sessions: SessionStore,
+    private readonly renderer: SessionRenderer,
+    @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
+  ) {
+    this.onUnreadable = failures.about('webhooks: reading the body of a delivery');
+  }
 
   /** Bodies by delivery. Unreadable ones are reported and left out. */
   async readBodies(tx: Executor, rows: readonly DeliveryToRead[]): Promise<Map<Uuid, Body>> {
@@ -47,14 +52,14 @@ export class DeliveryBodies {
       try {
         const dataOfEvent = (): string | undefined => {
           const session = showsSession(row.type) ? sessions.get(row.sessionId) : undefined;
-          return session === undefined ? data.get(row.id) : this.options.renderer.full(session);
+          return session === undefined ? data.get(row.id) : this.renderer.full(session);
         };
         bodies.set(
           row.id,
           row.bodySealed === null ? this.renderAndSeal(row, dataOfEvent()) : this.openBody(row.id, row.bodySealed),
         );
       } catch (error) {
-        this.options.onUnreadable(row.id, error);
+        this.onUnreadable(error);
       }
     }
     return bodies;
@@ -62,7 +67,7 @@ export class DeliveryBodies {
 
   private async sessionsOf(tx: Executor, rows: readonly DeliveryToRead[]): Promise<Map<Uuid | null, Session>> {
     const ids = rows.flatMap(({ type, sessionId }) => (showsSession(type) && sessionId !== null ? [sessionId] : []));
-    const found = await this.options.sessions.findMany(tx, [...new Set(ids)]);
+    const found = await this.sessions.findMany(tx, [...new Set(ids)]);
     return new Map(found.map((session) => [session.id, session]));
   }
 
@@ -70,17 +75,17 @@ export class DeliveryBodies {
     const others = rows.filter(({ type }) => !showsSession(type));
     const known = others.flatMap(({ id, data }) => (data === undefined ? [] : [[id, data] as const]));
     const unknown = others.filter(({ data }) => data === undefined).map(({ id }) => id);
-    return new Map([...known, ...(await this.options.events.dataOf(tx, unknown))]);
+    return new Map([...known, ...(await this.events.dataOf(tx, unknown))]);
   }
 
   private renderAndSeal(row: DeliveryToRead, data: string | undefined): Body {
     if (data === undefined) throw new Error('the session or the data of the event no longer exists');
     const text = renderBody(row, data);
-    return { text, sealed: this.options.keys.seal('webhook-body', text, row.id) };
+    return { text, sealed: this.keys.seal('webhook-body', text, row.id) };
   }
 
   private openBody(id: Uuid, sealed: Buffer): Body {
-    return { text: this.options.keys.open('webhook-body', sealed, id).toString('utf8'), sealed: null };
+    return { text: this.keys.open('webhook-body', sealed, id).toString('utf8'), sealed: null };
   }
 }
 

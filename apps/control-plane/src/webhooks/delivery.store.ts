@@ -1,9 +1,10 @@
-import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
-import type { ServerKeys } from '@countersign/keys';
+import type { DueEvent, EventType } from '@countersign/events';
 import { firstIdAt, type Uuid } from '@countersign/ids';
-import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
-import type { SessionRenderer, SessionStore } from '@countersign/session';
-import type { Outbox } from '../events/outbox.js';
+import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Inject, Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -111,37 +112,28 @@ interface RecordCommand {
   readonly verdict: Verdict;
 }
 
-export interface DeliveryStoreOptions {
-  readonly database: Database;
-  readonly clock: DatabaseClock;
-  readonly keys: ServerKeys;
-  readonly events: EventStore;
-  readonly sessions: SessionStore;
-  readonly renderer: SessionRenderer;
-  readonly outbox: Pick<Outbox, 'dispatchNew'>;
-  readonly maxBatch: number;
-  readonly onBatch: (size: number) => void;
-  /** A body could not be rendered or opened, for want of a key for instance. Its delivery waits for the end of its lease. */
-  readonly onUnreadable: (id: Uuid, error: unknown) => void;
-}
-
 /** Stores deliveries. */
+@Injectable()
 export class DeliveryStore {
-  private readonly bodies: DeliveryBodies;
   private readonly recordBatcher: Batcher<RecordCommand, boolean>;
   private nextFullClaimMs = -Infinity;
 
-  constructor(private readonly options: DeliveryStoreOptions) {
-    this.bodies = new DeliveryBodies(options);
+  constructor(
+    private readonly database: Database,
+    private readonly clock: DatabaseClock,
+    private readonly bodies: DeliveryBodies,
+    @Inject(ControlPlaneSettings) { batchMaxCommands }: Pick<ControlPlaneSettings, 'batchMaxCommands'>,
+    @Inject(ControlPlaneMetrics) metrics: Pick<ControlPlaneMetrics, 'countBatch'>,
+  ) {
     this.recordBatcher = new Batcher({
       name: 'delivery.record',
-      maxBatch: RECORD_SETS * options.maxBatch,
+      maxBatch: RECORD_SETS * batchMaxCommands,
       maxInFlight: RECORDS_IN_FLIGHT,
       maxQueued: MAX_QUEUED_RECORDS,
       deadlineMs: RECORD_DEADLINE_MS,
       keysOf: ({ delivery }) => [delivery.id],
       run: (commands) => this.recordAttempts(commands),
-      onBatch: (size) => options.onBatch(size),
+      onBatch: (size) => metrics.countBatch('delivery', size),
     });
   }
 
@@ -160,17 +152,12 @@ export class DeliveryStore {
     return { claimed: await this.insertDeliveries(tx, rows, chosen, bodies), leftOver };
   }
 
-  /** Appends a test event and creates its delivery, unclaimed. */
-  async dispatchNew(event: NewEvent): Promise<void> {
-    await this.options.outbox.dispatchNew(event);
-  }
-
   /**
    * Claims due deliveries for which their host has capacity. The first claim of a delivery renders and seals its body: all
    * attempts send the same octets.
    */
   async claimDueDeliveries(limits: ClaimLimits): Promise<Claim> {
-    const { database } = this.options;
+    const { database } = this;
     const horizon = this.horizon();
     const lowestId = this.lowestIdToRead(horizon);
     const due = await database.query<DueDelivery>(READ_DUE_DELIVERIES, [MAX_READ, lowestId, limits.fullHosts]);
@@ -191,7 +178,7 @@ export class DeliveryStore {
     if (deliveries.length === 0) return;
     const ids = deliveries.map(({ id }) => id);
     const leases = deliveries.map(({ claimedUntil }) => claimedUntil);
-    await this.options.database.query(RELEASE_DELIVERIES, [ids, leases]);
+    await this.database.query(RELEASE_DELIVERIES, [ids, leases]);
   }
 
   /**
@@ -202,7 +189,7 @@ export class DeliveryStore {
    * @returns the number of postponed deliveries
    */
   postponeDeliveries(paused: readonly PausedHost[], most = MAX_POSTPONED): Promise<number> {
-    return this.options.database.transaction(async (tx) => {
+    return this.database.transaction(async (tx) => {
       const pauses = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
       const values = [...pauses, this.horizon(), most];
       const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
@@ -216,13 +203,13 @@ export class DeliveryStore {
 
   /** The number of deliveries due to these hosts, counted up to `most`. */
   async countDueTo(hosts: readonly string[], most: number): Promise<number> {
-    const [row] = await this.options.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, [hosts, this.horizon(), most]);
+    const [row] = await this.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, [hosts, this.horizon(), most]);
     return row?.due ?? 0;
   }
 
   /** Milliseconds until the next delivery falls due; null when none will. */
   async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.options.database.query<{ inMs: number | null }>(NEXT_DUE, [this.horizon()]);
+    const [row] = await this.database.query<{ inMs: number | null }>(NEXT_DUE, [this.horizon()]);
     return row?.inMs ?? null;
   }
 
@@ -231,6 +218,7 @@ export class DeliveryStore {
     this.nextFullClaimMs = -Infinity;
   }
 
+  @StopsIn('batchers')
   async drain(): Promise<void> {
     await this.recordBatcher.drain();
   }
@@ -272,7 +260,7 @@ export class DeliveryStore {
 
   private async recordAttempts(commands: readonly RecordCommand[]): Promise<boolean[]> {
     const ids = commands.map(({ delivery }) => delivery.id);
-    const recorded = await this.options.database.query<{ id: Uuid }>(RECORD_ATTEMPTS, [
+    const recorded = await this.database.query<{ id: Uuid }>(RECORD_ATTEMPTS, [
       ids,
       commands.map(({ delivery }) => delivery.claimedUntil),
       commands.map(({ verdict }) => verdict.status),
@@ -285,18 +273,18 @@ export class DeliveryStore {
   }
 
   private horizon(): Uuid {
-    return firstIdAt(Math.max(0, this.options.clock.nowMs() - SCHEDULE_HORIZON_MS));
+    return firstIdAt(Math.max(0, this.clock.nowMs() - SCHEDULE_HORIZON_MS));
   }
 
   /** The horizon, so that only partitions of running schedules are read; every few minutes the lowest id of all. */
   private lowestIdToRead(horizon: Uuid): Uuid {
-    return this.options.clock.nowMs() < this.nextFullClaimMs ? horizon : firstIdAt(0);
+    return this.clock.nowMs() < this.nextFullClaimMs ? horizon : firstIdAt(0);
   }
 
   /** Sets the time of the next full claim: soon when older deliveries were found, or may be there unread. */
   private noteFullClaim(due: readonly DueDelivery[], horizon: Uuid, { fullHosts }: ClaimLimits): void {
     const mayHaveMore = fullHosts.length > 0 || due.length === MAX_READ || due.some(({ id }) => id < horizon);
-    this.nextFullClaimMs = this.options.clock.nowMs() + (mayHaveMore ? NEXT_FULL_CLAIM_MS : FULL_CLAIM_INTERVAL_MS);
+    this.nextFullClaimMs = this.clock.nowMs() + (mayHaveMore ? NEXT_FULL_CLAIM_MS : FULL_CLAIM_INTERVAL_MS);
   }
 }
 
