@@ -30,7 +30,7 @@ export async function startControlPlane(
   const failures = new FailureLog(logger);
   const metrics = new Metrics({ app: 'control-plane' });
   const connections = await openConnections(settings, logger, failures);
-  if (settings.production) await warnOfRoleFaults(connections.database, (message) => logger.warn(message));
+  if (settings.production) await warnOfRoleFaults(connections.database, 'daemon', (message) => logger.warn(message));
   const requestIds = new RequestIds();
   const server = new ApiServer(settings.tls, requestIds.next);
   const app = await NestFactory.create<NestFastifyApplication>(

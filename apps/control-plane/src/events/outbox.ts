@@ -2,14 +2,17 @@ import { type DueEvent, EventStore, type NewEvent } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { Database, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
-import { EVENT_SUBSCRIBERS, type EventSubscriber } from './event.subscriber.js';
+import { EventRefused, faultOf } from './event-fault.js';
+import { EventRefusals } from './event-refusals.js';
+import { EVENT_SUBSCRIBERS, type AfterCommit, type EventSubscriber } from './event.subscriber.js';
 
 /** Events in one transaction at most: a larger set costs less per event, but its first event waits for its last. */
 export const MAX_SET = 250;
 
 /**
  * Dispatches events: marks them as dispatched and runs all subscribers in the same transaction, so that each event is
- * dispatched exactly once by any number of processes.
+ * dispatched exactly once by any number of processes. An event that no process writes is marked and reported, so that it
+ * is neither handled nor found again.
  */
 @Injectable()
 export class Outbox {
@@ -18,6 +21,8 @@ export class Outbox {
     @Inject(EventStore) private readonly events: Pick<EventStore, 'append' | 'markNamed' | 'markUndispatched'>,
     /** They react to a commit in this order. */
     @Inject(EVENT_SUBSCRIBERS) private readonly subscribers: readonly EventSubscriber[],
+    /** Gets each event that is marked as dispatched and not handled, after the commit. */
+    @Inject(EventRefusals) private readonly refusals: Pick<EventRefusals, 'onRefused'>,
   ) {}
 
   /** Dispatches the undispatched events among `ids`. Resolves with their number. */
@@ -32,20 +37,38 @@ export class Outbox {
 
   /** Appends and dispatches an event that no other change belongs to, such as a test, in one transaction. */
   async dispatchNew(event: NewEvent): Promise<void> {
-    await this.dispatch(async (tx) => {
-      await this.events.append(tx, [event]);
-      return this.events.markNamed(tx, [event.id]);
+    const { database, events } = this;
+    const reactions = await database.transaction(async (tx) => {
+      await events.append(tx, [event]);
+      return this.handle(tx, await events.markNamed(tx, [event.id]));
     });
+    for (const react of reactions) react();
   }
 
   private async dispatch(claim: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
-    const { count, reactions } = await this.database.transaction(async (tx) => {
+    const { count, refused, reactions } = await this.database.transaction(async (tx) => {
       const events = await claim(tx);
-      const subscribers = events.length === 0 ? [] : this.subscribers;
-      const handled = await Promise.all(subscribers.map((subscriber) => subscriber.handle(tx, events)));
-      return { count: events.length, reactions: handled };
+      const { sound, refused } = sorted(events);
+      return { count: events.length, refused, reactions: await this.handle(tx, sound) };
     });
+    for (const each of refused) this.refusals.onRefused(each);
     for (const react of reactions) react();
     return count;
   }
+
+  private handle(tx: Executor, events: readonly DueEvent[]): Promise<AfterCommit[]> {
+    const subscribers = events.length === 0 ? [] : this.subscribers;
+    return Promise.all(subscribers.map((subscriber) => subscriber.handle(tx, events)));
+  }
+}
+
+function sorted(events: readonly DueEvent[]): { readonly sound: DueEvent[]; readonly refused: EventRefused[] } {
+  const sound: DueEvent[] = [];
+  const refused: EventRefused[] = [];
+  for (const event of events) {
+    const fault = faultOf(event);
+    if (fault === null) sound.push(event);
+    else refused.push(new EventRefused(event.id, fault));
+  }
+  return { sound, refused };
 }

@@ -15,6 +15,11 @@ const BATCH_COMMANDS = {
   labels: ['batch'],
   buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 500],
 } as const;
+const EVENTS_REFUSED = {
+  name: 'events_refused_total',
+  help: 'Events that were not sent because they contradict their session or account, by fault.',
+  labels: ['fault'],
+} as const;
 const CREATE_ROUTE = '/v1/verify';
 
 /** The metrics of the control plane. Labels have few values: no phone, id, address or value that callers can choose. */
@@ -23,6 +28,7 @@ export class ControlPlaneMetrics {
   readonly deliveryAttempts;
   readonly deliverySeconds;
   readonly #codesRefused;
+  readonly #eventsRefused;
   readonly #realtimeClosed;
   readonly #sealedValuesRenewed;
   readonly #expired;
@@ -61,6 +67,7 @@ export class ControlPlaneMetrics {
       help: 'Seconds that webhook receivers took to answer.',
       labels: ['mode'],
     });
+    this.#eventsRefused = metrics.counter(EVENTS_REFUSED);
     this.#codesRefused = metrics.counter({
       name: 'otp_refused_total',
       help: 'Codes that the toll-fraud guard refused, by rule.',
@@ -108,6 +115,10 @@ export class ControlPlaneMetrics {
 
   countChecks(checks: readonly CodeCheck[]): void {
     for (const { result } of checks) this.#checks.inc({ result });
+  }
+
+  countRefusedEvent(fault: string): void {
+    this.#eventsRefused.inc({ fault });
   }
 
   countRefusedCode(rule: string): void {

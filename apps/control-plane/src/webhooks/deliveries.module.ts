@@ -2,16 +2,19 @@ import { DefaultWebhookStore } from '@countersign/accounts/webhooks';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Module } from '@nestjs/common';
 import { provide } from '../composition/provide.js';
+import { EventRefusals } from '../events/event-refusals.js';
 import { Mutex } from '../events/mutex.js';
 import { TargetRules } from '../targets/target.js';
 import { AttemptObserver } from './attempt.observer.js';
 import { AttemptRecorder } from './attempt.recorder.js';
+import { BodyRenderer } from './body-renderer.js';
 import { BodySweeper } from './body.sweeper.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryStore } from './delivery.store.js';
 import { DeliverySubscriber } from './delivery.subscriber.js';
 import { DisabledUrlStore } from './disabled-url.store.js';
 import { DispatcherObserver } from './dispatcher.observer.js';
+import { EventAgreement } from './event-agreement.js';
 import { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
 import { FailingUrlService } from './failing-url.service.js';
 import { guardedAgent } from './guarded-agent.js';
@@ -23,6 +26,9 @@ import { WebhookDispatcher } from './webhook.dispatcher.js';
 @Module({
   providers: [
     Mutex,
+    EventRefusals,
+    EventAgreement,
+    BodyRenderer,
     DeliveryBodies,
     DeliveryStore,
     DefaultWebhookStore,
@@ -42,6 +48,6 @@ import { WebhookDispatcher } from './webhook.dispatcher.js';
     DeliverySubscriber,
     BodySweeper,
   ],
-  exports: [Mutex, DeliveryStore, WebhookDispatcher, DeliverySubscriber],
+  exports: [Mutex, EventRefusals, DeliveryStore, WebhookDispatcher, DeliverySubscriber],
 })
 export class DeliveriesModule {}

@@ -10,7 +10,8 @@ import { WebhookDispatcher } from './webhook.dispatcher.js';
 export class DeliverySubscriber implements EventSubscriber {
   constructor(
     @Inject(DeliveryStore) private readonly store: Pick<DeliveryStore, 'createDeliveries'>,
-    @Inject(WebhookDispatcher) private readonly dispatcher: Pick<WebhookDispatcher, 'capacityForNew' | 'addClaimed'>,
+    @Inject(WebhookDispatcher)
+    private readonly dispatcher: Pick<WebhookDispatcher, 'capacityForNew' | 'capacityForAccount' | 'addClaimed'>,
   ) {}
 
   async handle(tx: Executor, events: readonly DueEvent[]): Promise<AfterCommit> {
@@ -20,7 +21,10 @@ export class DeliverySubscriber implements EventSubscriber {
       return () => undefined;
     }
     const startedMs = performance.now();
-    const created = await this.store.createDeliveries(tx, events, (host) => this.dispatcher.capacityForNew(host));
+    const created = await this.store.createDeliveries(tx, events, {
+      capacityFor: (host) => this.dispatcher.capacityForNew(host),
+      capacityForAccount: (accountId) => this.dispatcher.capacityForAccount(accountId),
+    });
     return () => this.dispatcher.addClaimed(created, startedMs);
   }
 }
