@@ -23,10 +23,7 @@ import { WorkersModule } from './workers.module.js';
 export class AppModule {
   static of(opened: Opened): DynamicModule {
     const stores = StoresModule.of(opened);
-    const over = (module: Type, ...imports: DynamicModule[]): DynamicModule => ({
-      module,
-      imports: [stores, ...imports],
-    });
+    const over = (module: Type, ...used: DynamicModule[]): DynamicModule => ({ module, imports: [stores, ...used] });
     const http = over(HttpModule);
     const testNumbers = over(TestNumbersModule);
     const idempotency = over(IdempotencyModule);

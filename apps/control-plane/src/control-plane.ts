@@ -12,8 +12,8 @@ import { ErrorAnswers } from './http/error-answers.js';
 import { RequestIds } from './http/request-ids.js';
 import { ServerHooks } from './http/server-hooks.js';
 import { ApiServer } from './http/server.js';
+import { closeQueue } from './operations/close-queue.js';
 import { FailureLog } from './operations/failure-log.js';
-import { QueueCloser } from './operations/queue-closer.js';
 import { RealtimeAdapter } from './realtime/realtime.adapter.js';
 import { openConnections } from './stores/connections.js';
 
@@ -44,8 +44,7 @@ export async function startControlPlane(
   app.useWebSocketAdapter(app.get(RealtimeAdapter));
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
   const lifecycle = app.get(Lifecycle);
-  const closer = app.get(QueueCloser);
-  lifecycle.onStop('modules', () => closer.close(() => app.close()));
+  lifecycle.onStop('modules', () => closeQueue(failures, () => app.close()));
   await lifecycle.start('subscriptions');
   await lifecycle.start('requests');
   await app.listen(settings.port, settings.host);

@@ -4,8 +4,8 @@ import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { StopsIn } from '../composition/lifecycle.js';
+import { closeQueue } from '../operations/close-queue.js';
 import { FailureLog } from '../operations/failure-log.js';
-import { QueueCloser } from '../operations/queue-closer.js';
 import { OutboxDispatcher } from './outbox.dispatcher.js';
 
 /** Jobs that run at the same time: each only wakes the dispatcher. */
@@ -18,8 +18,7 @@ export class EventsConsumer extends WorkerHost implements BeforeApplicationShutd
 
   constructor(
     private readonly dispatcher: OutboxDispatcher,
-    private readonly closer: QueueCloser,
-    failures: FailureLog,
+    private readonly failures: FailureLog,
   ) {
     super();
     this.onError = failures.about('event queue: the connection of the worker');
@@ -37,8 +36,8 @@ export class EventsConsumer extends WorkerHost implements BeforeApplicationShutd
   }
 
   @StopsIn('consumers')
-  async close(): Promise<void> {
-    await this.closer.close(() => this.worker.close());
+  close(): Promise<void> {
+    return closeQueue(this.failures, () => this.worker.close());
   }
 
   /** Before the queues close: a worker that closes after them can wait for PostgreSQL without end. */

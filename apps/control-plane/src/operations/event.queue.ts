@@ -4,8 +4,8 @@ import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { StopsIn } from '../composition/lifecycle.js';
+import { closeQueue } from './close-queue.js';
 import { FailureLog } from './failure-log.js';
-import { QueueCloser } from './queue-closer.js';
 
 /** The queue of the readiness check: this process notifies its own outbox dispatcher directly. */
 @Injectable()
@@ -14,8 +14,7 @@ export class EventQueue {
 
   constructor(
     settings: ControlPlaneSettings,
-    failures: FailureLog,
-    private readonly closer: QueueCloser,
+    private readonly failures: FailureLog,
   ) {
     this.#queue = new Queue(QUEUES.webhooks, {
       connection: queueConnection(settings, 'producer'),
@@ -30,7 +29,7 @@ export class EventQueue {
   }
 
   @StopsIn('queue')
-  async close(): Promise<void> {
-    await this.closer.close(() => this.#queue.close());
+  close(): Promise<void> {
+    return closeQueue(this.failures, () => this.#queue.close());
   }
 }

@@ -26,7 +26,6 @@ import { DeliveryJobNotifier } from '../notifiers/delivery-job.notifier.js';
 import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
-import { QueueCloser } from '../operations/queue-closer.js';
 import { TargetRules } from '../targets/target.js';
 import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
 import { AdminKeyUse } from '../http/admin-key-use.js';
@@ -45,7 +44,6 @@ export interface Opened extends Connections {
 const CLASSES = [
   Lifecycle,
   ControlPlaneMetrics,
-  QueueCloser,
   EventStore,
   EventBroadcast,
   EventJobNotifier,
