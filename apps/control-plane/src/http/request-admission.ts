@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { ErrorAnswers } from './error-answers.js';
 import { RefusedRequest } from './errors.js';
 import { RequestAuthorizer } from './request.authorizer.js';
@@ -18,7 +19,9 @@ export class RequestAdmission {
     private readonly answers: ErrorAnswers,
     private readonly deadline: RequestDeadline,
     @Inject(ControlPlaneSettings) { tls, publicBaseUrl }: Pick<ControlPlaneSettings, 'tls' | 'publicBaseUrl'>,
+    @Inject(ControlPlaneMetrics) metrics: Pick<ControlPlaneMetrics, 'watch'>,
   ) {
+    metrics.watch('requests_open', 'Requests without a response yet.', () => deadline.size);
     this.securityHeaders = securityHeaders(tls, publicBaseUrl);
   }
 

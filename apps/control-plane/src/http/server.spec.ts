@@ -83,7 +83,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
   const deadline = new RequestDeadline();
   let requests = 0;
   const requestIds = { next: () => `req_${++requests}` };
-  const admission = new RequestAdmission(authorizer, answers, deadline, settings);
+  const admission = new RequestAdmission(authorizer, answers, deadline, settings, { watch: () => undefined });
   const responses = new RawResponses(limits, settings, requestIds);
   const apiServer = new ApiServer(settings.tls, requestIds.next);
   const observer = { onAnswer: (answer: AnsweredRequest) => void answered.push(answer) };
