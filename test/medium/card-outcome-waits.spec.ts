@@ -84,8 +84,8 @@ async function openService(options: { deliveryWaitMs?: number; unreachableSecond
       subscriptions.push(subscription.ready);
       return subscription;
     },
-    publish: (_topic, ids) => {
-      notified.push(...(ids as unknown as Uuid[]));
+    publish: (_topic: string, ...[ids]: readonly unknown[]) => {
+      notified.push(...(ids as Uuid[]));
       notifier.emit('notified');
     },
   };

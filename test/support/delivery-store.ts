@@ -1,4 +1,4 @@
-import { EventStore, type NewEvent } from '@countersign/events';
+import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { CardOfferStore } from '@countersign/rcs/offers';
 import { CardRevocationSubscriber } from '../../apps/control-plane/src/cards/card-revocation.subscriber.js';
@@ -19,8 +19,8 @@ import type { SessionHarness } from './session-harness.js';
 /** The outbox and the delivery rows as one process sees them; two of these share nothing but the database. */
 export interface DeliveryWorker {
   readonly store: DeliveryStore;
-  /** Appends and dispatches an event; its delivery is not claimed. */
-  readonly dispatchNew: (event: NewEvent) => Promise<void>;
+  /** Its deliveries are not claimed. */
+  readonly outbox: Outbox;
   /** Dispatches events; their deliveries are claimed within these capacities of hosts (by default none) and accounts. */
   readonly dispatchNamed: (
     ids: readonly Uuid[],
@@ -28,6 +28,8 @@ export interface DeliveryWorker {
     capacityForAccount?: Capacity['capacityForAccount'],
   ) => Promise<NewDeliveries & { readonly dispatched: number }>;
 }
+
+const NO_CAPACITY = { capacityForNew: () => 0, capacityForAccount: () => 0, addClaimed: () => undefined };
 
 /** @param onUnreadable gets errors of bodies, and `EventRefused` of refused events */
 export function deliveryWorkerOf(harness: SessionHarness, onUnreadable: (error: unknown) => void): DeliveryWorker {
@@ -52,10 +54,7 @@ export function deliveryWorkerOf(harness: SessionHarness, onUnreadable: (error: 
   const store = new DeliveryStore(database, clock, bodies, { batchMaxCommands: 100 }, { countBatch: () => undefined });
   return {
     store,
-    dispatchNew: (event) => {
-      const none = { capacityForNew: () => 0, capacityForAccount: () => 0, addClaimed: () => undefined };
-      return outboxWith(new DeliverySubscriber(store, none)).dispatchNew(event);
-    },
+    outbox: outboxWith(new DeliverySubscriber(store, NO_CAPACITY)),
     dispatchNamed: async (ids, capacityForNew = () => 0, capacityForAccount = () => 100) => {
       let created: NewDeliveries = { claimed: [], leftOver: [] };
       const addClaimed = (deliveries: NewDeliveries): void => {

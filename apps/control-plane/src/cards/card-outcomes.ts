@@ -1,8 +1,7 @@
-import { PubSub, type Subscription } from '@countersign/bus';
+import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import type { Uuid } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { findCards } from '@countersign/rcs/offers';
-import { cardTopic } from '@countersign/rcs/rules';
 import { Inject, Injectable } from '@nestjs/common';
 import { StopsIn } from '../composition/lifecycle.js';
 import { FailureLog } from '../operations/failure-log.js';
@@ -26,7 +25,7 @@ export class CardOutcomes {
     this.originProcess = clock.newId();
     const find = (ids: readonly Uuid[]): ReturnType<typeof findCards> => findCards(database, ids);
     const reader = new CardOutcomeReader({ waits: this.waits, find, onError: failures.about('sending a card') });
-    this.subscription = bus.subscribe(cardTopic(this.originProcess), (message) =>
+    this.subscription = bus.subscribe(TOPICS.cardOutcomes(this.originProcess), (message) =>
       reader.receive(parseCardOutcomes(message.json())),
     );
   }

@@ -1,6 +1,5 @@
-import { Limiter, PubSub } from '@countersign/bus';
+import { Limiter, PubSub, TOPICS } from '@countersign/bus';
 import type { Uuid } from '@countersign/ids';
-import { OFFERS_TOPIC } from '@countersign/rcs/rules';
 import { Inject, Injectable } from '@nestjs/common';
 import { CardJobNotifier } from '../notifiers/card-job.notifier.js';
 
@@ -27,7 +26,7 @@ export class OfferNotifier {
   broadcast(id: Uuid): void {
     this.toBroadcast.push(id);
     if (this.toBroadcast.length === 1) {
-      process.nextTick(() => this.bus.publish(OFFERS_TOPIC, this.toBroadcast.splice(0)));
+      process.nextTick(() => this.bus.publish(TOPICS.cardOffers, this.toBroadcast.splice(0)));
     }
   }
 

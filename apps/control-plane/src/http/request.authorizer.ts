@@ -33,6 +33,8 @@ export interface RefusedUpgrade {
 
 const REALTIME: Extract<RouteAccess, { access: 'key' }> = { access: 'key', scope: 'realtime', body: 'none' };
 
+/** The admin key of the environment has no id. */
+const ROOT_CALLER = 'root';
 const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
 const UNAUTHORIZED = RefusedRequest.withHeaders({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
@@ -63,6 +65,7 @@ export class RequestAuthorizer {
     const caller = await this.keys.authenticate(request.headers.authorization, request.clientAddress);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
+    request.callerId = caller.keyId ?? ROOT_CALLER;
     const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);

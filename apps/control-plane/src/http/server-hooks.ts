@@ -5,7 +5,6 @@ import { AnswerObserver } from '../operations/answer.observer.js';
 import { isAdminPermission } from './admin-policy.js';
 import { AllowedMethods } from './allowed-methods.js';
 import type { ConnectionLimits } from './connection-limits.js';
-import { PublicAnswers } from './public-answers.js';
 import { RawResponses } from './raw-responses.js';
 import { RequestAdmission } from './request-admission.js';
 import { RequestDeadline } from './request-deadline.js';
@@ -24,10 +23,10 @@ export class ServerHooks {
   ) {}
 
   addTo(instance: FastifyInstance, connections: ConnectionLimits): void {
-    const publicAnswers = new PublicAnswers();
     const unreadAnswers = new UnreadAnswers();
     unreadAnswers.start();
     instance.decorateRequest('caller', null);
+    instance.decorateRequest('callerId', null);
     instance.decorateRequest('limitHeaders', null);
     instance.decorateRequest('clientAddress', '');
     instance.decorateRequest('bodyDigest', null);
@@ -43,18 +42,19 @@ export class ServerHooks {
     instance.addHook('onRequest', (request, reply, done) => {
       // The connection was destroyed because of too many pipelined requests.
       if (request.raw.socket.destroyed) return;
-      if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw, request.raw.socket);
+      if (request.routeOptions.config.route?.access === 'public') {
+        unreadAnswers.trackPublic(request.raw.socket, reply.raw);
+      }
       void this.admission.admit(request, reply, done);
     });
     instance.addHook('preValidation', (request, _reply, done) => {
-      const keyId = idOfCaller(request.caller);
-      if (keyId !== null) connections.authenticated(request.raw.socket, keyId);
+      if (request.callerId !== null) connections.authenticated(request.raw.socket, request.callerId);
       this.deadline.resume(request);
       done();
     });
-    instance.addHook('onSend', ({ raw, caller }, reply, payload, done) => {
-      if (caller === null) connections.unauthenticated(raw.socket);
-      unreadAnswers.track(raw.socket, reply.raw, idOfCaller(caller), octetsOf(payload));
+    instance.addHook('onSend', ({ raw, callerId }, reply, payload, done) => {
+      if (callerId === null) connections.unauthenticated(raw.socket);
+      unreadAnswers.track(raw.socket, reply.raw, callerId, octetsOf(payload));
       done();
     });
     instance.addHook('onClose', (_instance, done) => {
@@ -73,10 +73,6 @@ export class ServerHooks {
 
 const modeOfCaller = (caller: Caller | null): Mode | 'none' =>
   caller === null || caller.kind === 'admin' ? 'none' : caller.tenant.mode;
-
-const idOfCaller = (caller: Caller | null): string | null => (caller === null ? null : (caller.keyId ?? ROOT_CALLER));
-/** The admin key of the environment has no id. */
-const ROOT_CALLER = 'root';
 
 const octetsOf = (payload: unknown): number =>
   typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;

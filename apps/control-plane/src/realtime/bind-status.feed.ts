@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PubSub, type Subscription } from '@countersign/bus';
+import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { BINDS } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
@@ -13,8 +13,6 @@ import type { RealtimeConnection } from './realtime-connection.js';
 import { eventFrame, subscribedFrame } from './server-frame.js';
 import { ChannelSubscription } from './channel-subscription.js';
 
-/** Topics: a connection of a bind changed (published by gateways); an engineer changed a bind. */
-const TOPICS = ['bind-status', 'binds'];
 const CHANNEL = 'binds';
 /** Interval of polling, which covers lost bus messages. */
 const POLL_INTERVAL_MS = 10_000;
@@ -43,7 +41,7 @@ export class BindStatusFeed {
   ) {
     const onError = failures.about('polling bind status');
     this.#polling = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.pollBinds(), onError });
-    this.#subscriptions = TOPICS.map((topic) =>
+    this.#subscriptions = [TOPICS.bindStatus, TOPICS.binds].map((topic) =>
       bus.subscribe(topic, () => {
         if (this.#subscribers.size > 0) this.#polling.trigger();
       }),

@@ -1,9 +1,7 @@
 import { AccountDirectory } from '@countersign/accounts/accounts';
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import type { Uuid } from '@countersign/ids';
 import { Injectable } from '@nestjs/common';
-
-const TOPIC = 'webhook-secrets';
 
 /** Discards cached webhook secrets of an account in all control planes, so that the new secret signs from then on. */
 @Injectable()
@@ -12,7 +10,7 @@ export class SecretRotationBroadcast {
     private readonly accounts: AccountDirectory,
     private readonly bus: PubSub,
   ) {
-    bus.subscribe(TOPIC, (message) => {
+    bus.subscribe(TOPICS.webhookSecrets, (message) => {
       const accountId = message.json();
       if (typeof accountId === 'string') accounts.forgetWebhookSecrets(accountId);
     });
@@ -21,6 +19,6 @@ export class SecretRotationBroadcast {
   /** After the commit of a rotation. Never throws, never waits. */
   onRotated(accountId: Uuid): void {
     this.accounts.forgetWebhookSecrets(accountId);
-    this.bus.publish(TOPIC, accountId);
+    this.bus.publish(TOPICS.webhookSecrets, accountId);
   }
 }
