@@ -20,7 +20,7 @@ const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.floor
 const isWiring = (file) =>
   /^apps\/(control-plane|gateway)\//.test(file) &&
   (/\.(module|providers)\.ts$/.test(file) ||
-    ['control-plane.ts', 'gateway.ts', 'stores.ts', 'realtime.ts'].includes(basename(file)));
+    ['control-plane.ts', 'gateway.ts', 'connections.ts'].includes(basename(file)));
 
 /** @type {{ readonly name: string, readonly lines: number }[]} */
 const functions = [];
@@ -29,16 +29,34 @@ const constructors = [];
 /** @type {{ readonly file: string, readonly count: number }[]} */
 const indexes = [];
 
-for (const [file, text] of texts) {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  /** @type {Map<string, number>} */
-  const members = new Map();
-  for (const statement of source.statements) {
-    if (ts.isInterfaceDeclaration(statement)) members.set(statement.name.text, statement.members.length);
-  }
+const sources = new Map(
+  [...texts].map(([file, text]) => [file, ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)]),
+);
+
+/** The interfaces of a file, by name, with the number of their members. @param {import('typescript').SourceFile} source */
+const membersIn = (source) =>
+  new Map(
+    source.statements
+      .filter((statement) => ts.isInterfaceDeclaration(statement))
+      .map(({ name, members }) => [name.text, members.length]),
+  );
+/**
+ * The options objects of all files: an interface of this name counts wherever it is imported. Other interfaces may be data.
+ * @type {Map<string, number>}
+ */
+const optionsObjects = new Map(
+  [...sources.values()].flatMap((source) =>
+    [...membersIn(source)].filter(([name]) => /(Options|Parts|Dependencies|Context|Services)$/.test(name)),
+  ),
+);
+
+for (const [file, source] of sources) {
+  const members = membersIn(source);
   /** Members of an options object count as dependencies. @param {import('typescript').ParameterDeclaration} parameter */
-  const weightOf = ({ type }) =>
-    type !== undefined && ts.isTypeReferenceNode(type) ? (members.get(type.typeName.getText(source)) ?? 1) : 1;
+  const weightOf = ({ type }) => {
+    const name = type !== undefined && ts.isTypeReferenceNode(type) ? type.typeName.getText(source) : '';
+    return members.get(name) ?? optionsObjects.get(name) ?? 1;
+  };
   /** @param {import('typescript').Node} node */
   const visit = (node) => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {

@@ -13,12 +13,23 @@ afterAll(() => harness.close());
 const ops = (path: string): Promise<Response> => fetch(`${harness.opsUrl}${path}`);
 const readyz = async (): Promise<number> => (await ops('/readyz')).status;
 
+const GAUGES = [
+  ...['requests_open', 'creates_waiting', 'realtime_connections', 'webhooks_in_flight', 'webhook_hosts_broken'],
+  ...['database_connections', 'limiter_away', 'clock_drift_seconds', 'events_oldest_undispatched_seconds'],
+];
+
 describe('the operations port', () => {
   it('says that it lives and that it is ready, part by part', async () => {
     expect((await ops('/healthz')).status).toBe(200);
     expect(await (await ops('/readyz')).json()).toMatchObject({
       checks: { database: { ok: true }, clock: { ok: true }, queue: { ok: true } },
     });
+  });
+
+  it('shows the gauges of every part', async () => {
+    const text = await (await ops('/metrics')).text();
+    const shown = [...text.matchAll(/^# TYPE countersign_(\w+) gauge$/gm)].map(([, name]) => name);
+    expect(shown).toEqual(expect.arrayContaining(GAUGES));
   });
 
   it('counts requests by route and status, and measures creates', async () => {

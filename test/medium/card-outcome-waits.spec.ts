@@ -8,6 +8,10 @@ import { Database } from '@countersign/postgres';
 import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { CardEnd } from '../../apps/control-plane/src/operations/control-plane.metrics.js';
+import { CardDecisionService } from '../../apps/control-plane/src/cards/card-decision.service.js';
+import { CardOutcomes } from '../../apps/control-plane/src/cards/card-outcomes.js';
+import { MatchNumberService } from '../../apps/control-plane/src/cards/match-number.service.js';
+import { OfferNotifier } from '../../apps/control-plane/src/cards/offer.notifier.js';
 import { RcsOfferService, type DecidedCard } from '../../apps/control-plane/src/cards/rcs-offer.service.js';
 import { PlayedGateway } from '../support/played-gateway.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
@@ -56,7 +60,7 @@ const brandOf = (changes: Partial<Brand> = {}): Brand => ({
 });
 
 interface Service {
-  readonly service: RcsOfferService;
+  readonly outcomes: CardOutcomes;
   readonly store: CardOfferStore;
   readonly ends: CardEnd[];
   readonly notified: Uuid[];
@@ -73,29 +77,27 @@ async function openService(options: { deliveryWaitMs?: number; unreachableSecond
   const [ends, notified, errors]: [CardEnd[], Uuid[], unknown[]] = [[], [], []];
   const subscriptions: Promise<void>[] = [];
   const notifier = new EventEmitter();
-  const service = new RcsOfferService({
-    store,
-    answers: new CardAnswers(harness.keys),
-    database,
-    bus: {
-      subscribe: (topic, handler) => {
-        const subscription = bus.subscribe(topic, handler);
-        subscriptions.push(subscription.ready);
-        return subscription;
-      },
+  const failures = { about: () => (error: unknown) => void errors.push(error) };
+  const listeningBus: Pick<PubSub, 'subscribe' | 'publish'> = {
+    subscribe: (topic, handler) => {
+      const subscription = bus.subscribe(topic, handler);
+      subscriptions.push(subscription.ready);
+      return subscription;
     },
-    originProcess: harness.clock.newId(),
-    deliveryWaitMs,
-    nowMs: () => harness.clock.nowMs(),
-    broadcast: (ids) => {
-      notified.push(...ids);
+    publish: (_topic: string, ...[ids]: readonly unknown[]) => {
+      notified.push(...(ids as Uuid[]));
       notifier.emit('notified');
     },
-    notify: (ids) => void notified.push(...ids),
-    isQueueAway: () => false,
-    onEnd: (end) => void ends.push(end),
-    onError: (error) => void errors.push(error),
-  });
+  };
+  const offers = new OfferNotifier(listeningBus, { notify: (ids) => void notified.push(...ids) }, { away: false });
+  const outcomes = new CardOutcomes(listeningBus, database, harness.clock, failures);
+  const service = new RcsOfferService(
+    harness.clock,
+    outcomes,
+    new CardDecisionService(store, offers, { rcsDeliveryWaitMs: deliveryWaitMs }, failures),
+    new MatchNumberService(new CardAnswers(harness.keys), database, failures),
+    { countCard: (end) => void ends.push(end), watch: () => undefined },
+  );
   await Promise.all(subscriptions);
   const send = (session: Session, brand = brandOf()): Promise<DecidedCard> =>
     service.sendCard(session, brand, (_mostMs, wait) => wait());
@@ -103,7 +105,7 @@ async function openService(options: { deliveryWaitMs?: number; unreachableSecond
     while (!notified.includes(id)) await once(notifier, 'notified');
     return by.claimCard(id);
   };
-  return { service, store, ends, notified, errors, send, claim };
+  return { outcomes, store, ends, notified, errors, send, claim };
 }
 
 const opened = (phone = newPhone(), ttlSeconds = 90): Promise<Session> =>
@@ -272,7 +274,7 @@ describe('a repeated request', () => {
     const second = await openService();
     expect(await second.send(session)).toMatchObject({ channel: 'sms_fallback' });
     expect([second.notified, (await cardOf(session)).command]).toEqual([[session.id], 'revoke']);
-    failed.service.stop();
+    failed.outcomes.stop();
   });
 });
 
@@ -331,7 +333,7 @@ it('both sides come to the same channel when the card arrives while it is settle
     if (finalChannel === 'rcs') expect(await decided).toMatchObject({ channel: 'rcs' });
     channels.add(finalChannel);
   }
-  at.service.stop();
+  at.outcomes.stop();
   expect(channels.size).toBeGreaterThan(0);
 });
 
@@ -357,7 +359,7 @@ describe('1,000 creates that wait for offline phones', () => {
     const at = await openService({ deliveryWaitMs: 60_000 });
     const decided: Promise<DecidedCard>[] = [];
     while (decided.length < CREATES) decided.push(...(await startBatch(at)));
-    expect(at.service.waiting).toBe(CREATES);
+    expect(at.outcomes.waiting).toBe(CREATES);
     await until('no connection is in use', ENDS_MS, () => {
       const { total, idle, waiting } = database.poolUse;
       return total === idle && waiting === 0;
@@ -366,10 +368,10 @@ describe('1,000 creates that wait for offline phones', () => {
     const other = at.send(session);
     await gateway.receiveEvent(await at.claim(session), 'delivered');
     expect(await other).toMatchObject({ channel: 'rcs' });
-    expect([at.service.waiting, at.ends]).toEqual([CREATES, ['rcs']]);
-    at.service.stop();
+    expect([at.outcomes.waiting, at.ends]).toEqual([CREATES, ['rcs']]);
+    at.outcomes.stop();
     const channels = (await Promise.all(decided)).map(({ channel }) => channel);
     expect([channels.length, new Set(channels)]).toEqual([CREATES, new Set(['sms_fallback'])]);
-    expect([at.service.waiting, at.errors]).toEqual([0, []]);
+    expect([at.outcomes.waiting, at.errors]).toEqual([0, []]);
   });
 });

@@ -28,14 +28,9 @@ const failures: unknown[] = [];
 
 beforeAll(async () => {
   harness = await openSessionHarness();
-  store = new IdempotencyStore({ ...harness, maxBatch: 64 });
-  other = new IdempotencyStore({ ...harness, maxBatch: 64 });
-  service = new IdempotencyService({
-    ...harness,
-    store,
-    quota: quotaOf(1_000_000),
-    onError: (error) => void failures.push(error),
-  });
+  store = storeOf();
+  other = storeOf();
+  service = serviceOf(quotaOf(1_000_000));
 });
 afterAll(async () => {
   await Promise.all([store.drain(), other.drain()]);
@@ -45,8 +40,20 @@ afterAll(async () => {
 beforeEach(() => harness.database.query('DELETE FROM idempotency_keys'));
 
 /** A quota without a cached count. */
-const quotaOf = (keysPerAccount: number, versions = 1): IdempotencyQuota =>
-  new IdempotencyQuota({ ...harness, keysPerAccount, keptHours: 24, versions });
+const quotaOf = (idempotencyKeysPerAccount: number, versions = 1): IdempotencyQuota =>
+  new IdempotencyQuota(
+    harness.database,
+    { versions: Array.from({ length: versions }, (_, at) => at + 1) },
+    { idempotencyKeysPerAccount },
+  );
+
+const storeOf = (): IdempotencyStore =>
+  new IdempotencyStore(harness.database, harness.clock, harness.keys, { batchMaxCommands: 64 });
+
+const serviceOf = (quota: IdempotencyQuota): IdempotencyService =>
+  new IdempotencyService(store, quota, harness.clock, harness.keys, {
+    about: () => (error) => void failures.push(error),
+  });
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
@@ -189,12 +196,7 @@ describe('the keys of an account', () => {
       Promise.resolve(refuse('INVALID_BRAND')),
     );
     await fill(10);
-    const full = new IdempotencyService({
-      ...harness,
-      store,
-      quota: quotaOf(QUOTA),
-      onError: (error) => void failures.push(error),
-    });
+    const full = serviceOf(quotaOf(QUOTA));
     const before = await countKeys();
     const outcomes = await Promise.all([
       run(full, request('new'), 'second'),

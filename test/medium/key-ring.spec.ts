@@ -88,7 +88,7 @@ function processOf(versions: readonly number[]) {
     answers: new CardAnswers(keys),
     parts: new ConcatenationStore(keys),
     guard: new GuardStore(new DestinationStore(() => clock.newId()), keys),
-    idempotency: new IdempotencyStore({ database, clock, keys, maxBatch: 64 }),
+    idempotency: new IdempotencyStore(database, clock, keys, { batchMaxCommands: 64 }),
   };
 }
 type Process = ReturnType<typeof processOf>;

@@ -25,13 +25,10 @@ afterAll(async () => {
 function workerOf(keys: ServerKeys, renewed: number[]): KeyRotationWorker {
   const { database, clock } = harness;
   const onError = (error: unknown): void => void errors.push(error);
-  return new KeyRotationWorker({
-    database,
-    keys,
-    owner: clock.newId(),
-    onRenewed: (count) => renewed.push(count),
-    onError,
-  });
+  const metrics = { countRenewedValues: (count: number) => void renewed.push(count) };
+  const worker = new KeyRotationWorker(database, keys, clock, metrics, { about: () => onError });
+  worker.start();
+  return worker;
 }
 
 async function versions(): Promise<(number | null)[]> {

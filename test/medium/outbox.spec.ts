@@ -30,9 +30,7 @@ async function appended(): Promise<Uuid> {
 }
 
 function outboxWith(...subscribers: EventSubscriber[]): Outbox {
-  const outbox = new Outbox({ database: harness.database, events, onRefused: () => undefined });
-  outbox.subscribe(subscribers);
-  return outbox;
+  return new Outbox(harness.database, events, subscribers, { onRefused: () => undefined });
 }
 
 /** Whether the event is dispatched, as a connection outside of the transaction reads it. */

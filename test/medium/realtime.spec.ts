@@ -126,7 +126,7 @@ describe('the bind status feed', () => {
       },
     };
     const errors: unknown[] = [];
-    const feed = new BindStatusFeed({ database, clock: harness.clock, bus, onError: (error) => errors.push(error) });
+    const feed = new BindStatusFeed(database, harness.clock, bus, { about: () => (error) => errors.push(error) });
     const frames: string[] = [];
     const connection = {
       send: (frame: string | Buffer) => void frames.push(String(frame)),
@@ -154,7 +154,7 @@ describe('the poller of missed events', () => {
     const sessionSubscriptions = new SessionSubscriptions();
     return {
       sessionSubscriptions,
-      poller: new MissedEventPoller({ database, clock: { nowMs }, sessions: harness.sessions, sessionSubscriptions }),
+      poller: new MissedEventPoller(database, { nowMs }, harness.sessions, sessionSubscriptions),
     };
   }
 

@@ -19,9 +19,9 @@ let codes: TestCodes;
 
 beforeAll(async () => {
   harness = await openSessionHarness({ poolMax: 12 });
-  answers = new TestAnswers({ ...harness, messages: new MessageStore() });
+  answers = new TestAnswers(harness.clock, harness.keys, harness.sessions, new MessageStore());
   const mtMessages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
-  codes = new TestCodes({ ...harness, mtMessages });
+  codes = new TestCodes(harness.clock, mtMessages);
 });
 afterAll(() => harness.close());
 afterEach(async () => {
@@ -29,6 +29,12 @@ afterEach(async () => {
     await harness.database.query(`DELETE FROM ${table}`);
   }
 });
+
+const throwing = {
+  about: () => (error: unknown) => {
+    throw error;
+  },
+};
 
 const run = (step: TestStep) => harness.database.transaction(step);
 
@@ -197,15 +203,13 @@ describe('the simulation of test numbers', () => {
   it('continues the work of a stopped process', async () => {
     const session = await createAged('+15005550001', 5);
     await queueCode('+15005550006');
-    const testPhones = new TestPhones({
-      database: harness.database,
+    const testPhones = new TestPhones(
+      harness.database,
       answers,
       codes,
-      onEvents: (ids) => void harness.notifiedEventIds.push(...ids),
-      onError: (error) => {
-        throw error;
-      },
-    });
+      { notify: (ids) => void harness.notifiedEventIds.push(...ids) },
+      throwing,
+    );
     await until('the phone and the carrier have acted', WITHIN_MS, async () => {
       const { delivered } = await countsByState('outbound_messages');
       return delivered === 1 && (await statusOf(session)) === 'approved';
@@ -219,13 +223,13 @@ describe('the simulation of test numbers', () => {
   it('runs the other steps when one fails', async () => {
     await queueCode('+15005550006');
     const errors: unknown[] = [];
-    const testPhones = new TestPhones({
-      database: harness.database,
-      answers: { runDueActions: () => Promise.reject(new Error('no phone acts')) },
+    const testPhones = new TestPhones(
+      harness.database,
+      { runDueActions: () => Promise.reject(new Error('no phone acts')) },
       codes,
-      onEvents: () => undefined,
-      onError: (error) => void errors.push(error),
-    });
+      { notify: () => undefined },
+      { about: () => (error) => void errors.push(error) },
+    );
     testPhones.submitQueuedCodes();
     await until(
       'the code is delivered',
@@ -237,15 +241,13 @@ describe('the simulation of test numbers', () => {
   });
 
   it('does nothing after it is stopped', async () => {
-    const testPhones = new TestPhones({
-      database: { transaction: () => Promise.reject(new Error('a stopped simulation ran a step')) },
+    const testPhones = new TestPhones(
+      { transaction: () => Promise.reject(new Error('a stopped simulation ran a step')) },
       answers,
       codes,
-      onEvents: () => undefined,
-      onError: (error) => {
-        throw error;
-      },
-    });
+      { notify: () => undefined },
+      throwing,
+    );
     testPhones.scheduleAnswers();
     await testPhones.stop();
     testPhones.submitQueuedCodes();

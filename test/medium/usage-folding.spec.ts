@@ -65,11 +65,7 @@ function drafts() {
 beforeAll(async () => {
   harness = await openSessionHarness({ pastDays: 4 });
   store = new UsageStore(harness.database);
-  aggregator = new UsageAggregator({
-    database: harness.database,
-    store,
-    onError: (error) => void failures.push(error),
-  });
+  aggregator = new UsageAggregator(harness.database, store, { about: () => (error) => void failures.push(error) });
   firstMs = (Math.floor(harness.clock.nowMs() / HOUR_MS) - 48) * HOUR_MS;
   for (const { afterMs, ...price } of PRICES)
     await storePrice(harness.database, { ...price, fromMs: firstMs + afterMs });
@@ -180,10 +176,8 @@ describe('a usage report', () => {
       await store.foldHour(session, firstMs + HOUR_MS);
     });
     await expectExact();
-    const other = new UsageAggregator({
-      database,
-      store: new UsageStore(database),
-      onError: (error) => void failures.push(error),
+    const other = new UsageAggregator(database, new UsageStore(database), {
+      about: () => (error) => void failures.push(error),
     });
     await Promise.all([
       aggregator.foldDueHours(),

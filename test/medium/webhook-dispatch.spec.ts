@@ -3,6 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeAttempt } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { LEASE_SECONDS, type ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import { EventRefused } from '../../apps/control-plane/src/events/event-fault.js';
 import { type DeliveryWorker, deliveryWorkerOf } from '../support/delivery-store.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
@@ -17,7 +18,7 @@ const CAPACITY_FOR_ALL = {
 };
 
 let harness: SessionHarness;
-let unreadable: Uuid[];
+let unreadable: unknown[];
 
 beforeAll(async () => {
   harness = await openSessionHarness();
@@ -31,7 +32,7 @@ afterEach(async () => {
 
 function worker(): DeliveryWorker {
   unreadable = [];
-  return deliveryWorkerOf(harness, (id) => unreadable.push(id));
+  return deliveryWorkerOf(harness, (error) => unreadable.push(error instanceof EventRefused ? error.eventId : error));
 }
 
 /** Cancels sessions; resolves with the ids of their events. */
@@ -152,7 +153,7 @@ describe('a delivery of a new event', () => {
       [unreadableId],
     );
     const { claimed } = await one.dispatchNamed([unreadableId, readableId], () => 5);
-    expect([idsOf(claimed), unreadable]).toEqual([[readableId], [unreadableId]]);
+    expect([idsOf(claimed), unreadable]).toEqual([[readableId], [expect.any(Error)]]);
     const [row] = await harness.database.query(
       `SELECT claimed_until > now() AS leased, body_sealed AS sealed FROM deliveries WHERE id = $1`,
       [unreadableId],

@@ -41,7 +41,7 @@ interface Worker extends DeliveryWorker {
 }
 
 function worker(): Worker {
-  const deliveries = deliveryWorkerOf(harness, (_id, error) => {
+  const deliveries = deliveryWorkerOf(harness, (error) => {
     throw error;
   });
   const poster = new WebhookPoster(rules, guardedAgent(rules, null));

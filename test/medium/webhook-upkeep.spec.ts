@@ -8,6 +8,8 @@ import { listDeliveries } from '../../apps/control-plane/src/webhooks/account-de
 import type { DeliveryStatus, Verdict } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { BodySweeper } from '../../apps/control-plane/src/webhooks/body.sweeper.js';
 import { FailingEndpointMonitor } from '../../apps/control-plane/src/webhooks/failing-endpoint.monitor.js';
+import { DisabledUrlStore } from '../../apps/control-plane/src/webhooks/disabled-url.store.js';
+import { FailingUrlService } from '../../apps/control-plane/src/webhooks/failing-url.service.js';
 import { asOwner, pastPartitions } from '../support/database.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
@@ -41,16 +43,16 @@ afterEach(async () => {
   expect(errors).toEqual([]);
 });
 
+const failures = { about: () => (error: unknown) => void errors.push(error) };
+
 function monitorOf(): FailingEndpointMonitor {
   const { database, clock, accounts } = harness;
-  return new FailingEndpointMonitor({
-    ...{ database, clock, accounts },
-    defaults: new DefaultWebhookStore(),
-    events: new EventStore(),
-    audit: new AuditStore(() => clock.newId()),
-    onDisabled: (id) => disabled.push(id),
-    onError: (error) => errors.push(error),
-  });
+  const defaults = new DefaultWebhookStore();
+  const audit = new AuditStore(() => clock.newId());
+  const disabledUrls = new DisabledUrlStore(clock, defaults, accounts, new EventStore(), audit);
+  const notifier = { notify: (ids: readonly Uuid[]) => void disabled.push(...ids) };
+  const failingUrls = new FailingUrlService(database, clock, defaults, disabledUrls, notifier);
+  return new FailingEndpointMonitor(database, defaults, failingUrls, failures);
 }
 
 const ago = (ms: number): Date => new Date(harness.clock.nowMs() - ms);
@@ -287,7 +289,7 @@ describe('the body of a delivery', () => {
   it('is deleted 72 hours after its end, and no sooner', async () => {
     const old = await Promise.all([73, 100, 140].map((hours) => insertEnded('failed', ago(hours * HOUR_MS))));
     const young = await insertEnded('succeeded', ago(71 * HOUR_MS));
-    const sweeper = new BodySweeper({ database: harness.database, onError: (error) => errors.push(error) });
+    const sweeper = new BodySweeper(harness.database, failures);
     await sweeper.stop();
     await sweeper.sweep();
     const kept = await harness.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NOT NULL');

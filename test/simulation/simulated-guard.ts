@@ -2,6 +2,7 @@ import { destinationPrefix } from '@countersign/carriers/outbound';
 import { ApprovalTally, type SlotAddition } from '../../apps/control-plane/src/guard/approval-tally.js';
 import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/guard/approved-phones.js';
 import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/guard/guard-rules.js';
+import { PhoneCounters } from '../../apps/control-plane/src/guard/phone-counters.js';
 import {
   scopesOf,
   SendCounters,
@@ -76,8 +77,7 @@ export class SimulatedGuard {
     const traffic = new SendCounters({
       accounts: new Map([[ACCOUNT, { ...this.limits, countries: ['*'], spendCap: null }]]),
       windows: new Map(scopesOf(keys).map((scope) => [windowKey(ACCOUNT, scope), this.sums(scope, nowMs)])),
-      counters: new Map(counterKeys(keys).map((key) => [key, this.counter(key, nowMs)])),
-      others: new Map(),
+      phones: new PhoneCounters(new Map(counterKeys(keys).map((key) => [key, this.counter(key, nowMs)])), new Map()),
       spent: new Map(),
       knownPhones: new Set(known ? [keys.phoneKey] : []),
     }).trafficWith(keys);

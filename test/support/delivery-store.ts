@@ -5,12 +5,15 @@ import { CardRevocationSubscriber } from '../../apps/control-plane/src/cards/car
 import { Outbox } from '../../apps/control-plane/src/events/outbox.js';
 import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
 import { ApprovalSubscriber } from '../../apps/control-plane/src/guard/approval.subscriber.js';
+import { BodyRenderer } from '../../apps/control-plane/src/webhooks/body-renderer.js';
+import { DeliveryBodies } from '../../apps/control-plane/src/webhooks/delivery-bodies.js';
 import {
   type Capacity,
   DeliveryStore,
   type NewDeliveries,
 } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { DeliverySubscriber } from '../../apps/control-plane/src/webhooks/delivery.subscriber.js';
+import { EventAgreement } from '../../apps/control-plane/src/webhooks/event-agreement.js';
 import type { SessionHarness } from './session-harness.js';
 
 /** The outbox and the delivery rows as one process sees them; two of these share nothing but the database. */
@@ -28,29 +31,27 @@ export interface DeliveryWorker {
 
 const NO_CAPACITY = { capacityForNew: () => 0, capacityForAccount: () => 0, addClaimed: () => undefined };
 
-export function deliveryWorkerOf(
-  harness: SessionHarness,
-  onUnreadable: (id: Uuid, error: unknown) => void,
-): DeliveryWorker {
+/** @param onUnreadable gets errors of bodies, and `EventRefused` of refused events */
+export function deliveryWorkerOf(harness: SessionHarness, onUnreadable: (error: unknown) => void): DeliveryWorker {
   const { database, clock, keys, sessions, renderer } = harness;
   const cards = new CardOfferStore({ database, unreachableSeconds: 60 });
   const events = new EventStore();
-  const outboxWith = (deliveries: DeliverySubscriber): Outbox => {
-    const outbox = new Outbox({ database, events, onRefused: (refused) => onUnreadable(refused.eventId, refused) });
-    outbox.subscribe([
-      new CardRevocationSubscriber(cards, { notify: () => undefined }),
-      new ApprovalSubscriber(new ApprovalStore(keys)),
-      deliveries,
-    ]);
-    return outbox;
-  };
-  const store = new DeliveryStore({
-    ...{ database, clock, keys, sessions, renderer, events },
-    maxBatch: 100,
-    onBatch: () => undefined,
-    onUnreadable,
-    onRefused: (refused) => onUnreadable(refused.eventId, refused),
-  });
+  const refusals = { onRefused: onUnreadable };
+  const outboxWith = (deliveries: DeliverySubscriber): Outbox =>
+    new Outbox(
+      database,
+      events,
+      [
+        new CardRevocationSubscriber(cards, { notify: () => undefined }),
+        new ApprovalSubscriber(new ApprovalStore(keys)),
+        deliveries,
+      ],
+      refusals,
+    );
+  const bodyRenderer = new BodyRenderer(keys, renderer);
+  const agreement = new EventAgreement(refusals);
+  const bodies = new DeliveryBodies(events, sessions, bodyRenderer, agreement, { about: () => onUnreadable });
+  const store = new DeliveryStore(database, clock, bodies, { batchMaxCommands: 100 }, { countBatch: () => undefined });
   return {
     store,
     outbox: outboxWith(new DeliverySubscriber(store, NO_CAPACITY)),

@@ -7,10 +7,11 @@ import { renderId, type Uuid } from '@countersign/ids';
 import type { CreateSession } from '@countersign/session';
 import { expect } from 'vitest';
 import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
+import { CodeNotifier } from '../../apps/control-plane/src/otp/code.notifier.js';
 import { CodeOutbox } from '../../apps/control-plane/src/otp/code.outbox.js';
 import { GuardStore } from '../../apps/control-plane/src/guard/guard.store.js';
 import { SendCodeService } from '../../apps/control-plane/src/otp/send-code.service.js';
-import { GuardOptions, SendGuard } from '../../apps/control-plane/src/guard/send-guard.js';
+import { SendGuard } from '../../apps/control-plane/src/guard/send-guard.js';
 import { openSessionHarness, type SessionHarness } from './session-harness.js';
 import { liveTenant } from './tenants.js';
 
@@ -63,23 +64,27 @@ export class GuardHarness {
     const { database, keys } = this.harness;
     const store = new GuardStore(this.destinations, keys);
     const fail = (error: unknown): void => void this.errors.push(error);
-    return new SendGuard(store, this.destinations, database, new GuardOptions(LIMITS, () => undefined, fail));
+    return new SendGuard(
+      store,
+      this.destinations,
+      database,
+      { otpLimits: LIMITS },
+      { onRefused: () => undefined, onError: fail },
+    );
   }
 
   /** A service that sends codes. Two services share nothing but the database, as in two processes. */
   sender(): SendCodeService {
     const { database, clock, keys, sessions } = this.harness;
     const guard = this.guard();
-    const outbox = new CodeOutbox({
+    const outbox = new CodeOutbox(clock, keys, new OutboundStore(), new OutboundLookup());
+    const notifier = new CodeNotifier(
+      { notify: (ids) => void this.notifiedIds.push(...ids) },
+      { submitQueuedCodes: () => undefined },
+      { publish: () => undefined },
       clock,
-      keys,
-      store: new OutboundStore(),
-      lookup: new OutboundLookup(),
-      notifyGateways: (ids) => void this.notifiedIds.push(...ids),
-      notifyTestCarrier: () => undefined,
-      publish: () => undefined,
-    });
-    return new SendCodeService(database, sessions, guard, outbox);
+    );
+    return new SendCodeService(database, sessions, guard, outbox, notifier);
   }
 
   openSession(changes: Partial<CreateSession> = {}): Promise<{ id: Uuid; accountId: Uuid }> {

@@ -1,71 +1,48 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { queueConnection } from '@countersign/bus';
+import { QUEUE_PREFIX } from '@countersign/events';
+import { BullModule } from '@nestjs/bullmq';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AdminModule } from './admin/admin.module.js';
-import { CardRevocationSubscriber } from './cards/card-revocation.subscriber.js';
 import { CardsModule } from './cards/cards.module.js';
 import { DocsModule } from './docs/docs.module.js';
-import { BroadcastSubscriber } from './events/broadcast.subscriber.js';
-import type { EventSubscriber } from './events/event.subscriber.js';
-import { EventsModule } from './events/events.module.js';
-import { Mutex } from './events/mutex.js';
-import { Outbox } from './events/outbox.js';
-import { ApprovalStore } from './guard/approval.store.js';
-import { ApprovalSubscriber } from './guard/approval.subscriber.js';
-import { OtpModule } from './otp/otp.module.js';
+import { HttpModule } from './http/http.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { OtpModule } from './otp/otp.module.js';
+import { OutboxModule } from './outbox.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
-import { StoresModule, type Stores } from './stores/stores.js';
+import { type Opened, StoresModule } from './stores/stores.module.js';
 import { TestNumbersModule } from './test-numbers/test-numbers.module.js';
 import { UsageModule } from './usage/usage.module.js';
 import { VerifyModule } from './verify/verify.module.js';
-import { DeliverySubscriber } from './webhooks/delivery.subscriber.js';
-import {
-  refusedEvents,
-  startWebhookWorkers,
-  type WebhooksOptions,
-  WebhooksModule,
-  type WebhookWorkers,
-} from './webhooks/webhooks.module.js';
+import { DeliveriesModule } from './webhooks/deliveries.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
+import { WorkersModule } from './workers.module.js';
 
-/** The modules of the control plane. */
+/** The modules of the control plane. Each imports the stores, and the modules whose services it uses. */
 @Module({})
 export class AppModule {
-  static over(options: WebhooksOptions): DynamicModule {
-    const stores = StoresModule.of(options.stores);
-    const testNumbers = TestNumbersModule.over(options);
-    const idempotency = IdempotencyModule.over(options);
-    const mutex = new Mutex();
-    const outbox = new Outbox({ ...options.stores, onRefused: refusedEvents(options) });
-    const webhooks = startWebhookWorkers(options, outbox, mutex);
-    outbox.subscribe(eventSubscribers(options.stores, webhooks));
+  static of(opened: Opened): DynamicModule {
+    const stores = StoresModule.of(opened);
+    const over = (module: Type, ...used: DynamicModule[]): DynamicModule => ({ module, imports: [stores, ...used] });
+    const http = over(HttpModule);
+    const testNumbers = over(TestNumbersModule);
+    const idempotency = over(IdempotencyModule);
+    const deliveries = over(DeliveriesModule);
+    const outbox = over(OutboxModule, deliveries);
+    const connection = queueConnection(opened.settings, 'worker');
     return {
       module: AppModule,
       imports: [
-        VerifyModule.over(
-          stores,
-          testNumbers,
-          idempotency,
-          CardsModule.over(options),
-          options.settings.liveSessionsPerPhone,
-        ),
-        UsageModule.over(options),
-        OtpModule.over(options, stores, testNumbers, idempotency),
-        AdminModule.over(options),
-        EventsModule.over(options, outbox, mutex),
-        WebhooksModule.over(options, webhooks),
-        RealtimeModule.over(options),
-        DocsModule.at(options.settings.publicBaseUrl),
+        BullModule.forRoot('worker', { connection, prefix: QUEUE_PREFIX }),
+        over(VerifyModule, testNumbers, idempotency, over(CardsModule)),
+        over(UsageModule),
+        over(OtpModule, testNumbers, idempotency),
+        over(AdminModule),
+        over(WebhooksModule, deliveries, outbox),
+        over(RealtimeModule, http),
+        over(DocsModule),
+        over(WorkersModule, http),
       ],
     };
   }
 }
-
-/** Everything that happens with a dispatched event, in the order of the reactions to its commit. */
-const eventSubscribers = (
-  { cards, cardNotifier, keys, eventBroadcast }: Stores,
-  { store, dispatcher }: WebhookWorkers,
-): readonly EventSubscriber[] => [
-  new CardRevocationSubscriber(cards, cardNotifier),
-  new ApprovalSubscriber(new ApprovalStore(keys)),
-  new BroadcastSubscriber(eventBroadcast),
-  new DeliverySubscriber(store, dispatcher),
-];

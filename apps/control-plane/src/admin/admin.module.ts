@@ -1,14 +1,8 @@
-import { AccountStore } from '@countersign/accounts/accounts';
 import { AdminKeyStore } from '@countersign/accounts/admin-keys';
 import { CodePrices, PriceStore } from '@countersign/accounts/prices';
 import { CarrierStore } from '@countersign/carriers/config';
-import { DestinationStore } from '@countersign/carriers/destinations';
-import { AuditStore } from '@countersign/events';
-import type { ControlPlaneSettings } from '@countersign/settings';
-import { type DynamicModule, Module } from '@nestjs/common';
-import { BodyConstraints } from '../http/body.pipe.js';
-import { StoresModule, type Stores } from '../stores/stores.js';
-import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
+import { Module } from '@nestjs/common';
+import { provideStore } from '../composition/provide.js';
 import { AccountResource } from './accounts/account.resource.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AdminDefaults } from './crud/admin-defaults.js';
@@ -43,68 +37,48 @@ import { TraceController } from './trace/trace.controller.js';
 import { TraceResource } from './trace/trace.resource.js';
 import { TraceService } from './trace/trace.service.js';
 
-const EVERY_COUNTRY = ['*'];
-
-export interface AdminOptions {
-  readonly settings: Readonly<ControlPlaneSettings>;
-  readonly stores: Stores;
-}
-
 /** The admin API for on-call engineers. A new resource is a folder here and two names in these lists. */
-@Module({})
-export class AdminModule {
-  static over({ settings, stores }: AdminOptions): DynamicModule {
-    const newId = (): string => stores.clock.newId();
-    const { production, entropyKeys } = settings;
-    const defaults = new AdminDefaults(production ? [] : EVERY_COUNTRY, Math.max(...entropyKeys.keys()));
-    return {
-      module: AdminModule,
-      imports: [StoresModule.of(stores)],
-      controllers: [
-        AccountsController,
-        BrandsController,
-        KeysController,
-        AdminKeysController,
-        PricesController,
-        DestinationsController,
-        BindsController,
-        SmppSystemsController,
-        InboundNumbersController,
-        RoutesController,
-        GatewaysController,
-        TraceController,
-        QueuesController,
-        MessagesController,
-        SessionsController,
-        AuditController,
-      ],
-      providers: [
-        AdminService,
-        AuditedReads,
-        AccountResource,
-        BrandResource,
-        KeyResource,
-        AdminKeyResource,
-        PriceResource,
-        DestinationResource,
-        BindResource,
-        SmppSystemResource,
-        InboundNumberResource,
-        RouteResource,
-        TraceResource,
-        TraceService,
-        QueueResource,
-        MessageResource,
-        { provide: AccountStore, useValue: new AccountStore({ keys: stores.keys, newId }) },
-        CodePrices,
-        { provide: AdminKeyStore, useValue: new AdminKeyStore({ keys: stores.keys, newId }) },
-        { provide: PriceStore, useValue: new PriceStore(newId) },
-        { provide: CarrierStore, useValue: new CarrierStore({ keys: stores.keys, newId }) },
-        { provide: DestinationStore, useValue: new DestinationStore(newId) },
-        { provide: AuditStore, useValue: new AuditStore(newId) },
-        { provide: AdminDefaults, useValue: defaults },
-        { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(stores.targetRules)]) },
-      ],
-    };
-  }
-}
+@Module({
+  controllers: [
+    AccountsController,
+    BrandsController,
+    KeysController,
+    AdminKeysController,
+    PricesController,
+    DestinationsController,
+    BindsController,
+    SmppSystemsController,
+    InboundNumbersController,
+    RoutesController,
+    GatewaysController,
+    TraceController,
+    QueuesController,
+    MessagesController,
+    SessionsController,
+    AuditController,
+  ],
+  providers: [
+    AdminService,
+    AuditedReads,
+    AccountResource,
+    BrandResource,
+    KeyResource,
+    AdminKeyResource,
+    PriceResource,
+    DestinationResource,
+    BindResource,
+    SmppSystemResource,
+    InboundNumberResource,
+    RouteResource,
+    TraceResource,
+    TraceService,
+    QueueResource,
+    MessageResource,
+    AdminDefaults,
+    CodePrices,
+    provideStore(PriceStore, ({ newId }) => new PriceStore(newId)),
+    provideStore(AdminKeyStore, (parts) => new AdminKeyStore(parts)),
+    provideStore(CarrierStore, (parts) => new CarrierStore(parts)),
+  ],
+})
+export class AdminModule {}

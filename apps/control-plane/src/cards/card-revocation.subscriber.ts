@@ -1,16 +1,18 @@
 import type { DueEvent, EventType } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import type { CardOfferStore } from '@countersign/rcs/offers';
+import { CardOfferStore } from '@countersign/rcs/offers';
 import { STATUS_BY_TERMINAL_EVENT } from '@countersign/session/rules';
+import { Inject, Injectable } from '@nestjs/common';
 import type { AfterCommit, EventSubscriber } from '../events/event.subscriber.js';
-import type { CardJobNotifier } from '../notifiers/card-job.notifier.js';
+import { CardJobNotifier } from '../notifiers/card-job.notifier.js';
 
 /** Revokes the cards of ended sessions, and notifies the gateways of the cards that they have to revoke. */
+@Injectable()
 export class CardRevocationSubscriber implements EventSubscriber {
   constructor(
-    private readonly cards: Pick<CardOfferStore, 'revokeCardsOfEndedSessions'>,
-    private readonly notifier: Pick<CardJobNotifier, 'notify'>,
+    @Inject(CardOfferStore) private readonly cards: Pick<CardOfferStore, 'revokeCardsOfEndedSessions'>,
+    @Inject(CardJobNotifier) private readonly notifier: Pick<CardJobNotifier, 'notify'>,
   ) {}
 
   async handle(tx: Executor, events: readonly DueEvent[]): Promise<AfterCommit> {

@@ -1,25 +1,22 @@
-import type { CardOfferStore } from '@countersign/rcs/offers';
+import { CardOfferStore } from '@countersign/rcs/offers';
 import { PollLoop } from '@countersign/schedule';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { FailureLog } from '../operations/failure-log.js';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 /** Phones that one statement deletes at most. If more are left, the next run follows at once. */
 const MAX_DELETED = 1_000;
 
-export interface CardSweeperOptions {
-  readonly store: Pick<CardOfferStore, 'deleteStale'>;
-  readonly onError: (error: unknown) => void;
-}
-
 /** Deletes expired records of phones that limit push-bombing. Any number of processes may run it. */
+@Injectable()
 export class CardSweeper implements OnModuleDestroy {
   private readonly pollLoop: PollLoop;
 
-  constructor({ store, onError }: CardSweeperOptions) {
+  constructor(store: CardOfferStore, failures: FailureLog) {
     this.pollLoop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => (await store.deleteStale(MAX_DELETED)) >= MAX_DELETED,
-      onError,
+      onError: failures.about('deleting expired phones of cards'),
     });
   }
 

@@ -7,6 +7,10 @@ import type { Session } from '@countersign/session/rules';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PausedWait } from '../http/pause-deadline.decorator.js';
 import type { CardEnd } from '../operations/control-plane.metrics.js';
+import { CardDecisionService } from './card-decision.service.js';
+import { CardOutcomes } from './card-outcomes.js';
+import { MatchNumberService } from './match-number.service.js';
+import { OfferNotifier } from './offer.notifier.js';
 import { RcsOfferService } from './rcs-offer.service.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';
@@ -90,30 +94,33 @@ function sendOne(answers: Answers = {}) {
     return resolveOrReject(answer);
   };
   const { offer = { kind: 'offered' }, withdraw = 'withdrawn', settle = 'sms_fallback', state = 'unknown' } = answers;
-  const service = new RcsOfferService({
-    store: {
-      offerCard: () => (offer === 'never' ? new Promise(() => undefined) : answerCall('offer', offer)),
-      withdrawUnclaimed: () => answerCall('withdraw', withdraw),
-      settleChannel: () => answerCall('settle', settle),
+  const failures = { about: () => (error: unknown) => void errors.push(error) };
+  const database = {
+    query: <Row>() => answerCall('read', [{ id: ID, state, finalChannel: settledAs } as Row]),
+  };
+  const bus = {
+    subscribe: (topic: string, handler: MessageHandler) => {
+      calls.push(topic);
+      receive = handler;
+      return { ready: Promise.resolve(), close: () => undefined };
     },
-    answers: { matchCodeOf: () => '42' },
-    database: { query: <Row>() => answerCall('read', [{ id: ID, state, finalChannel: settledAs } as Row]) },
-    bus: {
-      subscribe: (topic, handler) => {
-        calls.push(topic);
-        receive = handler;
-        return { ready: Promise.resolve(), close: () => undefined };
-      },
-    },
-    originProcess: PROCESS_ID,
-    deliveryWaitMs: answers.deliveryWaitMs ?? T_MS,
-    nowMs: () => STARTED_AT,
-    broadcast: (ids) => void broadcast.push(...ids),
-    notify: (ids) => void calls.push(`notify ${ids.join()}`),
-    isQueueAway: () => answers.queueAway ?? false,
-    onEnd: (end) => void ends.push(end),
-    onError: (error) => void errors.push(error),
-  });
+    publish: (_topic: string, ...[ids]: readonly unknown[]) => void broadcast.push(...(ids as string[])),
+  };
+  const store = {
+    offerCard: () => (offer === 'never' ? new Promise<OfferResult>(() => undefined) : answerCall('offer', offer)),
+    withdrawUnclaimed: () => answerCall('withdraw', withdraw),
+    settleChannel: () => answerCall('settle', settle),
+  };
+  const queue = { notify: (ids: readonly string[]) => void calls.push(`notify ${ids.join()}`) };
+  const notifier = new OfferNotifier(bus, queue, { away: answers.queueAway ?? false });
+  const outcomes = new CardOutcomes(bus, database, { newId: () => PROCESS_ID }, failures);
+  const service = new RcsOfferService(
+    { nowMs: () => STARTED_AT },
+    outcomes,
+    new CardDecisionService(store, notifier, { rcsDeliveryWaitMs: answers.deliveryWaitMs ?? T_MS }, failures),
+    new MatchNumberService({ matchCodeOf: () => '42' }, database, failures),
+    { countCard: (end) => void ends.push(end), watch: () => undefined },
+  );
   const pausedWait: PausedWait = async (_mostMs, wait) => {
     paused++;
     try {
@@ -136,7 +143,7 @@ function sendOne(answers: Answers = {}) {
     () => true,
   );
   return {
-    service,
+    outcomes,
     calls,
     broadcast,
     errors,
@@ -385,10 +392,10 @@ describe('if the row cannot be read', () => {
 });
 
 it('a stopping process ends all waits', async () => {
-  const { service, decided, calls, after } = sendOne({ withdraw: 'claimed' });
+  const { outcomes, decided, calls, after } = sendOne({ withdraw: 'claimed' });
   await after(10);
-  expect(service.waiting).toBe(1);
-  service.stop();
+  expect(outcomes.waiting).toBe(1);
+  outcomes.stop();
   expect(await decided).toMatchObject({ channel: 'sms_fallback' });
-  expect([calls.slice(3, 5), service.waiting]).toEqual([['withdraw', 'settle'], 0]);
+  expect([calls.slice(3, 5), outcomes.waiting]).toEqual([['withdraw', 'settle'], 0]);
 });

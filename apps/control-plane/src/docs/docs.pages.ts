@@ -1,10 +1,13 @@
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Injectable } from '@nestjs/common';
 import { ERROR_CODES, errorPage, errorsPage } from './rendering/error-pages.js';
 import { readGuides } from './guides.js';
-import type { ApiDescription } from './openapi/openapi.controller.js';
+import { ApiDescription } from './openapi/openapi.controller.js';
 import { messagePage } from './reference/message-page.js';
 import { referencePages } from './reference/reference-pages.js';
 
 /** All pages, rendered once: they are the same for every reader. */
+@Injectable()
 export class DocsPages {
   readonly errors = errorsPage();
   private readonly guides: ReadonlyMap<string, string>;
@@ -12,11 +15,11 @@ export class DocsPages {
   private references: ReadonlyMap<string, string> | null = null;
   private messagesPage: string | null = null;
 
-  /** `publicBaseUrl` is the service's address in the pages. */
   constructor(
-    private readonly publicBaseUrl: string,
+    private readonly settings: ControlPlaneSettings,
     private readonly description: ApiDescription,
   ) {
+    const { publicBaseUrl } = settings;
     this.guides = readGuides(publicBaseUrl);
     this.errorPages = new Map(ERROR_CODES.map((code) => [code, errorPage(code, publicBaseUrl)]));
   }
@@ -38,7 +41,7 @@ export class DocsPages {
 
   /** The page of messages and events, rendered like the reference. */
   get messages(): string {
-    this.messagesPage ??= messagePage(this.description.value, this.publicBaseUrl);
+    this.messagesPage ??= messagePage(this.description.value, this.settings.publicBaseUrl);
     return this.messagesPage;
   }
 }

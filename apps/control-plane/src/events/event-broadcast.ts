@@ -1,6 +1,7 @@
-import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
+import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { EVENT_TYPES, type EventType } from '@countersign/events';
 import { isUuid, type Uuid } from '@countersign/ids';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** A code was sent, or its delivery changed: broadcast to realtime channels only, without an event row. */
 export const UPDATED = 'verification.updated';
@@ -30,8 +31,9 @@ const TYPES: ReadonlySet<string> = new Set([...EVENT_TYPES, UPDATED]);
 /**
  * Broadcasts committed events to all control planes, one message per set. Messages may be lost: consumers also poll the rows.
  */
+@Injectable()
 export class EventBroadcast {
-  constructor(private readonly bus: Pick<PubSub, 'publish' | 'subscribe'>) {}
+  constructor(@Inject(PubSub) private readonly bus: Pick<PubSub, 'publish' | 'subscribe'>) {}
 
   /** Never throws, never waits. This process receives the events too. */
   publish(events: readonly BroadcastEvent[]): void {

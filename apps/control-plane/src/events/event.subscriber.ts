@@ -4,6 +4,9 @@ import type { Executor } from '@countersign/postgres';
 /** The reaction of a subscriber to the commit of a dispatch. Must not throw and must not wait. */
 export type AfterCommit = () => void;
 
+/** Injects the subscribers of all dispatches, in the order of their reactions to the commit. */
+export const EVENT_SUBSCRIBERS = Symbol('event subscribers');
+
 /** The part of one module in the dispatch of events. */
 export interface EventSubscriber {
   /**

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Mutex } from './mutex.js';
-import { OutboxDispatcher, type OutboxDispatcherOptions } from './outbox.dispatcher.js';
+import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
+import { OutboxDispatcher } from './outbox.dispatcher.js';
+import type { Outbox } from './outbox.js';
 
 const EVENT = '0190a1b2-c3d4-7000-8000-000000000001';
 const MAX_SET = 250;
@@ -8,16 +10,15 @@ const MAX_SET = 250;
 let dispatcher: OutboxDispatcher | undefined;
 
 /** A dispatcher over an empty outbox; `changes` are parts of that. */
-function dispatcherOver(changes: Partial<OutboxDispatcherOptions['outbox']>, mutex = new Mutex()) {
+function dispatcherOver(changes: Partial<Pick<Outbox, 'dispatchNamed' | 'dispatchUndispatched'>>, mutex = new Mutex()) {
   const errors: unknown[] = [];
-  dispatcher = new OutboxDispatcher({
-    outbox: {
-      dispatchNamed: () => Promise.resolve(0),
-      dispatchUndispatched: () => Promise.resolve(0),
-      ...changes,
-    },
-    mutex,
-    onError: (error) => errors.push(error),
+  const outbox = {
+    dispatchNamed: () => Promise.resolve(0),
+    dispatchUndispatched: () => Promise.resolve(0),
+    ...changes,
+  };
+  dispatcher = new OutboxDispatcher(outbox, mutex, new EventJobNotifier(), {
+    about: () => (error) => errors.push(error),
   });
   return { errors };
 }

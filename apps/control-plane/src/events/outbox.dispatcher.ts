@@ -1,38 +1,45 @@
 import type { Uuid } from '@countersign/ids';
 import { PollLoop } from '@countersign/schedule';
-import type { Mutex } from './mutex.js';
-import { MAX_SET, type Outbox } from './outbox.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
+import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
+import { FailureLog } from '../operations/failure-log.js';
+import { Mutex } from './mutex.js';
+import { MAX_SET, Outbox } from './outbox.js';
 
 /** How often undispatched events are read whose wake-up was lost (architecture: a missing job is found within 5 s). */
 const POLL_INTERVAL_MS = 2_000;
 /** Ids of wake-ups that wait for a run at most; more are found by the poll. */
 const MAX_PENDING_IDS = 5_000;
 
-export interface OutboxDispatcherOptions {
-  readonly outbox: Pick<Outbox, 'dispatchNamed' | 'dispatchUndispatched'>;
-  /** Shared with the webhook dispatcher: a dispatch and a claim at once would both use the same capacity of a host. */
-  readonly mutex: Mutex;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Dispatches events soon after their commit: those named by wake-ups at once, all others by a poll. Rows decide what is
  * dispatched, so a lost wake-up costs two seconds, a doubled one nothing, and any number of processes may dispatch.
  */
+@Injectable()
 export class OutboxDispatcher {
+  private readonly onError: (error: unknown) => void;
   private readonly loop: PollLoop;
   private readonly pendingIds: Uuid[] = [];
   /** The last poll found a full set. */
   private morePolled = false;
   private pollDueMs = 0;
 
-  constructor(private readonly options: OutboxDispatcherOptions) {
+  constructor(
+    @Inject(Outbox) private readonly outbox: Pick<Outbox, 'dispatchNamed' | 'dispatchUndispatched'>,
+    /** Shared with the webhook dispatcher: a dispatch and a claim at once would both use the same capacity of a host. */
+    mutex: Mutex,
+    notifier: EventJobNotifier,
+    @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
+  ) {
+    this.onError = failures.about('outbox dispatcher: dispatching events');
     this.loop = new PollLoop({
       everyMs: POLL_INTERVAL_MS,
-      work: () => options.mutex.runExclusive(() => this.run()),
-      onError: options.onError,
+      work: () => mutex.runExclusive(() => this.run()),
+      onError: this.onError,
     });
     this.loop.trigger();
+    notifier.connect((ids) => this.wake(ids));
   }
 
   /** Dispatches these events, which were just committed. Never throws, never waits. */
@@ -42,6 +49,7 @@ export class OutboxDispatcher {
   }
 
   /** Starts no more dispatches and waits for the one under way. */
+  @StopsIn('outbox')
   async stop(): Promise<void> {
     await this.loop.stop();
   }
@@ -58,12 +66,11 @@ export class OutboxDispatcher {
 
   /** Resolves with the number of events that the poll dispatched. Named events that failed are retried by the next poll. */
   private async dispatch(named: readonly Uuid[], poll: boolean): Promise<number> {
-    const { outbox, onError } = this.options;
     try {
-      if (named.length > 0) await outbox.dispatchNamed(named);
-      return poll ? await outbox.dispatchUndispatched() : 0;
+      if (named.length > 0) await this.outbox.dispatchNamed(named);
+      return poll ? await this.outbox.dispatchUndispatched() : 0;
     } catch (error) {
-      onError(error);
+      this.onError(error);
       return 0;
     }
   }

@@ -1,36 +1,43 @@
 import { PollLoop } from '@countersign/schedule';
-import type { ExpiredCounts, SessionStore } from '@countersign/session';
+import { SessionStore } from '@countersign/session';
+import { Injectable } from '@nestjs/common';
+import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import { FailureLog } from '../operations/failure-log.js';
 
 const SWEEP_INTERVAL_MS = 1_000;
 /** Sessions in one transaction at most. If more are due, the next run follows at once. */
 const MAX_SWEPT = 200;
 
-export interface SweeperOptions {
-  readonly sessions: Pick<SessionStore, 'expireDueSessions'>;
-  readonly onSwept: (counts: ExpiredCounts) => void;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Marks expired sessions within about a second and writes their events. No request depends on it: a session is shown as
  * expired from `expires_at` on. Any number of processes may run it.
  */
+@Injectable()
 export class ExpirySweeper {
-  private readonly pollLoop: PollLoop;
+  private pollLoop: PollLoop | undefined;
 
-  constructor({ sessions, onSwept, onError }: SweeperOptions) {
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly metrics: ControlPlaneMetrics,
+    private readonly failures: FailureLog,
+  ) {}
+
+  @StartsIn('workers')
+  start(): void {
     this.pollLoop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => {
-        const counts = await sessions.expireDueSessions(MAX_SWEPT);
-        onSwept(counts);
+        const counts = await this.sessions.expireDueSessions(MAX_SWEPT);
+        this.metrics.countExpired(counts);
         return counts.live + counts.test >= MAX_SWEPT;
       },
-      onError,
+      onError: this.failures.about('expiry sweeper: expiring sessions'),
     });
   }
 
+  @StopsIn('consumers')
   async stop(): Promise<void> {
-    await this.pollLoop.stop();
+    await this.pollLoop?.stop();
   }
 }

@@ -1,10 +1,11 @@
 import { destinationPrefix } from '@countersign/carriers/outbound';
 import type { DueEvent } from '@countersign/events';
-import type { ServerKeys } from '@countersign/keys';
+import { ServerKeys } from '@countersign/keys';
 import { firstIdAt, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { ID_EARLIER_MS } from '@countersign/session';
 import { LONGEST_SESSION_MS } from '@countersign/session/rules';
+import { Injectable } from '@nestjs/common';
 import {
   ADD_APPROVALS,
   CONVERT_PHONES,
@@ -57,6 +58,7 @@ interface ApprovedPhone {
  * if it is the first in all of them: two processes with different current versions do not both credit one phone. Only the
  * row under the current version stays.
  */
+@Injectable()
 export class ApprovalStore {
   constructor(private readonly keys: ServerKeys) {}
 

@@ -1,9 +1,12 @@
-import type { ServerKeys } from '@countersign/keys';
+import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { Batcher, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
 import type { CodeCheck } from '@countersign/session';
 import { MAX_ATTEMPTS } from '@countersign/session/rules';
+import { Injectable } from '@nestjs/common';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { phoneDigest } from './approved-phones.js';
 import { ADD_CHECKS, PURGE_CHECKS, READ_CHECKS } from './code-checks.sql.js';
 import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessingSuspected, type CheckTally } from './guard-rules.js';
@@ -14,15 +17,6 @@ const ANSWER_MAX_AGE_MS = 1_000;
 const MAX_BATCH = 1_000;
 const MAX_QUEUED = 10_000;
 
-export interface CodeChecksOptions {
-  readonly database: Executor;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly keys: ServerKeys;
-  /** Called with the checks of codes of live sessions, for the metrics. */
-  readonly onChecks: (checks: readonly CodeCheck[]) => void;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Counts compared codes of live sessions by account, and limits the wrong codes of new sessions.
  *
@@ -30,11 +24,21 @@ export interface CodeChecksOptions {
  * versions, a phone with checks in both counts twice for an hour: this can only make the limit of new sessions stricter,
  * and the number of checks and the share of failures stay exact.
  */
+@Injectable()
 export class CodeChecks {
   private readonly checkBatches: Batcher<CodeCheck, undefined>;
   private readonly limits: RowCache<number>;
 
-  constructor(private readonly options: CodeChecksOptions) {
+  private readonly onError: (error: unknown) => void;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: DatabaseClock,
+    private readonly keys: ServerKeys,
+    private readonly metrics: ControlPlaneMetrics,
+    failures: FailureLog,
+  ) {
+    this.onError = failures.about('database: an idle connection or a background read');
     this.checkBatches = new Batcher({
       name: 'otp.checks',
       keysOf: () => [],
@@ -49,9 +53,9 @@ export class CodeChecks {
 
   /** Queues checks to be counted, without waiting. A check is not counted if the queue is full or the write fails. */
   enqueue(checks: readonly CodeCheck[]): void {
-    this.options.onChecks(checks);
+    this.metrics.countChecks(checks);
     for (const check of checks) {
-      if (check.result !== 'too_many') this.checkBatches.add(check).catch(this.options.onError);
+      if (check.result !== 'too_many') this.checkBatches.add(check).catch(this.onError);
     }
   }
 
@@ -73,23 +77,23 @@ export class CodeChecks {
   }
 
   private async readLimit(accountId: Uuid): Promise<number> {
-    const [tally] = await this.options.database.query<CheckTally>(READ_CHECKS, [accountId, this.firstMinute()]);
+    const [tally] = await this.database.query<CheckTally>(READ_CHECKS, [accountId, this.firstMinute()]);
     return tally !== undefined && isGuessingSuspected(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
   }
 
   private async writeChecks(checks: readonly CodeCheck[]): Promise<undefined[]> {
-    const minute = minuteOf(this.options.clock.nowMs());
+    const minute = minuteOf(this.clock.nowMs());
     const accounts = new Map<Uuid, { checks: number; failed: number }>();
     const phones = new Map<string, { accountId: Uuid; digest: Buffer }>();
     for (const { accountId, phone, result } of checks) {
       const known = accounts.get(accountId) ?? { checks: 0, failed: 0 };
       const failed = known.failed + (result === 'wrong' ? 1 : 0);
       accounts.set(accountId, { checks: known.checks + 1, failed });
-      phones.set(`${accountId}:${phone}`, { accountId, digest: phoneDigest(this.options.keys, phone) });
+      phones.set(`${accountId}:${phone}`, { accountId, digest: phoneDigest(this.keys, phone) });
     }
     const tallies = [...accounts.values()];
     const seen = [...phones.values()];
-    await this.options.database.query(ADD_CHECKS, [
+    await this.database.query(ADD_CHECKS, [
       [...accounts.keys()],
       tallies.map(() => minute),
       tallies.map((each) => each.checks),
@@ -103,7 +107,7 @@ export class CodeChecks {
   }
 
   private firstMinute(): Date {
-    return minuteOf(this.options.clock.nowMs() - HOUR_MS);
+    return minuteOf(this.clock.nowMs() - HOUR_MS);
   }
 }
 

@@ -32,6 +32,7 @@ import {
   type SendKeys,
   type WindowSums,
 } from './send-counters.js';
+import { PhoneCounters } from './phone-counters.js';
 import { keptUntil, slotOf, windowOf } from './traffic-slots.js';
 
 const HOUR_SECONDS = 3_600;
@@ -135,7 +136,8 @@ export class GuardStore {
       this.keysOf(send, prices.get(send.session.country) ?? null),
     ]);
     const { accounts, knownPhones } = known;
-    const sendCounters = new SendCounters({ accounts, windows, counters, others, spent, knownPhones });
+    const phones = new PhoneCounters(counters, others);
+    const sendCounters = new SendCounters({ accounts, windows, phones, spent, knownPhones });
     return { sendCounters, keys: new Map(keys), now };
   }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PhoneCounters } from './phone-counters.js';
 import {
   SendCounters,
   windowKey,
@@ -34,15 +35,17 @@ interface StateDraft {
   readonly known?: readonly string[];
 }
 
-const stateOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: StateDraft): CounterState => ({
-  accounts: new Map([['a', { countries: ['*'], floor: 50, messageCap: 1_000, spendCap }]]),
-  windows: sums === undefined ? new Map() : new Map([[windowKey('a', 'US'), sums]]),
-  counters: new Map(
+const countersOf = (sends: number) =>
+  new Map(
     [KEYS, OTHER]
       .flatMap(({ phone, phoneEverywhere }) => [phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day])
       .map((key) => [key, { sends, endsAt: SOON }]),
-  ),
-  others: new Map(),
+  );
+
+const stateOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: StateDraft): CounterState => ({
+  accounts: new Map([['a', { countries: ['*'], floor: 50, messageCap: 1_000, spendCap }]]),
+  windows: sums === undefined ? new Map() : new Map([[windowKey('a', 'US'), sums]]),
+  phones: new PhoneCounters(countersOf(sends), new Map()),
   spent: new Map([['a', spent]]),
   knownPhones: new Set(known),
 });
@@ -63,9 +66,8 @@ describe('the counters of sends', () => {
 
   it('sum the counts of one phone under several versions of the master key, until the first window ends', () => {
     const later = new Date(SOON.getTime() + 60_000);
-    const state = stateOf({ sends: 2 });
     const counters = new Map([
-      ...state.counters,
+      ...countersOf(2),
       [KEYS.phone.hour, { sends: 2, endsAt: later }],
       [OTHER.phone.hour, { sends: 3, endsAt: SOON }],
       [OTHER.phone.day, { sends: 0, endsAt: new Date(0) }],
@@ -76,7 +78,7 @@ describe('the counters of sends', () => {
       [KEYS.phone.day, [OTHER.phone.day]],
       [KEYS.phoneEverywhere.day, [OTHER.phoneEverywhere.day]],
     ]);
-    const sendCounters = new SendCounters({ ...state, counters, others });
+    const sendCounters = new SendCounters({ ...stateOf({}), phones: new PhoneCounters(counters, others) });
     sendCounters.addSend(KEYS);
     expect(sendCounters.trafficWith(KEYS)).toMatchObject({
       phone: { hour: { sends: 7, endsAt: SOON }, day: { sends: 4, endsAt: SOON } },

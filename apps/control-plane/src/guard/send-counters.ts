@@ -1,5 +1,6 @@
 import type { Uuid } from '@countersign/ids';
-import type { Balance, Counted, PhoneTraffic, Traffic } from './guard-rules.js';
+import type { Balance, Traffic } from './guard-rules.js';
+import type { PhoneCounters, PhoneKeys } from './phone-counters.js';
 import { ACCOUNT_SCOPE, DAY_SCOPE } from './traffic-slots.js';
 
 /** Millionths of a US dollar, as an integer. */
@@ -40,19 +41,12 @@ export interface SendKeys {
   readonly price: Micros | null;
 }
 
-export interface PhoneKeys {
-  readonly hour: string;
-  readonly day: string;
-}
-
 /** The stored state, read after the counters were locked. */
 export interface CounterState {
   readonly accounts: ReadonlyMap<Uuid, AccountLimits>;
   /** By `windowKey`; a window without rows may be left out. */
   readonly windows: ReadonlyMap<string, WindowSums>;
-  readonly counters: ReadonlyMap<string, Counted>;
-  /** Counters of the same phone under other versions of the master key, by the counter key of the current version. */
-  readonly others: ReadonlyMap<string, readonly string[]>;
+  readonly phones: PhoneCounters;
   /** Spending of accounts today (UTC). */
   readonly spent: ReadonlyMap<Uuid, Micros>;
   readonly knownPhones: ReadonlySet<string>;
@@ -94,23 +88,24 @@ export class SendCounters {
       messageCap: limits.messageCap,
       knownPhone: this.state.knownPhones.has(keys.phoneKey),
       spend: this.spendOf(keys, limits),
-      phone: this.phoneWith(keys.phone),
-      phoneEverywhere: this.phoneWith(keys.phoneEverywhere),
+      phone: this.state.phones.with(keys.phone),
+      phoneEverywhere: this.state.phones.with(keys.phoneEverywhere),
     };
   }
 
   addSend(keys: SendKeys): void {
     const { accountId, phone, phoneEverywhere, price } = keys;
-    const windows = scopesOf(keys).map((scope) => windowKey(accountId, scope));
-    for (const key of [...windows, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day]) {
+    for (const scope of scopesOf(keys)) {
+      const key = windowKey(accountId, scope);
       this.added.set(key, (this.added.get(key) ?? 0) + 1);
     }
+    for (const counted of [phone, phoneEverywhere]) this.state.phones.add(counted);
     this.paid.set(accountId, (this.paid.get(accountId) ?? 0n) + (price ?? 0n));
   }
 
-  /** Every counter that was read, with its value including the added sends. */
-  counters(): { readonly key: string; readonly sends: number }[] {
-    return [...this.state.counters].map(([key, { sends }]) => ({ key, sends: sends + (this.added.get(key) ?? 0) }));
+  /** Every counter of a phone that was read, with its value including the added sends. */
+  counters(): ReturnType<PhoneCounters['all']> {
+    return this.state.phones.all();
   }
 
   /** The amount that the added sends cost each account. */
@@ -128,30 +123,6 @@ export class SendCounters {
     const { sends, settled, approvals } = this.state.windows.get(key) ?? NO_TRAFFIC;
     const more = this.added.get(key) ?? 0;
     return { sends: sends + more, unconverted: Math.max(0, sends - settled) + more, approvals };
-  }
-
-  private phoneWith({ hour, day }: PhoneKeys): PhoneTraffic {
-    return { hour: this.countedWith(hour), day: this.countedWith(day) };
-  }
-
-  /** The counter plus the send and the counters under other key versions; ends with the first of their windows. */
-  private countedWith(key: string): Counted {
-    const counted = this.counterOf(key);
-    const sends = counted.sends + (this.added.get(key) ?? 0) + 1;
-    const others = (this.state.others.get(key) ?? [])
-      .map((other) => this.counterOf(other))
-      .filter((other) => other.sends > 0);
-    const endsMs = others.map(({ endsAt }) => endsAt.getTime());
-    return {
-      sends: others.reduce((sum, other) => sum + other.sends, sends),
-      endsAt: new Date(Math.min(counted.endsAt.getTime(), ...endsMs)),
-    };
-  }
-
-  private counterOf(key: string): Counted {
-    const counted = this.state.counters.get(key);
-    if (counted === undefined) throw new Error('send counters: the counter was not read');
-    return counted;
   }
 
   /** A used-up cap, including a cap of 0, allows no send, not even one with a price of 0. */

@@ -1,22 +1,12 @@
 import { DestinationStore } from '@countersign/carriers/destinations';
 import { destinationPrefix } from '@countersign/carriers/outbound';
 import { Database, type Executor } from '@countersign/postgres';
-import type { OtpLimits } from '@countersign/settings';
-import { Injectable } from '@nestjs/common';
-import { judgeDestination, judgeTraffic, type Destination, type GuardRefusal, type GuardRule } from './guard-rules.js';
+import { ControlPlaneSettings, type OtpLimits } from '@countersign/settings';
+import { Inject, Injectable } from '@nestjs/common';
+import { judgeDestination, judgeTraffic, type Destination, type GuardRefusal } from './guard-rules.js';
+import { GuardObserver } from './guard.observer.js';
 import { GuardStore, type LockedCounters, type Send } from './guard.store.js';
 import type { SendKeys, SendCounters } from './send-counters.js';
-
-/** A class, because Nest injects by class. */
-export class GuardOptions {
-  constructor(
-    readonly limits: OtpLimits,
-    /** Called for every refusal. */
-    readonly onRefused: (rule: GuardRule) => void,
-    /** Called with the error when refusals could not be recorded. */
-    readonly onError: (error: unknown) => void,
-  ) {}
-}
 
 /** A refusal of the guard, with the session of the send. */
 export interface GuardedRefusal {
@@ -71,7 +61,8 @@ export class SendGuard {
     private readonly store: GuardStore,
     private readonly destinations: DestinationStore,
     private readonly database: Database,
-    private readonly options: GuardOptions,
+    @Inject(ControlPlaneSettings) private readonly settings: Pick<ControlPlaneSettings, 'otpLimits'>,
+    @Inject(GuardObserver) private readonly observer: Pick<GuardObserver, 'onRefused' | 'onError'>,
   ) {}
 
   /**
@@ -79,7 +70,7 @@ export class SendGuard {
    * destinations lock none.
    */
   async openSends(tx: Executor, sends: readonly Send[]): Promise<GuardedSends> {
-    const { limits } = this.options;
+    const { otpLimits: limits } = this.settings;
     if (sends.length === 0) return new GuardedSends(new Map(), null, limits);
     const known = await this.store.readSends(tx, sends);
     const allowed = [...known.destinations].flatMap(([send, each]) => (judgeDestination(each) === null ? [send] : []));
@@ -97,8 +88,8 @@ export class SendGuard {
    * fails, the next send trips the breaker again.
    */
   async recordRefusals(refused: readonly GuardedRefusal[]): Promise<void> {
-    for (const { refusal } of refused) this.options.onRefused(refusal.rule);
-    await this.recordAll(refused).catch(this.options.onError);
+    for (const { refusal } of refused) this.observer.onRefused(refusal.rule);
+    await this.recordAll(refused).catch((error: unknown) => this.observer.onError(error));
   }
 
   /** Concurrent statements, because the callers of the batch wait for them. */
@@ -110,7 +101,7 @@ export class SendGuard {
     const { accountId, phone } = session;
     const prefix = destinationPrefix(phone);
     if (refusal.kind === 'blocked' && refusal.trips) {
-      const { breakerSends, breakerPercent, breakerBlockSeconds } = this.options.limits;
+      const { breakerSends, breakerPercent, breakerBlockSeconds } = this.settings.otpLimits;
       const reason = `Of ${breakerSends} or more codes in an hour fewer than ${breakerPercent} % were used.`;
       await this.destinations.blockPrefix(this.database, {
         accountId,

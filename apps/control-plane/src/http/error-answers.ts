@@ -1,25 +1,23 @@
 import { BatcherFull, DatabaseUnavailable } from '@countersign/postgres';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorLog } from '../operations/answered-request.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { ERRORS, errorBody, RefusedRequest, type ErrorCode, type Refusal } from './errors.js';
 import type { LimitHeaders } from './limit-headers.js';
-import type { Limits } from './limits.js';
+import { Limits } from './limits.js';
 
 /** Retry-After of a 503: the database usually recovers, or a load spike passes, within a second. */
 const RETRY_AFTER_SECONDS = 1;
-
-export interface ErrorLog {
-  /** Logs a failure while this request was processed. */
-  failed(error: unknown, request: { readonly id: string; readonly method: string; readonly route: string }): void;
-}
 
 /** Turns every thrown error, ours or the framework's, into a response of the error catalogue. */
 @Catch()
 export class ErrorAnswers implements ExceptionFilter {
   constructor(
-    private readonly publicBaseUrl: string,
-    private readonly log: ErrorLog,
-    private readonly limits: Pick<Limits, 'ofAddress'>,
+    @Inject(ControlPlaneSettings) private readonly settings: Pick<ControlPlaneSettings, 'publicBaseUrl'>,
+    @Inject(FailureLog) private readonly log: ErrorLog,
+    @Inject(Limits) private readonly limits: Pick<Limits, 'ofAddress'>,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -63,7 +61,7 @@ export class ErrorAnswers implements ExceptionFilter {
   }
 
   body(refusal: Refusal): string {
-    return errorBody(refusal, this.publicBaseUrl);
+    return errorBody(refusal, this.settings.publicBaseUrl);
   }
 }
 

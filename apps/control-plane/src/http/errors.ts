@@ -222,16 +222,19 @@ export const refuseExpired = ({ expiresAt }: { readonly expiresAt: Date }): Outc
 
 /** Carries a refusal through the framework to the error filter. No stack is recorded: a refusal is no fault. */
 export class RefusedRequest extends Error {
-  constructor(
-    readonly refusal: Refusal,
-    /** Headers of the response besides the usual ones, such as Allow. */
-    readonly headers: Readonly<Record<string, string>> = {},
-  ) {
+  /** Headers of the response besides the usual ones, such as Allow. */
+  readonly headers: Readonly<Record<string, string>> = {};
+
+  constructor(readonly refusal: Refusal) {
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(refusal.code);
     Error.stackTraceLimit = limit;
     this.name = 'RefusedRequest';
+  }
+
+  static withHeaders(refusal: Refusal, headers: RefusedRequest['headers']): RefusedRequest {
+    return Object.assign(new RefusedRequest(refusal), { headers });
   }
 }
 

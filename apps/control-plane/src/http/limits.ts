@@ -1,7 +1,8 @@
 import type { KeyLimits } from '@countersign/accounts/accounts';
 import { ROOT_NAME } from '@countersign/accounts/admin-keys';
-import type { Limiter, QuotaResult } from '@countersign/bus';
+import { Limiter, type QuotaResult } from '@countersign/bus';
 import { parseId, type Uuid } from '@countersign/ids';
+import { Injectable } from '@nestjs/common';
 import { networkOf } from '../targets/address-ranges.js';
 import type { Refusal } from './errors.js';
 import {
@@ -46,6 +47,7 @@ export type Subscriber =
  * The quotas of the API: by key for authenticated requests, by address for the others. Refused requests count too, but
  * do not extend the window. No method rejects: without the limiter's store this process counts locally.
  */
+@Injectable()
 export class Limits {
   /** The policies of a key, by its own limits as last read, and by the second policy of the route. */
   private readonly sets = new WeakMap<KeyLimits, Map<KeyPolicy, PolicySet>>();

@@ -1,3 +1,5 @@
+import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+
 /**
  * From the headers of a request to its response, excluding the transfer of the body; the rest of 3 s is for the
  * network.
@@ -27,11 +29,13 @@ export class RequestDeadline {
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
+  @StartsIn('requests')
   start(): void {
     this.timer = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS);
     this.timer.unref();
   }
 
+  @StopsIn('deadlines')
   stop(): void {
     clearInterval(this.timer);
   }

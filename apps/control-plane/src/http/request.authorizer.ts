@@ -1,33 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { AccountDirectory } from '@countersign/accounts/accounts';
-import type { AdminKeyDirectory, AdminPrincipal } from '@countersign/accounts/admin-keys';
-import type { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/ids';
-import type { TlsSettings } from '@countersign/settings';
+import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
+import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AllowedMethods } from './allowed-methods.js';
-import { inRanges, parseRanges, type AddressRange } from '../targets/address-ranges.js';
+import { AllowedMethods } from './allowed-methods.js';
 import { mayCall, refusedParameter } from './admin-policy.js';
-import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest, type Refusal } from './errors.js';
+import { KeyAuthenticator } from './key-authenticator.js';
 import type { LimitHeaders } from './limit-headers.js';
-import type { Limits } from './limits.js';
+import { Limits } from './limits.js';
+import { RequestTransport } from './request-transport.js';
 import type { Caller, RouteAccess } from './route-access.js';
-
-export interface RequestAuthorizerOptions {
-  readonly directory: Pick<AccountDirectory, 'authenticate'>;
-  readonly adminKeys: Pick<AdminKeyDirectory, 'authenticate'>;
-  /** Client addresses from which admin keys are accepted, as CIDR texts; empty for any. */
-  readonly adminAllowedCidrs: readonly string[];
-  readonly keys: ServerKeys;
-  readonly tls: TlsSettings;
-  readonly methods: AllowedMethods;
-  readonly limits: Limits;
-  /** Called for every request with a valid account key. */
-  readonly onKeyUsed: (keyId: Uuid) => void;
-  /** Called for every request with a valid stored admin key. */
-  readonly onAdminKeyUsed: (keyId: Uuid) => void;
-}
 
 /** Decision about a WebSocket upgrade. */
 export type UpgradeVerdict = AdmittedUpgrade | RefusedUpgrade;
@@ -53,25 +35,21 @@ const REALTIME: Extract<RouteAccess, { access: 'key' }> = { access: 'key', scope
 
 /** The admin key of the environment has no id. */
 const ROOT_CALLER = 'root';
-const ADMIN_KEY_PREFIX = 'csk_admin_';
-const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
-const UNAUTHORIZED = new RefusedRequest({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
+const UNAUTHORIZED = RefusedRequest.withHeaders({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
 /**
  * Authorizes a request by its address and headers alone, before its body is read: TLS, then the key, then its limits,
  * then the route, then the scope. So a client without a key learns nothing, not even which routes exist.
  */
+@Injectable()
 export class RequestAuthorizer {
-  private readonly trustedProxies: readonly AddressRange[] | null;
-  /** Null for any address. */
-  private readonly adminAddresses: readonly AddressRange[] | null;
-
-  constructor(private readonly options: RequestAuthorizerOptions) {
-    const { tls, adminAllowedCidrs } = options;
-    this.trustedProxies = tls.mode === 'proxy' ? parseRanges(tls.trustedProxies) : null;
-    this.adminAddresses = adminAllowedCidrs.length === 0 ? null : parseRanges(adminAllowedCidrs);
-  }
+  constructor(
+    private readonly transport: RequestTransport,
+    private readonly keys: KeyAuthenticator,
+    private readonly methods: AllowedMethods,
+    private readonly limits: Limits,
+  ) {}
 
   /**
    * Null when the request is authorized; `request.caller` is then set, and `request.limitHeaders` wherever a quota has
@@ -84,12 +62,11 @@ export class RequestAuthorizer {
     const route = request.is404 ? undefined : request.routeOptions.config.route;
     if (route?.access === 'public') return null;
     if (route === undefined && !isVersioned(pathOf(request.url))) return this.judgeUnrouted(request);
-    const caller = await this.authenticate(request.headers.authorization, request.clientAddress);
+    const caller = await this.keys.authenticate(request.headers.authorization, request.clientAddress);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
     request.callerId = caller.keyId ?? ROOT_CALLER;
-    this.reportKeyUse(caller);
-    const { headers, refusal } = await this.options.limits.countCall(caller, route, sessionIdOf(request.params));
+    const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);
     return route === undefined ? this.judgeUnrouted(request) : judgeAccess(caller, route, request.query);
@@ -100,26 +77,25 @@ export class RequestAuthorizer {
    * connect too. Rejects with DatabaseUnavailable.
    */
   async authorizeUpgrade(request: IncomingMessage, wrong: RefusedRequest | null): Promise<UpgradeVerdict> {
-    const { clientAddress, refused: untrusted } = this.transportOf(request);
+    const { clientAddress, refused: untrusted } = this.transport.of(request);
     const refusal = untrusted ?? wrong;
     if (refusal !== null) return { refused: refusal, clientAddress, limitHeaders: null };
-    const { limits, keys } = this.options;
+    const { limits } = this;
     const { authorization } = request.headers;
     if (authorization === undefined) {
       const limitHeaders = await limits.ofAddress(clientAddress);
       return { refused: null, caller: null, keyDigests: [], clientAddress, limitHeaders };
     }
-    const caller = await this.authenticate(authorization, clientAddress);
+    const caller = await this.keys.authenticate(authorization, clientAddress);
     if (caller === null) {
       const { headers, refused } = await this.countWrongKey(clientAddress);
       return { refused, clientAddress, limitHeaders: headers };
     }
-    this.reportKeyUse(caller);
     const { headers: limitHeaders, refusal: exhausted } = await limits.countCall(caller, REALTIME, undefined);
     if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
     const forbidden = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
     if (forbidden !== null) return { refused: forbidden, clientAddress, limitHeaders };
-    const keyDigests = keys.digests('api-key', keyOf(authorization) ?? '').map((digest) => digest.toString('hex'));
+    const keyDigests = this.keys.digestsOf(authorization);
     return { refused: null, caller, keyDigests, clientAddress, limitHeaders };
   }
 
@@ -130,57 +106,24 @@ export class RequestAuthorizer {
   }
 
   private async countWrongKey(address: string): Promise<{ headers: LimitHeaders; refused: RefusedRequest }> {
-    const { headers, refusal } = await this.options.limits.countWrongKey(address);
+    const { headers, refusal } = await this.limits.countWrongKey(address);
     const refused = refusal === null ? UNAUTHORIZED : new RefusedRequest({ ...refusal, message: TOO_MANY_WRONG_KEYS });
     return { headers, refused };
   }
 
   private judgeUnrouted({ method, url }: FastifyRequest): RefusedRequest {
-    const methods = this.options.methods.of(pathOf(url));
+    const methods = this.methods.of(pathOf(url));
     // The path supports the method, so it was the path that could not be decoded, as in `%E0%A4%A`.
     if (methods.length === 0 || methods.includes(method)) return refused('NOT_FOUND');
-    return new RefusedRequest({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
+    return RefusedRequest.withHeaders({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
 
   private judgeTransport(request: FastifyRequest): RefusedRequest | null {
-    const { clientAddress, refused } = this.transportOf(request.raw);
+    const { clientAddress, refused } = this.transport.of(request.raw);
     request.clientAddress = clientAddress;
     // A request whose path cannot be decoded lacks the decorated properties.
     request.limitHeaders = null;
     return refused;
-  }
-
-  private transportOf({ socket, headers, httpVersion }: IncomingMessage): {
-    readonly clientAddress: string;
-    readonly refused: RefusedRequest | null;
-  } {
-    let clientAddress = socket.remoteAddress ?? '';
-    if (this.trustedProxies !== null) {
-      const forwarded = {
-        forwardedProto: textOf(headers['x-forwarded-proto']),
-        forwardedFor: textOf(headers['x-forwarded-for']),
-      };
-      const proxied = readProxiedRequest(clientAddress, forwarded, this.trustedProxies);
-      if (!proxied.secure) return { clientAddress, refused: new RefusedRequest({ code: 'HTTPS_REQUIRED' }) };
-      clientAddress = proxied.clientAddress;
-    }
-    const hostless = httpVersion === '1.1' && headers.host === undefined;
-    const hostlessRefused = hostless ? refused('MALFORMED_REQUEST', 'The request has no Host header.') : null;
-    return { clientAddress, refused: hostlessRefused };
-  }
-
-  /** From an address outside ADMIN_ALLOWED_CIDRS an admin key is treated as an unknown key. */
-  private async authenticate(authorization: string | undefined, clientAddress: string): Promise<Caller | null> {
-    const key = keyOf(authorization);
-    if (key === undefined) return null;
-    if (!key.startsWith(ADMIN_KEY_PREFIX)) return this.options.directory.authenticate(key);
-    if (this.adminAddresses !== null && !inRanges(clientAddress, this.adminAddresses)) return null;
-    return this.options.adminKeys.authenticate(key);
-  }
-
-  private reportKeyUse(caller: Caller): void {
-    if (caller.kind !== 'admin') this.options.onKeyUsed(caller.keyId);
-    else if (caller.keyId !== null) this.options.onAdminKeyUsed(caller.keyId);
   }
 }
 
@@ -211,11 +154,6 @@ function judgeRole(
 
 const refused = (code: Refusal['code'], message?: string): RefusedRequest =>
   new RefusedRequest(message === undefined ? { code } : { code, message });
-
-const keyOf = (authorization: string | undefined): string | undefined => BEARER.exec(authorization ?? '')?.[1];
-
-const textOf = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header.join(',') : header;
 
 const isVersioned = (path: string): boolean => path === '/v1' || path.startsWith('/v1/');
 

@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import type { AccountDirectory, ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -14,7 +14,13 @@ import { ErrorAnswers } from './error-answers.js';
 import { Limits } from './limits.js';
 import { RequestDeadline } from './request-deadline.js';
 import type { RouteAccess } from './route-access.js';
-import { createServer, type AnsweredRequest } from './server.js';
+import type { AnsweredRequest } from '../operations/answered-request.js';
+import { KeyAuthenticator } from './key-authenticator.js';
+import { RawResponses } from './raw-responses.js';
+import { RequestAdmission } from './request-admission.js';
+import { RequestTransport } from './request-transport.js';
+import { ServerHooks } from './server-hooks.js';
+import { ApiServer } from './server.js';
 
 const LIVE = createApiKey('live');
 /** The key with another last character. */
@@ -52,39 +58,37 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
   const methods = new AllowedMethods();
   const store = memoryLimiterStore();
   const limits = new Limits(new Limiter({ store, fallback: store, onError: (error) => failures.push(error) }));
-  const answers = new ErrorAnswers('https://cs.test', { failed: (error) => failures.push(error) }, limits);
-  const authorizer = new RequestAuthorizer({
-    directory: {
-      authenticate: (key) => {
-        // As in the real directory: a bad checksum never reaches the database.
-        if (parseApiKey(key) !== null) asked.push(key);
-        if (key === LIVE) return Promise.resolve(principal);
-        return Promise.resolve(key === NARROW ? { ...principal, scopes: ['otp'] } : null);
-      },
-    },
-    adminKeys: { authenticate: (key) => Promise.resolve(key === ADMIN ? ROOT : null) },
-    adminAllowedCidrs: ['203.0.113.0/24', '2001:db8::/32'],
-    keys: ServerKeys.fromMaster(Buffer.alloc(32, 1)),
-    tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
-    methods,
-    limits,
-    onKeyUsed: (keyId) => used.push(keyId),
-    onAdminKeyUsed: (keyId) => used.push(keyId),
-  });
-  let requests = 0;
-  const adapter = createServer({
-    tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
+  const settings = {
     publicBaseUrl: 'https://cs.test',
-    securityHeaders: { 'x-content-type-options': 'nosniff' },
-    authorizer,
-    methods,
-    answers,
-    limits,
-    deadline: new RequestDeadline(),
-    newRequestId: () => `req_${++requests}`,
-    onAnswer: (answer) => answered.push(answer),
-  });
-  const server: FastifyInstance = adapter.getInstance();
+    adminAllowedCidrs: ['203.0.113.0/24', '2001:db8::/32'],
+    tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
+  } as const;
+  const answers = new ErrorAnswers(settings, { failed: (error) => failures.push(error) }, limits);
+  const accounts: Pick<AccountDirectory, 'authenticate'> = {
+    authenticate: (key) => {
+      // As in the real directory: a bad checksum never reaches the database.
+      if (parseApiKey(key) !== null) asked.push(key);
+      if (key === LIVE) return Promise.resolve(principal);
+      return Promise.resolve(key === NARROW ? { ...principal, scopes: ['otp'] } : null);
+    },
+  };
+  const keys = new KeyAuthenticator(
+    accounts,
+    { authenticate: (key) => Promise.resolve(key === ADMIN ? ROOT : null) },
+    ServerKeys.fromMaster(Buffer.alloc(32, 1)),
+    settings,
+    { onAuthenticated: ({ keyId }) => used.push(...(keyId === null ? [] : [keyId])) },
+  );
+  const authorizer = new RequestAuthorizer(new RequestTransport(settings), keys, methods, limits);
+  const deadline = new RequestDeadline();
+  let requests = 0;
+  const requestIds = { next: () => `req_${++requests}` };
+  const admission = new RequestAdmission(authorizer, answers, deadline, settings, { watch: () => undefined });
+  const responses = new RawResponses(limits, settings, requestIds);
+  const apiServer = new ApiServer(settings.tls, requestIds.next);
+  const observer = { onAnswer: (answer: AnsweredRequest) => void answered.push(answer) };
+  apiServer.use(new ServerHooks(admission, responses, deadline, methods, observer));
+  const server: FastifyInstance = apiServer.adapter.getInstance();
   server.setErrorHandler((error, request, reply) => answers.send(reply, answers.toRefusal(error, request)));
   server.get('/docs', { config: { route: { access: 'public' } } }, () => 'docs');
   server.post('/v1/things', keyed(), (request) => ({ size: request.body instanceof Map ? request.body.size : null }));

@@ -1,7 +1,10 @@
-import { digestsEqual, type ServerKeys } from '@countersign/keys';
+import { digestsEqual, ServerKeys } from '@countersign/keys';
 import { firstIdAt, newId, type Uuid } from '@countersign/ids';
-import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { ID_REUSE_WINDOW_MS } from '@countersign/session/rules';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Inject, Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
 import { ADOPT_RESOURCES, CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**
@@ -96,14 +99,6 @@ interface KnownKey {
   readonly bodySealed: Buffer | null;
 }
 
-export interface IdempotencyStoreOptions {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly keys: ServerKeys;
-  /** Requests in one statement at most. */
-  readonly maxBatch: number;
-}
-
 /**
  * Stores idempotency keys. Concurrent claims share one statement, and so do concurrent ends of claims.
  *
@@ -111,12 +106,18 @@ export interface IdempotencyStoreOptions {
  * two processes that share at least one version, in any order, conflict on the row of that version. Each row seals its
  * answer under its own version, so removing a version loses only the rows of that version.
  */
+@Injectable()
 export class IdempotencyStore {
   private readonly claims: Batcher<ClaimCommand, ClaimResult>;
   private readonly ends: Batcher<EndCommand, null>;
 
-  constructor(private readonly options: IdempotencyStoreOptions) {
-    const bounds = { maxBatch: options.maxBatch, maxInFlight: 2, maxQueued: MAX_QUEUED_COMMANDS };
+  constructor(
+    @Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>,
+    @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'nowMs'>,
+    private readonly keys: ServerKeys,
+    @Inject(ControlPlaneSettings) { batchMaxCommands: maxBatch }: Pick<ControlPlaneSettings, 'batchMaxCommands'>,
+  ) {
+    const bounds = { maxBatch, maxInFlight: 2, maxQueued: MAX_QUEUED_COMMANDS };
     this.claims = new Batcher({
       ...bounds,
       name: 'idempotency.claim',
@@ -136,13 +137,13 @@ export class IdempotencyStore {
    * claim may have been committed; its lease then releases it.
    */
   claim(request: DigestedRequest): Promise<ClaimResult> {
-    const nowMs = this.options.clock.nowMs();
+    const nowMs = this.clock.nowMs();
     return this.claims.add({ request, claimedBy: newId(nowMs), resourceId: newId(nowMs) });
   }
 
   /** Whether an earlier request used this key. A key of more than a day ago may still be found. */
   async hasKey({ digests }: DigestedRequest): Promise<boolean> {
-    const known = await this.options.database.query<KnownKey>(READ_KEYS, [digests.map(({ digest }) => digest)]);
+    const known = await this.database.query<KnownKey>(READ_KEYS, [digests.map(({ digest }) => digest)]);
     return known.length > 0;
   }
 
@@ -165,17 +166,18 @@ export class IdempotencyStore {
 
   /** Deletes at most `limit` keys that are older than a day. Returns the number of deleted rows. */
   async purge(limit: number): Promise<number> {
-    return (await this.options.database.query(PURGE_KEYS, [KEPT_HOURS, limit])).length;
+    return (await this.database.query(PURGE_KEYS, [KEPT_HOURS, limit])).length;
   }
 
   /** Waits until every accepted command is done. */
+  @StopsIn('batchers')
   async drain(): Promise<void> {
     await Promise.all([this.claims.drain(), this.ends.drain()]);
   }
 
   /** One statement with one version of the master key; a transaction with several. */
   private claimAll(commands: readonly ClaimCommand[]): Promise<ClaimResult[]> {
-    const { database, keys } = this.options;
+    const { database, keys } = this;
     if (keys.versions.length === 1) return this.claimIn(database, commands);
     return database.transaction((tx) => this.claimIn(tx, commands));
   }
@@ -203,7 +205,7 @@ export class IdempotencyStore {
       wanted.map(({ command }) => command.claimedBy),
       LEASE_SECONDS,
       KEPT_HOURS,
-      firstIdAt(this.options.clock.nowMs() - ID_REUSE_WINDOW_MS),
+      firstIdAt(this.clock.nowMs() - ID_REUSE_WINDOW_MS),
       wanted.map(({ version }) => version),
       wanted.map(({ command }) => command.request.test),
     ]);
@@ -234,7 +236,7 @@ export class IdempotencyStore {
     if (stored.some(({ isSame }) => !isSame)) return { kind: 'reused' };
     for (const { digest, status, bodySealed } of stored) {
       if (status === null || bodySealed === null) continue;
-      const body = this.options.keys.open('idempotent-answer', bodySealed, digest.toString('hex'));
+      const body = this.keys.open('idempotent-answer', bodySealed, digest.toString('hex'));
       return { kind: 'answered', answer: { status, body: body.toString('utf8') } };
     }
     return { kind: 'running' };
@@ -247,12 +249,12 @@ export class IdempotencyStore {
         return { digest, claimedBy, status: answer?.status ?? null, bodySealed, freed };
       }),
     );
-    await this.writeEnds(this.options.database, ends);
+    await this.writeEnds(this.database, ends);
     return commands.map(() => null);
   }
 
   private seal(body: string, digest: Buffer, version: number): Buffer {
-    return this.options.keys.seal('idempotent-answer', body, digest.toString('hex'), version);
+    return this.keys.seal('idempotent-answer', body, digest.toString('hex'), version);
   }
 
   private async writeEnds(db: Executor, ends: readonly RowEnd[]): Promise<void> {

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Resealer } from '@countersign/key-ring';
-import type { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/ids';
-import { RowLease, type Database } from '@countersign/postgres';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock, RowLease } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
+import { Inject, Injectable } from '@nestjs/common';
+import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { KEY_DEPENDANTS } from './key-dependants.js';
 
 const LEASE_NAME = 'key-rotation';
@@ -16,40 +19,40 @@ const IDLE_PASS_EVERY_MS = 3_600_000;
 /** From one page of rows to the next: at most 5,000 rows per second, and never two pages concurrently. */
 const STEP_EVERY_MS = 100;
 
-export interface KeyRotationWorkerOptions {
-  readonly database: Database;
-  readonly keys: ServerKeys;
-  /** Id of this process as the holder of the lease. */
-  readonly owner: Uuid;
-  /** Called with the number of values that each step resealed. */
-  readonly onRenewed: (count: number) => void;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Reseals stored values with the current version of the master key while several versions are listed: one process at a
  * time, a page of rows in each step. With one version listed it does nothing. While processes with different current
  * versions run, the lease holder's version applies, and values of the others are resealed in a later pass.
  */
+@Injectable()
 export class KeyRotationWorker {
-  readonly #pollLoop: PollLoop | null;
+  readonly #onError: (error: unknown) => void;
+  #pollLoop: PollLoop | undefined;
   readonly #lease: RowLease;
   readonly #resealer: Resealer;
   #stopped = false;
   #nextPassMs = 0;
 
-  constructor(private readonly options: KeyRotationWorkerOptions) {
-    const { database, keys, owner, onError } = options;
-    this.#lease = new RowLease(database, LEASE_NAME, owner, LEASE_TTL_MS);
-    this.#resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError });
-    if (keys.versions.length === 1) {
-      this.#pollLoop = null;
-      return;
-    }
-    this.#pollLoop = new PollLoop({ everyMs: PASS_EVERY_MS, work: () => this.#runPass(), onError });
+  constructor(
+    database: Database,
+    private readonly keys: ServerKeys,
+    clock: DatabaseClock,
+    @Inject(ControlPlaneMetrics) private readonly metrics: Pick<ControlPlaneMetrics, 'countRenewedValues'>,
+    @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
+  ) {
+    this.#onError = failures.about('key rotation worker: resealing values');
+    this.#lease = new RowLease(database, LEASE_NAME, clock.newId(), LEASE_TTL_MS);
+    this.#resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError: this.#onError });
+  }
+
+  @StartsIn('workers')
+  start(): void {
+    if (this.keys.versions.length === 1) return;
+    this.#pollLoop = new PollLoop({ everyMs: PASS_EVERY_MS, work: () => this.#runPass(), onError: this.#onError });
     this.#pollLoop.trigger();
   }
 
+  @StopsIn('maintenance')
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#pollLoop?.stop();
@@ -63,7 +66,7 @@ export class KeyRotationWorker {
       for (;;) {
         if (this.#stopped || !(await this.#lease.acquire())) return false;
         const { renewed, isPassOver } = await this.#resealer.step();
-        this.options.onRenewed(renewed);
+        this.metrics.countRenewedValues(renewed);
         resealed += renewed;
         if (isPassOver) {
           this.#nextPassMs = performance.now() + (resealed === 0 ? IDLE_PASS_EVERY_MS : 0);
@@ -72,7 +75,7 @@ export class KeyRotationWorker {
         await sleep(STEP_EVERY_MS);
       }
     } finally {
-      await this.#lease.release().catch(this.options.onError);
+      await this.#lease.release().catch(this.#onError);
     }
   }
 }

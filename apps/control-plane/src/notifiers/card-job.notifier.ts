@@ -1,7 +1,15 @@
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Injectable } from '@nestjs/common';
+import { FailureLog } from '../operations/failure-log.js';
 import { GatewayJobNotifier } from './job-notifier.js';
 
 /**
  * Notifies one gateway of offers that no gateway claimed after the broadcast, and of cards with commands. Gateways also poll for
  * commands, but not for offers: an offer without any notification is not sent.
  */
-export class CardJobNotifier extends GatewayJobNotifier {}
+@Injectable()
+export class CardJobNotifier extends GatewayJobNotifier {
+  constructor(settings: ControlPlaneSettings, failures: FailureLog) {
+    super('cards', settings, failures.about('bus: a message to other processes'));
+  }
+}

@@ -1,8 +1,9 @@
 import { MODES } from '@countersign/keys';
 import type { CodeCheck, ExpiredCounts, SessionBatch } from '@countersign/session';
-import type { Metrics } from '@countersign/telemetry';
+import { Metrics } from '@countersign/telemetry';
 import type { OfferResult } from '@countersign/rcs/offers';
-import type { AnsweredRequest } from '../http/server.js';
+import { Injectable } from '@nestjs/common';
+import type { AnsweredRequest } from './answered-request.js';
 
 /** Outcome of a create's card: delivered (`rcs`), or the reason why it was not sent or not delivered. */
 export type CardEnd =
@@ -22,13 +23,14 @@ const EVENTS_REFUSED = {
 const CREATE_ROUTE = '/v1/verify';
 
 /** The metrics of the control plane. Labels have few values: no phone, id, address or value that callers can choose. */
+@Injectable()
 export class ControlPlaneMetrics {
   readonly deliveryAttempts;
   readonly deliverySeconds;
-  readonly codesRefused;
-  readonly eventsRefused;
-  readonly realtimeClosed;
-  readonly sealedValuesRenewed;
+  readonly #codesRefused;
+  readonly #eventsRefused;
+  readonly #realtimeClosed;
+  readonly #sealedValuesRenewed;
   readonly #expired;
   readonly #checks;
   readonly #cards;
@@ -65,8 +67,8 @@ export class ControlPlaneMetrics {
       help: 'Seconds that webhook receivers took to answer.',
       labels: ['mode'],
     });
-    this.eventsRefused = metrics.counter(EVENTS_REFUSED);
-    this.codesRefused = metrics.counter({
+    this.#eventsRefused = metrics.counter(EVENTS_REFUSED);
+    this.#codesRefused = metrics.counter({
       name: 'otp_refused_total',
       help: 'Codes that the toll-fraud guard refused, by rule.',
       labels: ['rule'],
@@ -76,12 +78,12 @@ export class ControlPlaneMetrics {
       help: 'Checks of codes of live sessions, by result: approved, wrong, or too_many after the last attempt.',
       labels: ['result'],
     });
-    this.realtimeClosed = metrics.counter({
+    this.#realtimeClosed = metrics.counter({
       name: 'realtime_closed_total',
       help: 'Closed WebSockets, by close code.',
       labels: ['code'],
     });
-    this.sealedValuesRenewed = metrics.counter({
+    this.#sealedValuesRenewed = metrics.counter({
       name: 'sealed_values_renewed_total',
       help: 'Stored values that were resealed with the current version of the master key.',
     });
@@ -113,6 +115,22 @@ export class ControlPlaneMetrics {
 
   countChecks(checks: readonly CodeCheck[]): void {
     for (const { result } of checks) this.#checks.inc({ result });
+  }
+
+  countRefusedEvent(fault: string): void {
+    this.#eventsRefused.inc({ fault });
+  }
+
+  countRefusedCode(rule: string): void {
+    this.#codesRefused.inc({ rule });
+  }
+
+  countClosedConnection(code: string): void {
+    this.#realtimeClosed.inc({ code });
+  }
+
+  countRenewedValues(count: number): void {
+    this.#sealedValuesRenewed.inc(count);
   }
 
   countCard(end: CardEnd, tookMs: number): void {

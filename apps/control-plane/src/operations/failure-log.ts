@@ -1,6 +1,5 @@
 import type { Logger } from '@countersign/telemetry';
-import type { ErrorLog } from '../http/error-answers.js';
-import type { AnsweredRequest } from '../http/server.js';
+import type { AnsweredRequest, ErrorLog } from './answered-request.js';
 
 /** Requests that took longer are logged. */
 const SLOW_REQUEST_MS = 1_000;

@@ -10,6 +10,8 @@ import { succeed, type Outcome } from '../http/errors.js';
 import { TEST_CODE } from '../test-numbers/test-number.js';
 import type { SendSmsAnswer } from '../verify/session.view.js';
 import { NOT_FOUND } from './code-refusals.js';
+import { StopsIn } from '../composition/lifecycle.js';
+import { CodeNotifier } from './code.notifier.js';
 import { CodeOutbox } from './code.outbox.js';
 import { SendBatch, type SendRequest, type SendDecision } from './send-batch.js';
 import { SendGuard } from '../guard/send-guard.js';
@@ -38,6 +40,7 @@ export class SendCodeService {
     private readonly sessions: SessionStore,
     private readonly guard: SendGuard,
     private readonly outbox: CodeOutbox,
+    private readonly notifier: CodeNotifier,
   ) {
     this.sends = new Batcher({
       name: 'otp.send',
@@ -62,6 +65,7 @@ export class SendCodeService {
   }
 
   /** Waits until every accepted send has been decided. */
+  @StopsIn('batchers')
   drain(): Promise<void> {
     return this.sends.drain();
   }
@@ -69,7 +73,7 @@ export class SendCodeService {
   private async sendBatch(commands: readonly SendCommand[]): Promise<Outcome<SendSmsAnswer>[]> {
     const decisions = await this.database.transaction((tx) => this.decideAndWrite(tx, commands));
     for (const decision of decisions) {
-      if (decision.kind === 'send') this.outbox.notify(decision.messageId, decision.ready);
+      if (decision.kind === 'send') this.notifier.notify(decision.messageId, decision.ready);
     }
     await this.guard.recordRefusals(
       decisions.flatMap((each) => (each.kind === 'refused' && each.guarded !== undefined ? [each.guarded] : [])),

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
+import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { BINDS } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
-import type { DatabaseClock, Executor } from '@countersign/postgres';
+import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
+import { Inject, Injectable } from '@nestjs/common';
 import { bindView } from '../admin/binds/bind.view.js';
+import { StopsIn } from '../composition/lifecycle.js';
+import { FailureLog } from '../operations/failure-log.js';
 import type { FrameId } from './client-frame.js';
 import type { RealtimeConnection } from './realtime-connection.js';
 import { eventFrame, subscribedFrame } from './server-frame.js';
@@ -19,16 +22,10 @@ const PAGE = 100;
 /** 2,000 binds are more than any operator has; further ones are not shown. */
 const MAX_PAGES = 20;
 
-export interface BindStatusFeedOptions {
-  readonly database: Executor;
-  readonly clock: Pick<DatabaseClock, 'nowMs' | 'newId'>;
-  readonly bus: Pick<PubSub, 'subscribe'>;
-  readonly onError: (error: unknown) => void;
-}
-
 type Subscriber = Pick<RealtimeConnection, 'send' | 'addSubscription' | 'undoSubscribe'>;
 
 /** Sends the status of all binds to subscribed engineers: a snapshot, then each bind that changed. */
+@Injectable()
 export class BindStatusFeed {
   readonly #subscribers = new Set<ChannelSubscription>();
   readonly #subscriptions: Subscription[];
@@ -36,10 +33,16 @@ export class BindStatusFeed {
   /** JSON text by bind, as last sent; null without subscribers. */
   #shown: Map<string, string> | null = null;
 
-  constructor(private readonly o: BindStatusFeedOptions) {
-    this.#polling = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.pollBinds(), onError: o.onError });
+  constructor(
+    @Inject(Database) private readonly database: Executor,
+    private readonly clock: DatabaseClock,
+    @Inject(PubSub) bus: Pick<PubSub, 'subscribe'>,
+    @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
+  ) {
+    const onError = failures.about('polling bind status');
+    this.#polling = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.pollBinds(), onError });
     this.#subscriptions = [TOPICS.bindStatus, TOPICS.binds].map((topic) =>
-      o.bus.subscribe(topic, () => {
+      bus.subscribe(topic, () => {
         if (this.#subscribers.size > 0) this.#polling.trigger();
       }),
     );
@@ -63,6 +66,7 @@ export class BindStatusFeed {
     }
   }
 
+  @StopsIn('realtime')
   async stop(): Promise<void> {
     for (const subscription of this.#subscriptions) subscription.close();
     await this.#polling.stop();
@@ -81,7 +85,7 @@ export class BindStatusFeed {
   }
 
   private publishBind(data: string): void {
-    const { clock } = this.o;
+    const { clock } = this;
     const timestamp = new Date(clock.nowMs()).toISOString();
     const octets = eventFrame(CHANNEL, { id: renderId('evt', clock.newId()), event: 'bind.updated', timestamp, data });
     for (const subscriber of this.#subscribers) subscriber.deliver({ ends: null, inView: () => octets });
@@ -92,7 +96,7 @@ export class BindStatusFeed {
     const texts = new Map<string, string>();
     let startingAfter: string | null = null;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const { rows, hasMore }: Awaited<ReturnType<typeof BINDS.list>> = await BINDS.list(this.o.database, {
+      const { rows, hasMore }: Awaited<ReturnType<typeof BINDS.list>> = await BINDS.list(this.database, {
         limit: PAGE,
         startingAfter,
         ownerId: null,

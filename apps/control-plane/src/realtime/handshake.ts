@@ -24,7 +24,7 @@ export function judgeHandshake({ method, url = '', headers }: Handshake): Refuse
   }
   if (headers['sec-websocket-version'] !== VERSION) {
     const message = `Only version ${VERSION} of the WebSocket protocol is spoken here.`;
-    return new RefusedRequest({ code: 'MALFORMED_REQUEST', message }, { 'sec-websocket-version': VERSION });
+    return RefusedRequest.withHeaders({ code: 'MALFORMED_REQUEST', message }, { 'sec-websocket-version': VERSION });
   }
   if (!KEY.test(headers['sec-websocket-key'] ?? '')) {
     return refused('MALFORMED_REQUEST', 'Sec-WebSocket-Key must be 16 octets in base64.');

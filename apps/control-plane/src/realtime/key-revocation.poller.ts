@@ -1,10 +1,14 @@
-import type { AccountDirectory, LiveKey, Scope } from '@countersign/accounts/accounts';
-import type { AdminKeyDirectory, LiveAdminKey } from '@countersign/accounts/admin-keys';
+import { AccountDirectory, type LiveKey, type Scope } from '@countersign/accounts/accounts';
+import { AdminKeyDirectory, type LiveAdminKey } from '@countersign/accounts/admin-keys';
 import type { Uuid } from '@countersign/ids';
 import { PollLoop } from '@countersign/schedule';
+import { Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { Listener } from './connection-rules.js';
 import type { RealtimeConnection } from './realtime-connection.js';
+import { RealtimeConnections } from './realtime-connections.js';
 
 /**
  * Revocation closes open connections within 5 s (contract, Authentication), including a connection admitted after it by
@@ -16,34 +20,34 @@ const MAX_SET = 1_000;
 
 type Watched = Pick<RealtimeConnection, 'listener' | 'close'>;
 
-export interface KeyRevocationPollerOptions {
-  readonly directory: Pick<AccountDirectory, 'liveKeys'>;
-  readonly adminKeys: Pick<AdminKeyDirectory, 'liveKeys'>;
-  readonly connections: Iterable<Watched>;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Polls the keys of open connections, and the keys that issued their tickets, and closes connections whose key was
  * revoked.
  */
+@Injectable()
 export class KeyRevocationPoller {
   readonly #polling: PollLoop;
 
-  constructor(private readonly o: KeyRevocationPollerOptions) {
+  constructor(
+    private readonly directory: AccountDirectory,
+    private readonly adminKeys: AdminKeyDirectory,
+    private readonly connections: RealtimeConnections,
+    failures: FailureLog,
+  ) {
     this.#polling = new PollLoop({
       everyMs: POLL_INTERVAL_MS,
       work: () => this.closeRevokedConnections(),
-      onError: o.onError,
+      onError: failures.about('polling revoked keys'),
     });
   }
 
+  @StopsIn('realtime')
   stop(): Promise<void> {
     return this.#polling.stop();
   }
 
   private async closeRevokedConnections(): Promise<boolean> {
-    const { directory, adminKeys } = this.o;
+    const { directory, adminKeys } = this;
     await this.closeWithoutKey(this.byKey(accountKeyOf), (ids) => directory.liveKeys(ids), judgeKey);
     await this.closeWithoutKey(this.byKey(adminKeyOf), (ids) => adminKeys.liveKeys(ids), judgeAdminKey);
     return false;
@@ -69,7 +73,7 @@ export class KeyRevocationPoller {
 
   private byKey(keyOf: (listener: Listener) => Uuid | null): Map<Uuid, Watched[]> {
     const byKey = new Map<Uuid, Watched[]>();
-    for (const connection of this.o.connections) {
+    for (const connection of this.connections.open) {
       const keyId = keyOf(connection.listener);
       if (keyId === null) continue;
       const same = byKey.get(keyId);

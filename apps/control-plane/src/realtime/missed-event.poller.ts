@@ -1,10 +1,11 @@
 import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/ids';
-import type { DatabaseClock, Executor } from '@countersign/postgres';
-import type { SessionStore } from '@countersign/session';
+import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
+import { SessionStore } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
+import { Inject, Injectable } from '@nestjs/common';
 import type { BroadcastEvent } from '../events/event-broadcast.js';
 import { FIND_ENDINGS } from './endings.sql.js';
-import type { SessionSubscriptions } from './session-subscriptions.js';
+import { SessionSubscriptions } from './session-subscriptions.js';
 import { ENDING_TYPES } from './rendered-event.js';
 
 /** Sessions in one read at most. */
@@ -23,26 +24,25 @@ interface EndingRow extends Omit<BroadcastEvent, 'at'> {
   readonly occurredAt: Date;
 }
 
-export interface MissedEventPollerOptions {
-  readonly database: Executor;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly sessions: Pick<SessionStore, 'findMany'>;
-  readonly sessionSubscriptions: SessionSubscriptions;
-}
-
 /**
  * Polls subscribed pending sessions, in sets, and finds the terminal events of sessions whose broadcast was lost: the
  * bus is a hint, the rows are authoritative.
  */
+@Injectable()
 export class MissedEventPoller {
   /** Due sessions that are not read yet; collecting them anew for each set would take too long. */
   #dueSessions: Uuid[] = [];
 
-  constructor(private readonly o: MissedEventPollerOptions) {}
+  constructor(
+    @Inject(Database) private readonly database: Executor,
+    @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'nowMs'>,
+    private readonly sessions: SessionStore,
+    private readonly sessionSubscriptions: SessionSubscriptions,
+  ) {}
 
   /** The terminal events that were found, and whether more sessions are due. */
   async pollSessions(): Promise<{ readonly endings: BroadcastEvent[]; readonly more: boolean }> {
-    const { database, clock, sessions, sessionSubscriptions } = this.o;
+    const { database, clock, sessions, sessionSubscriptions } = this;
     const nowMs = clock.nowMs();
     if (this.#dueSessions.length === 0) this.#dueSessions = sessionSubscriptions.dueSessions(nowMs);
     const ids = this.#dueSessions.splice(0, MAX_SET);
@@ -61,7 +61,7 @@ export class MissedEventPoller {
     if (ended.length === 0) return [];
     const bounds = [firstIdAt(Math.min(...ended.map(soughtFrom(nowMs)))), firstIdAt(nowMs + ID_CLOCK_SLACK_MS)];
     const ids: Uuid[] = ended.map(({ id }) => id);
-    const rows = await this.o.database.query<EndingRow>(FIND_ENDINGS, [ids, ENDING_TYPES, ...bounds]);
+    const rows = await this.database.query<EndingRow>(FIND_ENDINGS, [ids, ENDING_TYPES, ...bounds]);
     return rows.map(({ occurredAt, ...event }) => ({ ...event, at: occurredAt.toISOString() }));
   }
 }

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { SubscriptionQuota } from './account-connection-quota.js';
+import { AccountConnectionQuota, SubscriptionQuota } from './account-connection-quota.js';
 import { BufferedOctets } from './buffered-octets.js';
-import { RealtimeConnection, type ConnectionOptions } from './realtime-connection.js';
+import type { Listener } from './connection-rules.js';
+import { RealtimeConnection } from './realtime-connection.js';
+import { RealtimeLimits } from './realtime-limits.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const MIB = 1024 * 1024;
@@ -18,7 +20,15 @@ afterEach(() => {
   }
 });
 
-const listenerOf = (accountId: string): ConnectionOptions['listener'] => ({
+interface Parts {
+  readonly listener?: Listener;
+  readonly nowMs?: () => number;
+  readonly subscriptions?: SubscriptionQuota;
+  readonly buffered?: BufferedOctets;
+  readonly connections?: AccountConnectionQuota;
+}
+
+const listenerOf = (accountId: string): Listener => ({
   kind: 'key',
   tenant: { accountId, mode: 'live' },
   keyId: 'k',
@@ -28,25 +38,21 @@ const listenerOf = (accountId: string): ConnectionOptions['listener'] => ({
 });
 
 /** A connection over a real socket, and the client at its other end. */
-async function connected(
-  changes: Partial<ConnectionOptions> = {},
-): Promise<{ connection: RealtimeConnection; client: WebSocket; ours: WebSocket }> {
+async function connected({
+  listener = listenerOf('a'),
+  nowMs = () => performance.now(),
+  subscriptions = new SubscriptionQuota(2),
+  buffered = new BufferedOctets(),
+  connections = new AccountConnectionQuota(10),
+}: Parts = {}): Promise<{ connection: RealtimeConnection; client: WebSocket; ours: WebSocket }> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   servers.push(server);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const client = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
   const [[ours]] = (await Promise.all([once(server, 'connection'), once(client, 'open')])) as [[WebSocket], unknown];
-  const connection = new RealtimeConnection(ours, {
-    listener: listenerOf('a'),
-    clientAddress: '127.0.0.1',
-    nowMs: () => performance.now(),
-    onAuthenticatedOrClosed: () => undefined,
-    reserveConnection: () => true,
-    subscriptions: new SubscriptionQuota(2),
-    buffered: new BufferedOctets(),
-    ...changes,
-  });
+  const limits = new RealtimeLimits(connections, subscriptions, buffered);
+  const connection = new RealtimeConnection(ours, listener, '127.0.0.1', limits, nowMs);
   return { connection, client, ours };
 }
 
@@ -200,18 +206,16 @@ describe('a connection', () => {
   });
 
   it('is not counted for an account after it has closed', async () => {
-    let counted = 0;
-    const { connection, client } = await connected({
-      listener: { kind: 'nobody' },
-      reserveConnection: () => (counted += 1) > 0,
-    });
+    const connections = new AccountConnectionQuota(10);
+    const counted = vi.spyOn(connections, 'add');
+    const { connection, client } = await connected({ listener: { kind: 'nobody' }, connections });
     const closed = new Promise<number>((resolve) => connection.onClose(resolve));
     client.close();
     await closed;
     expect(
       connection.admit({ kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' }),
     ).toBe(false);
-    expect(counted).toBe(0);
+    expect(counted).not.toHaveBeenCalled();
   });
 
   it('removes its subscriptions when it closes', async () => {

@@ -1,11 +1,10 @@
-import { tenantKey, type Tenant } from '@countersign/keys';
+import type { Tenant } from '@countersign/keys';
 import type { TokenBucket } from '@countersign/resilience';
 import type { RawData, WebSocket } from 'ws';
-import type { BufferedOctets } from './buffered-octets.js';
 import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
 import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
 import { judgeFrame, messageRate, type Listener, type Verdict } from './connection-rules.js';
-import type { SubscriptionQuota } from './account-connection-quota.js';
+import type { RealtimeLimits } from './realtime-limits.js';
 import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './server-frame.js';
 
 /** Unsent octets after which a slow reader is closed (contract, Realtime). */
@@ -26,21 +25,6 @@ const AUTH_AGAIN_MS = 500;
 /** Handles messages of one type. Must not reject. */
 export type FrameHandler = (frame: ClientFrame) => Promise<void>;
 
-export interface ConnectionOptions {
-  readonly listener: Listener;
-  readonly clientAddress: string;
-  /** A monotonic clock. */
-  readonly nowMs: () => number;
-  /** For a connection without authentication: called once, when it has authenticated or closed. */
-  readonly onAuthenticatedOrClosed: () => void;
-  /** Counts the connection for the tenant of its ticket; false when the tenant has too many. */
-  readonly reserveConnection: (tenant: Tenant) => boolean;
-  /** Counts the channels of connections with a key. */
-  readonly subscriptions: SubscriptionQuota;
-  /** Counts what the clients of this process have not read. */
-  readonly buffered: BufferedOctets;
-}
-
 /**
  * One WebSocket. Messages are handled one at a time in order of receipt, so responses keep that order. Its queues are
  * bounded: messages to be handled, and octets that the client has not read.
@@ -48,7 +32,6 @@ export interface ConnectionOptions {
 export class RealtimeConnection {
   /** The removal callback of each subscription, by channel name. */
   readonly #removals = new Map<string, () => void>();
-  readonly clientAddress: string;
   /** Time of the last receipt, and of the first ping without a response. */
   lastReceivedMs: number;
   pingedMs: number | null = null;
@@ -65,33 +48,20 @@ export class RealtimeConnection {
   /** Whether its subscriptions were removed, because the socket has closed. */
   #isClosed = false;
   #closeCode: number | null = null;
-  readonly #nowMs: () => number;
   #closeTimer: NodeJS.Timeout | undefined;
-  #onAuthenticatedOrClosed: (() => void) | null = null;
-  readonly #reserveConnection: ConnectionOptions['reserveConnection'];
-  readonly #subscriptions: SubscriptionQuota;
-  readonly #buffered: BufferedOctets;
+  #isUnauthenticated: boolean;
   #countedOctets = 0;
   #isDropped = false;
 
   constructor(
     private readonly socket: WebSocket,
-    {
-      listener,
-      clientAddress,
-      nowMs,
-      onAuthenticatedOrClosed,
-      reserveConnection,
-      subscriptions,
-      buffered,
-    }: ConnectionOptions,
+    listener: Listener,
+    readonly clientAddress: string,
+    private readonly limits: RealtimeLimits,
+    /** A monotonic clock. */
+    private readonly nowMs: () => number,
   ) {
     this.#listener = listener;
-    this.#reserveConnection = reserveConnection;
-    this.#subscriptions = subscriptions;
-    this.#buffered = buffered;
-    this.clientAddress = clientAddress;
-    this.#nowMs = nowMs;
     this.lastReceivedMs = nowMs();
     this.#rate = messageRate(this.lastReceivedMs);
     this.#controlRate = messageRate(this.lastReceivedMs);
@@ -101,10 +71,8 @@ export class RealtimeConnection {
     // Errors of the socket or of a frame close it; `close` handles that.
     socket.on('error', () => undefined);
     socket.once('close', () => this.count(0));
-    if (listener.kind === 'nobody') {
-      this.#onAuthenticatedOrClosed = onAuthenticatedOrClosed;
-      this.#closeTimer = setTimeout(() => this.closeUnauthenticated(), AUTH_WITHIN_MS);
-    }
+    this.#isUnauthenticated = listener.kind === 'nobody';
+    if (this.#isUnauthenticated) this.#closeTimer = setTimeout(() => this.closeUnauthenticated(), AUTH_WITHIN_MS);
   }
 
   get listener(): Listener {
@@ -142,7 +110,7 @@ export class RealtimeConnection {
   /** Whether the account of its key may have one more subscription; a replaced subscription is not counted again. */
   accountHasCapacityFor(channel: string): boolean {
     const { counted } = this;
-    return counted === null || this.#removals.has(channel) || this.#subscriptions.allows(counted);
+    return counted === null || this.#removals.has(channel) || this.limits.subscriptions.allows(counted);
   }
 
   /** Registers a subscription and removes an earlier one on the same channel. True if there was an earlier one. */
@@ -154,7 +122,7 @@ export class RealtimeConnection {
     }
     const replaced = this.removeSubscription(channel);
     this.#removals.set(channel, remove);
-    if (this.counted !== null) this.#subscriptions.add(this.counted);
+    if (this.counted !== null) this.limits.subscriptions.add(this.counted);
     return replaced;
   }
 
@@ -163,7 +131,7 @@ export class RealtimeConnection {
     if (remove === undefined) return false;
     this.#removals.delete(channel);
     remove();
-    if (this.counted !== null) this.#subscriptions.remove(this.counted);
+    if (this.counted !== null) this.limits.subscriptions.remove(this.counted);
     return true;
   }
 
@@ -176,7 +144,7 @@ export class RealtimeConnection {
   /** Authenticates the connection with a ticket; false when the account has too many connections. */
   admit(ticket: Extract<Listener, { kind: 'ticket' }>): boolean {
     // One that has ended while the ticket was looked up is not counted: nobody would count it out again.
-    if (!this.open || !this.#reserveConnection(ticket.tenant)) return false;
+    if (!this.open || !this.limits.reserveConnection(ticket.tenant)) return false;
     clearTimeout(this.#closeTimer);
     this.reportAuthenticatedOrClosed();
     this.count(0);
@@ -252,16 +220,16 @@ export class RealtimeConnection {
   private count(octets: number): void {
     if (octets === this.#countedOctets) return;
     this.#countedOctets = octets;
-    this.#buffered.set(this, tenantOf(this.#listener), octets);
+    this.limits.setBuffered(this, this.#listener, octets);
   }
 
   private reportAuthenticatedOrClosed(): void {
-    this.#onAuthenticatedOrClosed?.();
-    this.#onAuthenticatedOrClosed = null;
+    if (this.#isUnauthenticated) this.limits.endUnauthenticated(this);
+    this.#isUnauthenticated = false;
   }
 
   private recordReceipt(): void {
-    this.lastReceivedMs = this.#nowMs();
+    this.lastReceivedMs = this.nowMs();
     this.pingedMs = null;
   }
 
@@ -316,10 +284,6 @@ export class RealtimeConnection {
     this.refuse(frame.id, verdict);
   }
 }
-
-/** Whose share of the buffered octets a connection uses. */
-const tenantOf = (listener: Listener): string =>
-  listener.kind === 'key' || listener.kind === 'ticket' ? tenantKey(listener.tenant) : listener.kind;
 
 /** Octets go out as the text that they are. */
 const AS_TEXT = { binary: false };

@@ -1,7 +1,7 @@
-import type { WebSocketAdapter } from '@nestjs/common';
+import { Injectable, type WebSocketAdapter } from '@nestjs/common';
 import type { ClientFrame } from './client-frame.js';
 import type { FrameHandler, RealtimeConnection } from './realtime-connection.js';
-import type { UpgradeHandler } from './upgrade.handler.js';
+import { RealtimeConnections } from './realtime-connections.js';
 
 /** A handler of the gateway, bound to its connection. */
 interface BoundHandler {
@@ -14,15 +14,16 @@ interface BoundHandler {
  * Runs Nest's gateway on our connections. Nest's own adapter for `ws` upgrades without authorization, ignores
  * unreadable frames, reorders responses and sends to slow readers without limit.
  */
-export class RealtimeAdapter implements WebSocketAdapter<UpgradeHandler, RealtimeConnection> {
-  constructor(private readonly upgrades: UpgradeHandler) {}
+@Injectable()
+export class RealtimeAdapter implements WebSocketAdapter<RealtimeConnections, RealtimeConnection> {
+  constructor(private readonly connections: RealtimeConnections) {}
 
-  create(): UpgradeHandler {
-    return this.upgrades;
+  create(): RealtimeConnections {
+    return this.connections;
   }
 
-  bindClientConnect(upgrades: UpgradeHandler, listener: (connection: RealtimeConnection) => void): void {
-    upgrades.onConnection(listener);
+  bindClientConnect(connections: RealtimeConnections, listener: (connection: RealtimeConnection) => void): void {
+    connections.onConnection(listener);
   }
 
   bindClientDisconnect(connection: RealtimeConnection, listener: (code: number) => void): void {
@@ -39,7 +40,7 @@ export class RealtimeAdapter implements WebSocketAdapter<UpgradeHandler, Realtim
     connection.handleWith(new Map(handlers.map(handler)));
   }
 
-  /** The upgrade handler is closed earlier, in its own step of the shutdown. */
+  /** The connections are closed earlier, in their own phase of the shutdown. */
   close(): void {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { BatcherFull, DatabaseUnavailable } from '@countersign/postgres';
 import { Limits } from '../http/limits.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { BindStatusFeed } from './bind-status.feed.js';
 import { channelName, type Channel } from './channel.js';
 import type { ClientFrame } from './client-frame.js';
@@ -8,9 +9,8 @@ import { CLOSE } from './close-codes.js';
 import { judgeSubscribe, type Listener } from './connection-rules.js';
 import { HEARTBEAT_MS } from './heartbeats.js';
 import type { RealtimeConnection } from './realtime-connection.js';
-import { RealtimeHub } from './realtime.hub.js';
-import { RealtimeOptions } from './realtime-options.js';
 import { authenticatedFrame, pongFrame, unsubscribedFrame, welcomeFrame, type FrameError } from './server-frame.js';
+import { SubscriptionService } from './subscription.service.js';
 import { TicketStore } from './ticket.store.js';
 
 type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { type: Type }>;
@@ -31,13 +31,17 @@ const INTERNAL: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went 
 /** Handles messages of clients (contract, Realtime). Each is answered before the next is handled. */
 @WebSocketGateway({ path: '/v1/realtime' })
 export class RealtimeGateway {
+  private readonly onError: (error: unknown) => void;
+
   constructor(
-    private readonly hub: RealtimeHub,
+    private readonly subscriptions: SubscriptionService,
     private readonly binds: BindStatusFeed,
     private readonly tickets: TicketStore,
     private readonly limits: Limits,
-    private readonly options: RealtimeOptions,
-  ) {}
+    failures: FailureLog,
+  ) {
+    this.onError = failures.about('handling a realtime message');
+  }
 
   handleConnection(connection: RealtimeConnection): void {
     connection.send(welcomeFrame(connection.listener.kind !== 'nobody', HEARTBEAT_MS));
@@ -102,11 +106,11 @@ export class RealtimeGateway {
     const { listener } = connection;
     if (channel.kind === 'binds') await this.binds.subscribe(connection, id);
     else if (listener.kind === 'key' && channel.kind === 'account') {
-      this.hub.subscribeAccount(connection, id, listener);
+      this.subscriptions.subscribeAccount(connection, id, listener);
     } else if (channel.kind === 'session' && (listener.kind === 'ticket' || listener.kind === 'key')) {
       const view = listener.kind === 'ticket' ? 'reduced' : listener.view;
       const request = { tenant: listener.tenant, sessionId: channel.id, view } as const;
-      const found = await this.hub.subscribeSession(connection, id, request);
+      const found = await this.subscriptions.subscribeSession(connection, id, request);
       if (!found) connection.refuse(id, { error: NO_SESSION, close: null });
     }
   }
@@ -121,7 +125,7 @@ export class RealtimeGateway {
       await work();
     } catch (error) {
       const unavailable = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
-      if (!unavailable) this.options.onError(error);
+      if (!unavailable) this.onError(error);
       connection.refuse(id, { error: unavailable ? UNAVAILABLE : INTERNAL, close: null });
     }
   }

@@ -2,7 +2,7 @@ import { type EventType, showsSession, type StoredEvent } from '@countersign/eve
 import type { Session } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
 import type { BroadcastEvent } from '../events/event-broadcast.js';
-import { RenderedEvent, EventLoader } from './rendered-event.js';
+import { RenderedEvent, EventLoader, EventRenderer } from './rendered-event.js';
 import type { SessionView } from './session-view.js';
 
 const broadcast: BroadcastEvent & { readonly sessionId: string } = {
@@ -98,16 +98,13 @@ async function loaded(
     statements += 1;
     return rows.filter(({ id }) => ids.includes(id));
   };
-  const loader = new EventLoader({
-    database: { query: () => Promise.reject(new Error('not asked')) },
-    clock: { nowMs: () => NOW_MS },
-    sessions: { findMany: (_database, ids) => Promise.resolve(byIds(sessions, ids)) },
-    events: {
-      findMany: (_database, ids) => Promise.resolve(new Map(byIds(events, ids).map((row) => [row.id, row]))),
-    },
-    renderer: { full: () => '{}', reduced: () => '{}' },
-    onError: () => undefined,
-  });
+  const loader = new EventLoader(
+    { query: () => Promise.reject(new Error('not asked')) },
+    { nowMs: () => NOW_MS },
+    { findMany: (_database, ids) => Promise.resolve(byIds(sessions, ids)) },
+    { findMany: (_database, ids) => Promise.resolve(new Map(byIds(events, ids).map((row) => [row.id, row]))) },
+    new EventRenderer({ full: () => '{}', reduced: () => '{}' }, { about: () => () => undefined }),
+  );
   const read = await loader.read(messages);
   return { events: read, broadcast: read.map((each) => each.broadcast), statements };
 }

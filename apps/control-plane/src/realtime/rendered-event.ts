@@ -1,10 +1,12 @@
-import { type EventStore, showsSession, type StoredEvent } from '@countersign/events';
+import { EventStore, showsSession, type StoredEvent } from '@countersign/events';
 import { tenantOf, type Tenant } from '@countersign/keys';
 import { ID_CLOCK_SLACK_MS, renderId, type Uuid } from '@countersign/ids';
-import type { DatabaseClock, Executor } from '@countersign/postgres';
-import type { SessionRenderer, SessionStore } from '@countersign/session';
+import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
+import { SessionRenderer, SessionStore } from '@countersign/session';
 import { STATUS_BY_TERMINAL_EVENT, type Session, type SessionStatus } from '@countersign/session/rules';
+import { Inject, Injectable } from '@nestjs/common';
 import { UPDATED, type BroadcastEvent } from '../events/event-broadcast.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { type Channel, channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';
 import { renderingOf, type SessionView } from './session-view.js';
@@ -56,24 +58,58 @@ export class RenderedEvent implements Rendering {
   }
 }
 
-export interface EventLoaderOptions {
-  readonly database: Executor;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly sessions: Pick<SessionStore, 'findMany'>;
-  readonly events: Pick<EventStore, 'findMany'>;
-  readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
-  readonly onError: (error: unknown) => void;
+/** Renders confirmed events from their rows. */
+@Injectable()
+export class EventRenderer {
+  private readonly onError: (error: unknown) => void;
+
+  constructor(
+    @Inject(SessionRenderer) private readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>,
+    @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
+  ) {
+    this.onError = failures.about('publishing realtime events');
+  }
+
+  /** Null for an event without data to show. */
+  render(event: ConfirmedEvent, row?: StoredEvent, session?: Session): RenderedEvent | null {
+    const tenant = tenantOf(event);
+    if (showsSession(event.type)) {
+      return session === undefined
+        ? null
+        : new RenderedEvent(event, tenant, (view) => this.renderSession(session, view));
+    }
+    const data = row?.data ?? null;
+    // Subscribers with a ticket do not receive these.
+    return data === null ? null : new RenderedEvent(event, tenant, (view) => (view === 'reduced' ? null : data));
+  }
+
+  /** Null when rendering fails, for want of a key for instance, so that one event does not block the others. */
+  private renderSession(session: Session, view: SessionView): string | null {
+    try {
+      return this.renderer[renderingOf(view)](session);
+    } catch (error) {
+      this.onError(error);
+      return null;
+    }
+  }
 }
 
 /**
  * Reads the rows of broadcast events, in sets. A message only names the rows to read: type, session, account, mode,
  * time and data come from the rows, and an event that the rows do not confirm is left out.
  */
+@Injectable()
 export class EventLoader {
-  constructor(private readonly o: EventLoaderOptions) {}
+  constructor(
+    @Inject(Database) private readonly database: Executor,
+    @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'nowMs'>,
+    @Inject(SessionStore) private readonly sessions: Pick<SessionStore, 'findMany'>,
+    @Inject(EventStore) private readonly events: Pick<EventStore, 'findMany'>,
+    private readonly renderer: EventRenderer,
+  ) {}
 
   async read(broadcasts: readonly BroadcastEvent[]): Promise<RenderedEvent[]> {
-    const { database, clock, sessions, events } = this.o;
+    const { database, clock, sessions, events } = this;
     const ofSessions = broadcasts.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId]));
     const [found, stored] = await Promise.all([
       sessions.findMany(database, [...new Set(ofSessions)]),
@@ -88,28 +124,8 @@ export class EventLoader {
       const [row, session] = [stored.get(event.id), byId.get(event.sessionId)];
       const confirmed =
         event.type === UPDATED ? updateOf(event, row, session, nowMs) : storedEventOf(event, row, session);
-      return confirmed === null ? [] : (this.rendered(confirmed, row, session) ?? []);
+      return confirmed === null ? [] : (this.renderer.render(confirmed, row, session) ?? []);
     });
-  }
-
-  private rendered(event: ConfirmedEvent, row?: StoredEvent, session?: Session): RenderedEvent | null {
-    const tenant = tenantOf(event);
-    if (showsSession(event.type)) {
-      return session === undefined ? null : new RenderedEvent(event, tenant, (view) => this.render(session, view));
-    }
-    const data = row?.data ?? null;
-    // Subscribers with a ticket do not receive these.
-    return data === null ? null : new RenderedEvent(event, tenant, (view) => (view === 'reduced' ? null : data));
-  }
-
-  /** Null when rendering fails, for want of a key for instance, so that one event does not block the others. */
-  private render(session: Session, view: SessionView): string | null {
-    try {
-      return this.o.renderer[renderingOf(view)](session);
-    } catch (error) {
-      this.o.onError(error);
-      return null;
-    }
   }
 }
 

@@ -1,17 +1,19 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { parseId } from '@countersign/ids';
 import { SessionStore } from '@countersign/session';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Injectable } from '@nestjs/common';
 import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
 import { TicketStore } from './ticket.store.js';
 import type { TicketAnswer } from './ticket.view.js';
 
 /** Issues tickets for sessions that GET would return. */
+@Injectable()
 export class TicketService {
   constructor(
-    private readonly sessions: Pick<SessionStore, 'find'>,
-    private readonly tickets: Pick<TicketStore, 'issue'>,
-    /** The WebSocket URL. */
-    private readonly url: string,
+    private readonly sessions: SessionStore,
+    private readonly tickets: TicketStore,
+    private readonly settings: ControlPlaneSettings,
   ) {}
 
   async issue({ tenant, keyId }: ApiKeyPrincipal, sessionId: string): Promise<Outcome<TicketAnswer>> {
@@ -20,7 +22,7 @@ export class TicketService {
     if (session === null) return refuse('SESSION_NOT_FOUND');
     if (session.status === 'expired') return refuseExpired(session);
     const { ticket, expiresAt } = await this.tickets.issue({ sessionId: session.id, tenant, keyId });
-    return succeed({ ticket, expiresAt: expiresAt.toISOString(), url: this.url });
+    return succeed({ ticket, expiresAt: expiresAt.toISOString(), url: realtimeUrl(this.settings.publicBaseUrl) });
   }
 }
 

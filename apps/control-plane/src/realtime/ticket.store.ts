@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { isTestMode, tenantOf, type OwnedRow, type ServerKeys, type Tenant } from '@countersign/keys';
+import { isTestMode, ServerKeys, tenantOf, type OwnedRow, type Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { Batcher, type Executor } from '@countersign/postgres';
+import { Batcher, Database, type Executor } from '@countersign/postgres';
+import { Inject, Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
 import { INSERT_TICKETS, PURGE_TICKETS, REDEEM_TICKETS } from './ticket.sql.js';
 
 /** Lifetime of a ticket (contract, Realtime). */
@@ -36,12 +38,13 @@ interface IssueCommand extends TicketScope {
 }
 
 /** Issues and redeems tickets: a ticket authorizes a browser to subscribe to one session, once, within a minute. */
+@Injectable()
 export class TicketStore {
   private readonly issues: Batcher<IssueCommand, Date>;
   private readonly redeems: Batcher<Digests, TicketScope | null>;
 
   constructor(
-    private readonly database: Executor,
+    @Inject(Database) private readonly database: Executor,
     private readonly keys: ServerKeys,
   ) {
     const bounds = { maxBatch: MAX_BATCH, maxInFlight: 2, maxQueued: MAX_QUEUED };
@@ -77,6 +80,7 @@ export class TicketStore {
     return (await this.database.query(PURGE_TICKETS, [limit, KEPT_SECONDS])).length;
   }
 
+  @StopsIn('tickets')
   async drain(): Promise<void> {
     await Promise.all([this.issues.drain(), this.redeems.drain()]);
   }

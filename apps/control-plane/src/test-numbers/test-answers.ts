@@ -1,12 +1,13 @@
-import type { MessageStore, NewInboundMessage } from '@countersign/carriers/inbound';
+import { MessageStore, type NewInboundMessage } from '@countersign/carriers/inbound';
 import { TEST_LINK_ID } from '@countersign/carriers/messages';
-import type { ServerKeys } from '@countersign/keys';
+import { ServerKeys } from '@countersign/keys';
 import { TON } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
-import type { DatabaseClock, Executor } from '@countersign/postgres';
-import type { SessionStore } from '@countersign/session';
+import { DatabaseClock, type Executor } from '@countersign/postgres';
+import { SessionStore } from '@countersign/session';
 import type { InboundVerdict, Session } from '@countersign/session/rules';
 import { deriveToken, fallbackText, findTokens } from '@countersign/session/tokens';
+import { Injectable } from '@nestjs/common';
 import { ACTS_AFTER_SECONDS, idWindow, type TestStep } from './test-step.js';
 import { ACTING_NUMBERS, type TestAct } from './test-number.js';
 import { LOCK_DUE_ANSWERS, type DueAnswer } from './test-numbers.sql.js';
@@ -18,13 +19,6 @@ const CARRIER = 'test';
 const WRONG_SENDER = '+15005550000';
 const NPI_ISDN = 1;
 
-export interface TestAnswersOptions {
-  readonly clock: DatabaseClock;
-  readonly keys: ServerKeys;
-  readonly sessions: SessionStore;
-  readonly messages: MessageStore;
-}
-
 interface Sms {
   readonly session: Session;
   readonly sender: string;
@@ -35,8 +29,14 @@ interface Sms {
  * Simulates the phones of test numbers with the code of live sessions: an SMS is matched by its token and stored with its
  * fate, a tap decides under the session's lock.
  */
+@Injectable()
 export class TestAnswers {
-  constructor(private readonly o: TestAnswersOptions) {}
+  constructor(
+    private readonly clock: DatabaseClock,
+    private readonly keys: ServerKeys,
+    private readonly sessions: SessionStore,
+    private readonly messages: MessageStore,
+  ) {}
 
   /** Runs the actions of the phones that are due. */
   readonly runDueActions: TestStep = async (tx) => {
@@ -45,7 +45,7 @@ export class TestAnswers {
     const events = [
       await this.receiveSms(tx, due),
       (
-        await this.o.sessions.applyCardDecision(tx, {
+        await this.sessions.applyCardDecision(tx, {
           mode: 'test',
           trigger: 'approve',
           approvedBy: 'rcs',
@@ -53,7 +53,7 @@ export class TestAnswers {
         })
       ).eventIds,
       (
-        await this.o.sessions.applyCardDecision(tx, {
+        await this.sessions.applyCardDecision(tx, {
           mode: 'test',
           trigger: 'deny',
           approvedBy: null,
@@ -65,7 +65,7 @@ export class TestAnswers {
   };
 
   private lockDueAnswers(tx: Executor): Promise<DueAnswer[]> {
-    const { low, high } = idWindow(this.o.clock.nowMs());
+    const { low, high } = idWindow(this.clock.nowMs());
     return tx.query<DueAnswer>(LOCK_DUE_ANSWERS, [
       ACTING_NUMBERS.map(({ phone }) => phone),
       ACTING_NUMBERS.map(({ channel }) => channel),
@@ -78,7 +78,7 @@ export class TestAnswers {
   }
 
   private async receiveSms(tx: Executor, due: readonly DueAnswer[]): Promise<Uuid[]> {
-    const { sessions, messages } = this.o;
+    const { sessions, messages } = this;
     const fromPhone = await sessions.findMany(tx, idsOf(due, 'sms'));
     const fromOtherPhone = await sessions.findMany(tx, idsOf(due, 'wrong_sender'));
     const sent = [
@@ -104,11 +104,11 @@ export class TestAnswers {
   /** The SMS that `fallbackUri` composes. */
   private smsOf(session: Session, sender: string): Sms {
     const { id, keyVersion, brandSlug, instruction } = session;
-    return { session, sender, text: fallbackText(brandSlug, deriveToken(this.o.keys, id, keyVersion), instruction) };
+    return { session, sender, text: fallbackText(brandSlug, deriveToken(this.keys, id, keyVersion), instruction) };
   }
 
   private messageOf({ session, sender, text }: Sms, verdict: InboundVerdict): NewInboundMessage {
-    const id = this.o.clock.newId();
+    const id = this.clock.newId();
     return {
       id,
       carrier: CARRIER,
@@ -118,7 +118,7 @@ export class TestAnswers {
       sourceNpi: NPI_ISDN,
       destination: session.inboundNumber.replace(/^\+/, ''),
       dataCoding: 0,
-      textSealed: this.o.keys.seal('message-text', text, id),
+      textSealed: this.keys.seal('message-text', text, id),
       part: null,
       ...verdict,
     };

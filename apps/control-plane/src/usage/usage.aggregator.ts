@@ -1,7 +1,10 @@
-import type { Database } from '@countersign/postgres';
+import { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
+import { Inject, Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { HOUR_MS, isSettled } from './usage-window.js';
-import type { UsageStore } from './usage.store.js';
+import { UsageStore } from './usage.store.js';
 
 const FOLD_INTERVAL_MS = 60_000;
 /** Statement timeout for one hour. No request waits for it. */
@@ -9,30 +12,29 @@ const FOLD_TIMEOUT_MS = 300_000;
 /** Hours that one run folds at most. If more are due, the next run follows at once. */
 const MAX_HOURS = 48;
 
-export interface UsageAggregatorOptions {
-  readonly database: Pick<Database, 'maintenance'>;
-  readonly store: UsageStore;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Folds every hour into `usage_hours` once its sessions can no longer change, oldest first and without a gap, so that one
  * time separates folded hours from open ones. Any number of processes may run it; each hour is folded once.
  */
+@Injectable()
 export class UsageAggregator {
   private readonly pollLoop: PollLoop;
 
-  constructor(private readonly options: UsageAggregatorOptions) {
+  constructor(
+    @Inject(Database) private readonly database: Pick<Database, 'maintenance'>,
+    private readonly store: UsageStore,
+    @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
+  ) {
     this.pollLoop = new PollLoop({
       everyMs: FOLD_INTERVAL_MS,
       work: () => this.foldDueHours(),
-      onError: options.onError,
+      onError: failures.about('folding hours of usage'),
     });
   }
 
   /** Folds the due hours, at most two days of them. Returns whether more are due. */
   async foldDueHours(): Promise<boolean> {
-    const { database, store } = this.options;
+    const { database, store } = this;
     const clock = await store.clock();
     const firstMs = await store.nextHourToFold(clock);
     if (firstMs === null || !isSettled(firstMs, clock.nowMs)) return false;
@@ -44,6 +46,7 @@ export class UsageAggregator {
     return isSettled(hourMs, clock.nowMs);
   }
 
+  @StopsIn('maintenance')
   async stop(): Promise<void> {
     await this.pollLoop.stop();
   }

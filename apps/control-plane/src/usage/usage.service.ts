@@ -1,23 +1,26 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { parseInstant } from '../http/instant.js';
 import { DAY_MS, MAX_SPAN_DAYS, planUsage, startOfMonth, type Span } from './usage-window.js';
 import type { UsageQuery } from './usage.query.js';
-import type { UsageStore } from './usage.store.js';
+import { UsageStore } from './usage.store.js';
 import { usageAnswer, type UsageReport } from './usage.view.js';
 
 /** Creates usage reports of accounts (specification 4.6). */
+@Injectable()
 export class UsageService {
   constructor(
     private readonly store: UsageStore,
-    private readonly retentionDays: number,
+    private readonly settings: ControlPlaneSettings,
   ) {}
 
   async report(caller: ApiKeyPrincipal, query: UsageQuery): Promise<Outcome<UsageReport>> {
     const clock = await this.store.clock();
     const window = windowOf(query, clock.nowMs);
     if (!window.ok) return window;
-    const plan = planUsage(window.value, clock, this.retentionDays);
+    const plan = planUsage(window.value, clock, this.settings.retentionDays);
     const grouping = query.groupBy ?? null;
     const count = await this.store.read(caller.tenant, plan, grouping);
     return succeed(usageAnswer(plan.period, count, grouping));

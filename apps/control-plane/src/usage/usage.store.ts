@@ -1,6 +1,7 @@
 import type { Tenant } from '@countersign/keys';
 import { idTimeMs, type Uuid } from '@countersign/ids';
-import { requireRow, type Executor } from '@countersign/postgres';
+import { Database, requireRow, type Executor } from '@countersign/postgres';
+import { Inject, Injectable } from '@nestjs/common';
 import { firstHourOf, HOUR_MS, idSpan, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
 import { FIRST_SESSION, FOLD_HOUR, READ_CLOCK, READ_USAGE } from './usage.sql.js';
 
@@ -29,8 +30,9 @@ type UsageRow = UsageCounts & { readonly isTotal: boolean; readonly key: string 
 const NO_USAGE: UsageCounts = { total: 0, approved: 0, expired: 0, denied: 0, rcs: 0, smsFallback: 0, costUsd: '0' };
 
 /** Reads usage and folds hours. All statements on `usage_hours` and `usage_folds` are here. */
+@Injectable()
 export class UsageStore {
-  constructor(private readonly database: Executor) {}
+  constructor(@Inject(Database) private readonly database: Executor) {}
 
   /** The database time, rounded up to a millisecond, and the end of the folded hours. */
   async clock(): Promise<UsageClock> {

@@ -1,7 +1,6 @@
-import { AccountDirectory, type ApiKeyPrincipal, type Brand } from '@countersign/accounts/accounts';
-import { CarrierDirectory } from '@countersign/carriers/config';
+import type { ApiKeyPrincipal, Brand } from '@countersign/accounts/accounts';
 import { isTestMode } from '@countersign/keys';
-import { parseId, renderId, type Uuid } from '@countersign/ids';
+import { renderId, type Uuid } from '@countersign/ids';
 import { SessionStore } from '@countersign/session';
 import { MAX_ATTEMPTS, type Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
@@ -10,6 +9,7 @@ import { CodeChecks } from '../guard/code-checks.store.js';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
 import { TestPhones } from '../test-numbers/test-phones.js';
 import type { CreateVerification } from './create-verification.dto.js';
+import { BrandLookup } from './brand-lookup.js';
 import { metadataPairs } from './metadata.constraint.js';
 import { LiveSessions } from './live-sessions.js';
 import { recentPhoneCheck } from './phone.constraint.js';
@@ -24,8 +24,7 @@ export interface OpenedSession {
 @Injectable()
 export class SessionOpener {
   constructor(
-    private readonly accounts: AccountDirectory,
-    private readonly carriers: CarrierDirectory,
+    private readonly brands: BrandLookup,
     private readonly sessions: SessionStore,
     private readonly live: LiveSessions,
     private readonly testPhones: TestPhones,
@@ -42,9 +41,9 @@ export class SessionOpener {
     if (body.accountId !== renderId('acct', caller.tenant.accountId)) {
       return refuse('FORBIDDEN', { message: 'accountId is not the account of this API key.', field: 'accountId' });
     }
-    const brand = await this.activeBrand(caller, body.brandId);
+    const brand = await this.brands.activeBrand(caller, body.brandId);
     if (brand === null) return refuse('INVALID_BRAND', { field: 'brandId' });
-    const inboundNumber = await this.carriers.inboundNumberFor(plan.country, brand.id);
+    const inboundNumber = await this.brands.inboundNumberFor(plan.country, brand);
     if (inboundNumber === null) {
       return refuse('INVALID_PHONE', {
         message: 'No inbound number serves the country of this phone.',
@@ -85,13 +84,6 @@ export class SessionOpener {
   /** Fewer wrong codes while guessing is suspected at the account. A session without codes needs no lookup. */
   private attemptLimit({ tenant }: ApiKeyPrincipal, body: CreateVerification): Promise<number> | number {
     return isTestMode(tenant) || !body.allowSmsOtp ? MAX_ATTEMPTS : this.codeChecks.attemptLimit(tenant.accountId);
-  }
-
-  /** The answer is the same for another account's brand and for an unknown one. */
-  private async activeBrand(caller: ApiKeyPrincipal, brandId: string): Promise<Brand | null> {
-    const id = parseId('brd', brandId);
-    const brand = id === null ? null : await this.accounts.brand(id);
-    return brand !== null && brand.active && brand.accountId === caller.tenant.accountId ? brand : null;
   }
 }
 

@@ -1,14 +1,16 @@
 import { modeOf } from '@countersign/keys';
-import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import { Injectable } from '@nestjs/common';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { Verdict } from './attempt.js';
 import type { ClaimedDelivery } from './delivery.store.js';
-import type { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
+import { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
 
 /** Reports recorded attempts to the metrics and to the monitor of failing endpoints. */
+@Injectable()
 export class AttemptObserver {
   constructor(
-    private readonly metrics: Pick<ControlPlaneMetrics, 'deliveryAttempts' | 'deliverySeconds'>,
-    private readonly failingEndpoints: Pick<FailingEndpointMonitor, 'noteAttempt'>,
+    private readonly metrics: ControlPlaneMetrics,
+    private readonly failingEndpoints: FailingEndpointMonitor,
   ) {}
 
   onAttempt(delivery: ClaimedDelivery, verdict: Verdict): void {

@@ -1,9 +1,10 @@
-import type { DueEvent, EventStore, EventType } from '@countersign/events';
-import type { ServerKeys } from '@countersign/keys';
+import type { DueEvent, EventType } from '@countersign/events';
 import { firstIdAt, type Uuid } from '@countersign/ids';
-import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
-import type { SessionRenderer, SessionStore } from '@countersign/session';
-import type { EventRefused } from '../events/event-fault.js';
+import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Inject, Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   BLOCK_DELIVERIES,
@@ -18,7 +19,8 @@ import {
   RECORD_ATTEMPTS,
   RELEASE_DELIVERIES,
 } from './deliveries.sql.js';
-import { type Body, DeliveryBodies } from './delivery-bodies.js';
+import type { Body } from './body-renderer.js';
+import { DeliveryBodies } from './delivery-bodies.js';
 import type { PausedHost } from './per-host.scheduler.js';
 import { hostOf } from '../targets/target.js';
 
@@ -116,38 +118,28 @@ interface RecordCommand {
   readonly verdict: Verdict;
 }
 
-export interface DeliveryStoreOptions {
-  readonly database: Database;
-  readonly clock: DatabaseClock;
-  readonly keys: ServerKeys;
-  readonly events: EventStore;
-  readonly sessions: SessionStore;
-  readonly renderer: SessionRenderer;
-  readonly maxBatch: number;
-  readonly onBatch: (size: number) => void;
-  /** A body could not be rendered or opened, for want of a key for instance. Its delivery waits for the end of its lease. */
-  readonly onUnreadable: (id: Uuid, error: unknown) => void;
-  /** An event contradicts its session: it gets no delivery, or its delivery ends as blocked. Must not throw. */
-  readonly onRefused: (refused: EventRefused) => void;
-}
-
 /** Stores deliveries. */
+@Injectable()
 export class DeliveryStore {
-  private readonly bodies: DeliveryBodies;
   private readonly recordBatcher: Batcher<RecordCommand, boolean>;
   private nextFullClaimMs = -Infinity;
 
-  constructor(private readonly options: DeliveryStoreOptions) {
-    this.bodies = new DeliveryBodies(options);
+  constructor(
+    private readonly database: Database,
+    private readonly clock: DatabaseClock,
+    private readonly bodies: DeliveryBodies,
+    @Inject(ControlPlaneSettings) { batchMaxCommands }: Pick<ControlPlaneSettings, 'batchMaxCommands'>,
+    @Inject(ControlPlaneMetrics) metrics: Pick<ControlPlaneMetrics, 'countBatch'>,
+  ) {
     this.recordBatcher = new Batcher({
       name: 'delivery.record',
-      maxBatch: RECORD_SETS * options.maxBatch,
+      maxBatch: RECORD_SETS * batchMaxCommands,
       maxInFlight: RECORDS_IN_FLIGHT,
       maxQueued: MAX_QUEUED_RECORDS,
       deadlineMs: RECORD_DEADLINE_MS,
       keysOf: ({ delivery }) => [delivery.id],
       run: (commands) => this.recordAttempts(commands),
-      onBatch: (size) => options.onBatch(size),
+      onBatch: (size) => metrics.countBatch('delivery', size),
     });
   }
 
@@ -172,7 +164,7 @@ export class DeliveryStore {
    * attempts send the same octets.
    */
   async claimDueDeliveries(limits: ClaimLimits): Promise<Claim> {
-    const { database } = this.options;
+    const { database } = this;
     const horizon = this.horizon();
     const lowestId = this.lowestIdToRead(horizon);
     const values = [MAX_READ, lowestId, limits.fullHosts, limits.fullAccounts];
@@ -194,7 +186,7 @@ export class DeliveryStore {
     if (deliveries.length === 0) return;
     const ids = deliveries.map(({ id }) => id);
     const leases = deliveries.map(({ claimedUntil }) => claimedUntil);
-    await this.options.database.query(RELEASE_DELIVERIES, [ids, leases]);
+    await this.database.query(RELEASE_DELIVERIES, [ids, leases]);
   }
 
   /**
@@ -205,7 +197,7 @@ export class DeliveryStore {
    * @returns the number of postponed deliveries
    */
   postponeDeliveries(paused: readonly PausedHost[], most = MAX_POSTPONED): Promise<number> {
-    return this.options.database.transaction(async (tx) => {
+    return this.database.transaction(async (tx) => {
       const pauses = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
       const values = [...pauses, this.horizon(), most];
       const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
@@ -219,13 +211,13 @@ export class DeliveryStore {
 
   /** The number of deliveries due to these hosts, counted up to `most`. */
   async countDueTo(hosts: readonly string[], most: number): Promise<number> {
-    const [row] = await this.options.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, [hosts, this.horizon(), most]);
+    const [row] = await this.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, [hosts, this.horizon(), most]);
     return row?.due ?? 0;
   }
 
   /** Milliseconds until the next delivery falls due; null when none will. */
   async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.options.database.query<{ inMs: number | null }>(NEXT_DUE, [this.horizon()]);
+    const [row] = await this.database.query<{ inMs: number | null }>(NEXT_DUE, [this.horizon()]);
     return row?.inMs ?? null;
   }
 
@@ -234,6 +226,7 @@ export class DeliveryStore {
     this.nextFullClaimMs = -Infinity;
   }
 
+  @StopsIn('batchers')
   async drain(): Promise<void> {
     await this.recordBatcher.drain();
   }
@@ -276,7 +269,7 @@ export class DeliveryStore {
 
   private async recordAttempts(commands: readonly RecordCommand[]): Promise<boolean[]> {
     const ids = commands.map(({ delivery }) => delivery.id);
-    const recorded = await this.options.database.query<{ id: Uuid }>(RECORD_ATTEMPTS, [
+    const recorded = await this.database.query<{ id: Uuid }>(RECORD_ATTEMPTS, [
       ids,
       commands.map(({ delivery }) => delivery.claimedUntil),
       commands.map(({ verdict }) => verdict.status),
@@ -289,19 +282,19 @@ export class DeliveryStore {
   }
 
   private horizon(): Uuid {
-    return firstIdAt(Math.max(0, this.options.clock.nowMs() - SCHEDULE_HORIZON_MS));
+    return firstIdAt(Math.max(0, this.clock.nowMs() - SCHEDULE_HORIZON_MS));
   }
 
   /** The horizon, so that only partitions of running schedules are read; every few minutes the lowest id of all. */
   private lowestIdToRead(horizon: Uuid): Uuid {
-    return this.options.clock.nowMs() < this.nextFullClaimMs ? horizon : firstIdAt(0);
+    return this.clock.nowMs() < this.nextFullClaimMs ? horizon : firstIdAt(0);
   }
 
   /** Sets the time of the next full claim: soon when older deliveries were found, or may be there unread. */
   private noteFullClaim(due: readonly DueDelivery[], horizon: Uuid, { fullHosts, fullAccounts }: ClaimLimits): void {
     const mayHaveMore =
       fullHosts.length > 0 || fullAccounts.length > 0 || due.length === MAX_READ || due.some(({ id }) => id < horizon);
-    this.nextFullClaimMs = this.options.clock.nowMs() + (mayHaveMore ? NEXT_FULL_CLAIM_MS : FULL_CLAIM_INTERVAL_MS);
+    this.nextFullClaimMs = this.clock.nowMs() + (mayHaveMore ? NEXT_FULL_CLAIM_MS : FULL_CLAIM_INTERVAL_MS);
   }
 }
 

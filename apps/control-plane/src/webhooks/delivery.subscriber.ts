@@ -1,13 +1,16 @@
 import type { DueEvent } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
+import { Inject, Injectable } from '@nestjs/common';
 import type { AfterCommit, EventSubscriber } from '../events/event.subscriber.js';
-import type { DeliveryStore } from './delivery.store.js';
-import type { WebhookDispatcher } from './webhook.dispatcher.js';
+import { DeliveryStore } from './delivery.store.js';
+import { WebhookDispatcher } from './webhook.dispatcher.js';
 
 /** Creates the deliveries of events. Deliveries for which their host has capacity are claimed as they are created. */
+@Injectable()
 export class DeliverySubscriber implements EventSubscriber {
   constructor(
-    private readonly store: Pick<DeliveryStore, 'createDeliveries'>,
+    @Inject(DeliveryStore) private readonly store: Pick<DeliveryStore, 'createDeliveries'>,
+    @Inject(WebhookDispatcher)
     private readonly dispatcher: Pick<WebhookDispatcher, 'capacityForNew' | 'capacityForAccount' | 'addClaimed'>,
   ) {}
 

@@ -1,12 +1,14 @@
-import type { AccountDirectory } from '@countersign/accounts/accounts';
-import { TOPICS, type PubSub } from '@countersign/bus';
+import { AccountDirectory } from '@countersign/accounts/accounts';
+import { PubSub, TOPICS } from '@countersign/bus';
 import type { Uuid } from '@countersign/ids';
+import { Injectable } from '@nestjs/common';
 
 /** Discards cached webhook secrets of an account in all control planes, so that the new secret signs from then on. */
+@Injectable()
 export class SecretRotationBroadcast {
   constructor(
-    private readonly accounts: Pick<AccountDirectory, 'forgetWebhookSecrets'>,
-    private readonly bus: Pick<PubSub, 'publish' | 'subscribe'>,
+    private readonly accounts: AccountDirectory,
+    private readonly bus: PubSub,
   ) {
     bus.subscribe(TOPICS.webhookSecrets, (message) => {
       const accountId = message.json();

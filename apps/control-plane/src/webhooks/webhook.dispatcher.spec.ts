@@ -1,11 +1,19 @@
 import type { Executor } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptResult } from './attempt.js';
+import { AttemptRecorder } from './attempt.recorder.js';
 import { Mutex } from '../events/mutex.js';
+import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
 import { OutboxDispatcher } from '../events/outbox.dispatcher.js';
-import type { ClaimedDelivery, NewDeliveries } from './delivery.store.js';
+import type { ClaimedDelivery, DeliveryStore, NewDeliveries } from './delivery.store.js';
 import { DeliverySubscriber } from './delivery.subscriber.js';
-import { WebhookDispatcher, type WebhookDispatcherOptions } from './webhook.dispatcher.js';
+import { WebhookAttempts } from './webhook-attempts.js';
+import { WebhookDispatcher } from './webhook.dispatcher.js';
+
+type DispatchedStore = Pick<
+  DeliveryStore,
+  'claimDueDeliveries' | 'countDueTo' | 'postponeDeliveries' | 'recordAttempt' | 'releaseDeliveries' | 'nextDueInMs'
+>;
 
 const DELIVERY: ClaimedDelivery = {
   id: '0190a1b2-c3d4-7000-8000-000000000001',
@@ -23,31 +31,31 @@ let webhookDispatcher: WebhookDispatcher | undefined;
 
 /** A dispatcher with one delivery due; `changes` are parts of its store. */
 function dispatcherOver(
-  changes: Partial<WebhookDispatcherOptions['store']>,
+  changes: Partial<DispatchedStore>,
   post = (): Promise<AttemptResult> => Promise.resolve(OK),
   mutex = new Mutex(),
 ) {
   const due = [DELIVERY];
   const outcomes: string[] = [];
   const errors: unknown[] = [];
-  webhookDispatcher = new WebhookDispatcher({
-    store: {
-      claimDueDeliveries: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
-      countDueTo: () => Promise.resolve(0),
-      postponeDeliveries: () => Promise.resolve(0),
-      recordAttempt: () => Promise.resolve(true),
-      releaseDeliveries: () => Promise.resolve(),
-      nextDueInMs: () => Promise.resolve(null),
-      ...changes,
-    },
-    poster: { post, close: () => Promise.resolve() },
-    clock: { nowMs: () => 0 },
-    secretsOf: () => Promise.resolve(['whsec_']),
-    onAttempt: (_delivery, { status }) => outcomes.push(status),
-    onError: (error) => errors.push(error),
-    mutex,
-    hostPerSecond: 1_000,
-  });
+  const failures = { about: () => (error: unknown) => void errors.push(error) };
+  const store: DispatchedStore = {
+    claimDueDeliveries: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
+    countDueTo: () => Promise.resolve(0),
+    postponeDeliveries: () => Promise.resolve(0),
+    recordAttempt: () => Promise.resolve(true),
+    releaseDeliveries: () => Promise.resolve(),
+    nextDueInMs: () => Promise.resolve(null),
+    ...changes,
+  };
+  const attempts = new WebhookAttempts(
+    { post, close: () => Promise.resolve() },
+    { nowMs: () => 0 },
+    { webhookSecrets: () => Promise.resolve(['whsec_']) },
+    new AttemptRecorder(store, { onAttempt: (_delivery, { status }) => void outcomes.push(status) }, failures),
+    failures,
+  );
+  webhookDispatcher = new WebhookDispatcher(store, attempts, mutex, { webhookHostPerSecond: 1_000 }, failures);
   return { outcomes, errors };
 }
 
@@ -77,11 +85,12 @@ describe('the webhook dispatcher', () => {
     const fault = new Error('no partition for this event');
     const mutex = new Mutex();
     const failed: unknown[] = [];
-    const outbox = new OutboxDispatcher({
-      outbox: { dispatchNamed: () => Promise.reject(fault), dispatchUndispatched: () => Promise.reject(fault) },
+    const outbox = new OutboxDispatcher(
+      { dispatchNamed: () => Promise.reject(fault), dispatchUndispatched: () => Promise.reject(fault) },
       mutex,
-      onError: (error) => failed.push(error),
-    });
+      new EventJobNotifier(),
+      { about: () => (error) => failed.push(error) },
+    );
     const { outcomes, errors } = dispatcherOver({}, undefined, mutex);
     await vi.advanceTimersByTimeAsync(0);
     expect([outcomes, failed, errors]).toEqual([['succeeded'], [fault], []]);

@@ -1,21 +1,22 @@
 import type { Uuid } from '@countersign/ids';
-import { tenantOf, type Tenant } from '@countersign/keys';
-import type { DatabaseClock } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
-import type { Mutex } from '../events/mutex.js';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Inject, Injectable } from '@nestjs/common';
+import { StopsIn } from '../composition/lifecycle.js';
+import { Mutex } from '../events/mutex.js';
+import { FailureLog } from '../operations/failure-log.js';
 import { Backlog } from './backlog.js';
-import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
 import {
   LEASE_SECONDS,
   MAX_POSTPONED,
   type ClaimedDelivery,
-  type DeliveryStore,
+  DeliveryStore,
   type NewDeliveries,
 } from './delivery.store.js';
-import type { ReplyKind } from './host-circuit-breaker.js';
-import { PerHostScheduler, type HostJob, type JobResult } from './per-host.scheduler.js';
+import { PerHostScheduler, type HostJob } from './per-host.scheduler.js';
 import { hostOf } from '../targets/target.js';
-import { ATTEMPT_TIMEOUT_MS, type WebhookPoster } from './webhook-poster.js';
+import { WebhookAttempts } from './webhook-attempts.js';
+import { ATTEMPT_TIMEOUT_MS } from './webhook-poster.js';
 
 /** How often due deliveries are claimed without a wake-up (architecture: a missing job is found within 5 s). */
 const POLL_INTERVAL_MS = 2_000;
@@ -30,29 +31,14 @@ interface Job extends HostJob {
   readonly delivery: ClaimedDelivery;
 }
 
-export interface WebhookDispatcherOptions {
-  readonly store: Pick<
-    DeliveryStore,
-    'claimDueDeliveries' | 'countDueTo' | 'postponeDeliveries' | 'recordAttempt' | 'releaseDeliveries' | 'nextDueInMs'
-  >;
-  readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly secretsOf: (tenant: Tenant) => Promise<readonly string[]>;
-  /** Called with every recorded attempt. */
-  readonly onAttempt: (delivery: ClaimedDelivery, verdict: Verdict) => void;
-  /** Shared with the outbox dispatcher: a dispatch and a claim at once would both use the same capacity of a host. */
-  readonly mutex: Mutex;
-  readonly onError: (error: unknown) => void;
-  /** POSTs per second to one host at most. */
-  readonly hostPerSecond: number;
-}
-
 /**
  * Sends webhooks: from due deliveries to recorded attempts. Rows decide what is sent, so a lost wake-up costs two seconds, a
  * doubled one nothing, and any number of processes may send. Deliveries are claimed and recorded in sets, and no transaction
  * is open while a receiver is waited for.
  */
+@Injectable()
 export class WebhookDispatcher {
+  private readonly onError: (error: unknown) => void;
   private readonly scheduler: PerHostScheduler<Job>;
   private readonly backlog: Backlog;
   private readonly loop: PollLoop;
@@ -64,18 +50,30 @@ export class WebhookDispatcher {
   private timerFired = false;
   private stopping = false;
 
-  constructor(private readonly options: WebhookDispatcherOptions) {
-    this.backlog = new Backlog(options.store);
+  constructor(
+    @Inject(DeliveryStore)
+    private readonly store: Pick<
+      DeliveryStore,
+      'claimDueDeliveries' | 'countDueTo' | 'postponeDeliveries' | 'releaseDeliveries' | 'nextDueInMs'
+    >,
+    private readonly attempts: WebhookAttempts,
+    /** Shared with the outbox dispatcher: a dispatch and a claim at once would both use the same capacity of a host. */
+    mutex: Mutex,
+    @Inject(ControlPlaneSettings) { webhookHostPerSecond }: Pick<ControlPlaneSettings, 'webhookHostPerSecond'>,
+    @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
+  ) {
+    this.onError = failures.about('webhook dispatcher: claiming, sending or recording deliveries');
+    this.backlog = new Backlog(store);
     this.scheduler = new PerHostScheduler<Job>({
-      run: (job) => this.attemptDelivery(job.delivery),
+      run: (job) => attempts.attemptDelivery(job.delivery),
       onCapacity: () => this.wake(),
       onDropped: (jobs) => void this.releaseJobs(jobs),
-      perSecond: options.hostPerSecond,
+      perSecond: webhookHostPerSecond,
     });
     this.loop = new PollLoop({
       everyMs: POLL_INTERVAL_MS,
-      work: () => options.mutex.runExclusive(() => this.run()),
-      onError: options.onError,
+      work: () => mutex.runExclusive(() => this.run()),
+      onError: this.onError,
     });
     this.loop.trigger();
   }
@@ -123,8 +121,10 @@ export class WebhookDispatcher {
   }
 
   /** Claims no more, releases deliveries that were not started, and waits up to 5 s for the POSTs under way and their records. */
+  @StopsIn('deliveries')
   async stop(): Promise<void> {
     this.stopping = true;
+    this.attempts.stop();
     clearTimeout(this.timer);
     await this.loop.stop();
     await this.releaseJobs(this.scheduler.removeWaiting());
@@ -134,7 +134,7 @@ export class WebhookDispatcher {
     });
     await Promise.race([this.scheduler.idle(), grace]);
     clearTimeout(timer);
-    await this.options.poster.close();
+    await this.attempts.close();
   }
 
   /** True when more is waiting. */
@@ -156,7 +156,7 @@ export class WebhookDispatcher {
     try {
       return await this.backlog.postpone(paused, this.scheduler.overloadedHosts());
     } catch (error) {
-      this.options.onError(error);
+      this.onError(error);
       return 0;
     }
   }
@@ -164,7 +164,7 @@ export class WebhookDispatcher {
   /** True when another claim at once may find more. */
   private async claimDue(): Promise<boolean> {
     const startedMs = performance.now();
-    const claim = await this.options.store.claimDueDeliveries({
+    const claim = await this.store.claimDueDeliveries({
       fullHosts: this.scheduler.fullHosts(),
       fullAccounts: this.scheduler.fullAccounts(),
       capacityFor: (host) => this.scheduler.capacityFor(host),
@@ -176,7 +176,7 @@ export class WebhookDispatcher {
 
   /** Starts retries at their time instead of at the next poll. Waits are longer than the horizon, so none is missed. */
   private async setTimer(): Promise<void> {
-    const inMs = await this.options.store.nextDueInMs();
+    const inMs = await this.store.nextDueInMs();
     clearTimeout(this.timer);
     if (inMs === null || inMs > TIMER_HORIZON_MS || this.stopping) return;
     const onDue = (): void => {
@@ -189,52 +189,6 @@ export class WebhookDispatcher {
 
   /** Never rejects. Deliveries that could not be released are claimed again after the end of their leases. */
   private async releaseJobs(jobs: readonly Job[]): Promise<void> {
-    await this.options.store.releaseDeliveries(jobs.map(({ delivery }) => delivery)).catch(this.options.onError);
+    await this.store.releaseDeliveries(jobs.map(({ delivery }) => delivery)).catch(this.onError);
   }
-
-  /** Makes one attempt. Never rejects. */
-  private async attemptDelivery(delivery: ClaimedDelivery): Promise<JobResult> {
-    const { clock, onError } = this.options;
-    try {
-      const startedMs = clock.nowMs();
-      const result = await this.postDelivery(delivery, startedMs);
-      // Aborted by our own stop, not by the receiver: another process repeats it after the end of the lease.
-      if (this.stopping && result.kind === 'failed') return NOT_SENT;
-      const endedMs = clock.nowMs();
-      const number = delivery.attemptsMade + 1;
-      const { beside } = delivery;
-      const verdict = judgeAttempt({ result, number, startedMs, endedMs, beside }, Math.random());
-      return { reply: replyOf(result, verdict), recorded: this.recordAttempt(delivery, verdict) };
-    } catch (error) {
-      onError(error);
-      return NOT_SENT;
-    }
-  }
-
-  /** Never rejects: an attempt without a record is repeated after the end of its lease (at-least-once delivery). */
-  private async recordAttempt(delivery: ClaimedDelivery, verdict: Verdict): Promise<void> {
-    const { store, onAttempt, onError } = this.options;
-    try {
-      if (await store.recordAttempt(delivery, verdict)) onAttempt(delivery, verdict);
-    } catch (error) {
-      onError(error);
-    }
-  }
-
-  private async postDelivery({ id, url, body, ...owner }: ClaimedDelivery, nowMs: number): Promise<AttemptResult> {
-    const secrets = await this.options.secretsOf(tenantOf(owner));
-    return this.options.poster.post({ eventId: id, url, body, secrets, nowMs });
-  }
-}
-
-const TOO_MANY_REQUESTS = 429;
-/** An attempt without a result: there is nothing to record, and it says nothing about the host. */
-const NOT_SENT: JobResult = { reply: 'not_sent', recorded: Promise.resolve() };
-
-/** A 429 counts as no response: the host is paused. */
-function replyOf(result: AttemptResult, { status, notSent }: Verdict): ReplyKind {
-  if (notSent === true) return 'not_sent';
-  if (status === 'succeeded') return 'success';
-  const isSilent = result.kind === 'failed' || (result.kind === 'answered' && result.status === TOO_MANY_REQUESTS);
-  return isSilent ? 'no_response' : 'error_response';
 }

@@ -7,6 +7,8 @@ import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
+import { SecretRotationService } from './secret-rotation.service.js';
+import { TestWebhookService } from './test-webhook.service.js';
 import { WebhookDeliveriesService, MAX_RECENT_ATTEMPTS } from './webhook-deliveries.service.js';
 import { DeliveryAnswer, DeliveryListAnswer, RotatedSecretAnswer } from './delivery.view.js';
 import { ListDeliveries } from './list-deliveries.dto.js';
@@ -17,7 +19,11 @@ const JSON_TEXT = 'application/json; charset=utf-8';
 /** The webhook deliveries and secrets of an account (contract, Webhooks). Bodies are JSON text as they were posted. */
 @Controller('v1/webhooks')
 export class WebhooksController {
-  constructor(private readonly service: WebhookDeliveriesService) {}
+  constructor(
+    private readonly service: WebhookDeliveriesService,
+    private readonly tests: TestWebhookService,
+    private readonly secrets: SecretRotationService,
+  ) {}
 
   @Get('deliveries')
   @Header('Content-Type', JSON_TEXT)
@@ -83,7 +89,7 @@ export class WebhooksController {
     errors: ['INVALID_WEBHOOK_URL'],
   })
   async test(@CallerKey() caller: ApiKeyPrincipal, @Body(OptionalBodyPipe) body: TestWebhook): Promise<string> {
-    return valueOf(await this.service.test(caller, body.url));
+    return valueOf(await this.tests.sendTest(caller, body.url));
   }
 
   @Post('secret/rotate')
@@ -99,6 +105,6 @@ export class WebhooksController {
     errors: [],
   })
   async rotate(@CallerKey() caller: ApiKeyPrincipal, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
-    return valueOf(await this.service.rotateSecret(caller));
+    return valueOf(await this.secrets.rotateSecret(caller));
   }
 }

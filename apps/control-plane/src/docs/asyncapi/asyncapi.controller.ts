@@ -1,4 +1,5 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Controller, Get, Header, Injectable } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { errorAnswer } from '../../http/operation.js';
 import { Access } from '../../http/route-access.js';
@@ -6,16 +7,17 @@ import { ApiDescription } from '../openapi/openapi.controller.js';
 import { describeEvents } from './asyncapi-document.js';
 
 /** The AsyncAPI document. Built on first use, when the OpenAPI document exists. */
+@Injectable()
 export class EventsDescription {
   private text: string | null = null;
 
   constructor(
     private readonly api: ApiDescription,
-    private readonly publicBaseUrl: string,
+    private readonly settings: ControlPlaneSettings,
   ) {}
 
   get json(): string {
-    this.text ??= JSON.stringify(describeEvents(this.api.value, this.publicBaseUrl));
+    this.text ??= JSON.stringify(describeEvents(this.api.value, this.settings.publicBaseUrl));
     return this.text;
   }
 }

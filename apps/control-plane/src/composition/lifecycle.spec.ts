@@ -1,0 +1,94 @@
+import 'reflect-metadata';
+import { createLogger, Shutdown } from '@countersign/telemetry';
+import { Injectable, Module } from '@nestjs/common';
+import { DiscoveryModule, NestFactory } from '@nestjs/core';
+import { beforeEach, expect, it } from 'vitest';
+import { Lifecycle, StartsIn, StopsIn } from './lifecycle.js';
+
+const order: string[] = [];
+
+@Injectable()
+class Worker {
+  readonly #name = 'worker';
+
+  /** Accessors of providers are not read. */
+  get broken(): never {
+    throw new Error('read');
+  }
+
+  @StartsIn('workers')
+  start(): void {
+    order.push(`${this.#name} starts`);
+  }
+
+  @StopsIn('consumers')
+  async stop(): Promise<void> {
+    order.push(`${this.#name} stops`);
+    await Promise.resolve();
+    order.push(`${this.#name} has stopped`);
+  }
+}
+
+@Injectable()
+class OtherWorker {
+  @StopsIn('consumers')
+  stop(): void {
+    order.push('other worker stops');
+  }
+
+  @StopsIn('batchers')
+  drain(): Promise<void> {
+    order.push('other worker fails to drain');
+    return Promise.reject(new Error('no connection'));
+  }
+}
+
+@Injectable()
+class Connection {
+  @StartsIn('subscriptions')
+  start(): void {
+    order.push('connection starts');
+  }
+
+  @StopsIn('database')
+  close(): void {
+    order.push('connection closes');
+  }
+}
+
+@Module({ imports: [DiscoveryModule], providers: [Connection, Lifecycle, Worker, OtherWorker] })
+class TestModule {}
+
+beforeEach(() => {
+  order.length = 0;
+});
+
+async function lifecycleOf(): Promise<Lifecycle> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as classes
+  const context = await NestFactory.createApplicationContext(TestModule, { logger: false, abortOnError: false });
+  return context.get(Lifecycle);
+}
+
+it('starts providers in the phase that they declare', async () => {
+  const lifecycle = await lifecycleOf();
+  for (const phase of ['subscriptions', 'requests', 'operations', 'workers'] as const) {
+    order.push(phase);
+    await lifecycle.start(phase);
+  }
+  expect(order).toEqual([
+    ...['subscriptions', 'connection starts', 'requests', 'operations', 'workers', 'worker starts'],
+  ]);
+});
+
+it('stops providers in the order of the phases, those of one phase at the same time, and goes on after a failure', async () => {
+  const lifecycle = await lifecycleOf();
+  lifecycle.onStop('modules', () => order.push('modules close'));
+  let exitCode: number | null = null;
+  const logger = createLogger({ app: 'test', level: 'silent' });
+  await lifecycle.addStepsTo(new Shutdown({ logger, exit: (code) => (exitCode = code) })).run('test');
+  expect(order).toEqual([
+    ...['worker stops', 'other worker stops', 'worker has stopped'],
+    ...['other worker fails to drain', 'modules close', 'connection closes'],
+  ]);
+  expect(exitCode).toBe(1);
+});

@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { AnswerObserver } from '../operations/answer.observer.js';
+import { AllowedMethods } from './allowed-methods.js';
+import { ErrorAnswers } from './error-answers.js';
+import { KeyAuthenticator } from './key-authenticator.js';
+import { KeyUses } from './key-uses.js';
+import { RawResponses } from './raw-responses.js';
+import { RequestAdmission } from './request-admission.js';
+import { RequestAuthorizer } from './request.authorizer.js';
+import { RequestDeadline } from './request-deadline.js';
+import { RequestTransport } from './request-transport.js';
+import { ServerHooks } from './server-hooks.js';
+import { ServerShutdown } from './server.shutdown.js';
+
+/** The processing of requests before and after their controllers. */
+@Module({
+  providers: [
+    AllowedMethods,
+    RequestDeadline,
+    ErrorAnswers,
+    RequestTransport,
+    KeyUses,
+    KeyAuthenticator,
+    RequestAuthorizer,
+    RequestAdmission,
+    RawResponses,
+    AnswerObserver,
+    ServerHooks,
+    ServerShutdown,
+  ],
+  exports: [RequestAuthorizer, RequestDeadline, RawResponses],
+})
+export class HttpModule {}

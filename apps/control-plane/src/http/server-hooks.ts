@@ -1,0 +1,78 @@
+import type { Mode } from '@countersign/keys';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import { AnswerObserver } from '../operations/answer.observer.js';
+import { isAdminPermission } from './admin-policy.js';
+import { AllowedMethods } from './allowed-methods.js';
+import type { ConnectionLimits } from './connection-limits.js';
+import { RawResponses } from './raw-responses.js';
+import { RequestAdmission } from './request-admission.js';
+import { RequestDeadline } from './request-deadline.js';
+import type { Caller } from './route-access.js';
+import { UnreadAnswers } from './unread-answers.js';
+
+/** The hooks of all requests. */
+@Injectable()
+export class ServerHooks {
+  constructor(
+    readonly admission: RequestAdmission,
+    readonly responses: RawResponses,
+    private readonly deadline: RequestDeadline,
+    private readonly methods: AllowedMethods,
+    @Inject(AnswerObserver) private readonly observer: Pick<AnswerObserver, 'onAnswer'>,
+  ) {}
+
+  addTo(instance: FastifyInstance, connections: ConnectionLimits): void {
+    const unreadAnswers = new UnreadAnswers();
+    unreadAnswers.start();
+    instance.decorateRequest('caller', null);
+    instance.decorateRequest('callerId', null);
+    instance.decorateRequest('limitHeaders', null);
+    instance.decorateRequest('clientAddress', '');
+    instance.decorateRequest('bodyDigest', null);
+    instance.decorateRequest('deadline', { getter: () => this.deadline });
+    instance.addHook('onRoute', ({ url, method, config }) => {
+      const route = config?.route;
+      if (route === undefined) throw new Error(`${url} does not declare its access (@Access)`);
+      if (route.access === 'admin' && !isAdminPermission(route.needs)) {
+        throw new Error(`${url} does not name a permission of ADMIN_POLICY`);
+      }
+      this.methods.learn(url, [method].flat());
+    });
+    instance.addHook('onRequest', (request, reply, done) => {
+      // The connection was destroyed because of too many pipelined requests.
+      if (request.raw.socket.destroyed) return;
+      if (request.routeOptions.config.route?.access === 'public') {
+        unreadAnswers.trackPublic(request.raw.socket, reply.raw);
+      }
+      void this.admission.admit(request, reply, done);
+    });
+    instance.addHook('preValidation', (request, _reply, done) => {
+      if (request.callerId !== null) connections.authenticated(request.raw.socket, request.callerId);
+      this.deadline.resume(request);
+      done();
+    });
+    instance.addHook('onSend', ({ raw, callerId }, reply, payload, done) => {
+      if (callerId === null) connections.unauthenticated(raw.socket);
+      unreadAnswers.track(raw.socket, reply.raw, callerId, octetsOf(payload));
+      done();
+    });
+    instance.addHook('onClose', (_instance, done) => {
+      unreadAnswers.stop();
+      done();
+    });
+    instance.addHook('onResponse', (request, reply, done) => {
+      const elapsedMs = reply.elapsedTime - this.deadline.done(request);
+      const route = request.routeOptions.url ?? 'none';
+      const { id, method, caller } = request;
+      this.observer.onAnswer({ id, method, route, status: reply.statusCode, mode: modeOfCaller(caller), elapsedMs });
+      done();
+    });
+  }
+}
+
+const modeOfCaller = (caller: Caller | null): Mode | 'none' =>
+  caller === null || caller.kind === 'admin' ? 'none' : caller.tenant.mode;
+
+const octetsOf = (payload: unknown): number =>
+  typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;

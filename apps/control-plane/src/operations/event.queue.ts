@@ -1,0 +1,35 @@
+import { queueConnection } from '@countersign/bus';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Injectable } from '@nestjs/common';
+import { Queue } from 'bullmq';
+import { StopsIn } from '../composition/lifecycle.js';
+import { closeQueue } from './close-queue.js';
+import { FailureLog } from './failure-log.js';
+
+/** The queue of the readiness check: this process notifies its own outbox dispatcher directly. */
+@Injectable()
+export class EventQueue {
+  readonly #queue: Queue;
+
+  constructor(
+    settings: ControlPlaneSettings,
+    private readonly failures: FailureLog,
+  ) {
+    this.#queue = new Queue(QUEUES.webhooks, {
+      connection: queueConnection(settings, 'producer'),
+      prefix: QUEUE_PREFIX,
+    });
+    this.#queue.on('error', failures.about('event queue: the connection of the readiness check'));
+  }
+
+  /** Resolves when the queue's store answers. */
+  async ping(): Promise<void> {
+    await this.#queue.getJobCounts('waiting');
+  }
+
+  @StopsIn('queue')
+  close(): Promise<void> {
+    return closeQueue(this.failures, () => this.#queue.close());
+  }
+}

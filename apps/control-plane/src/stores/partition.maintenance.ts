@@ -1,0 +1,32 @@
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { PartitionMaintainer } from '@countersign/postgres/partitions';
+import { ControlPlaneSettings } from '@countersign/settings';
+import { Injectable } from '@nestjs/common';
+import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { FailureLog } from '../operations/failure-log.js';
+
+/** Runs the maintainer of partitions. */
+@Injectable()
+export class PartitionMaintenance {
+  #maintainer: PartitionMaintainer | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: DatabaseClock,
+    private readonly settings: ControlPlaneSettings,
+    private readonly failures: FailureLog,
+  ) {}
+
+  @StartsIn('workers')
+  start(): void {
+    const { database, clock } = this;
+    const { retentionDays } = this.settings;
+    const onError = this.failures.about('partition maintainer: creating or detaching partitions');
+    this.#maintainer = new PartitionMaintainer({ database, clock, retentionDays, onError });
+  }
+
+  @StopsIn('consumers')
+  async stop(): Promise<void> {
+    await this.#maintainer?.stop();
+  }
+}
