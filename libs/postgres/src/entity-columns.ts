@@ -57,3 +57,36 @@ export function columnsOf<Entity extends object>(
     .map((column) => selected(column, more.table))
     .join(', ');
 }
+
+/** Parts of an INSERT of rows that are given as a JSON array of objects with the entity's property names. */
+export interface Recordset {
+  /** The target columns. */
+  readonly columns: string;
+  /** Their values, in the same order. */
+  readonly values: string;
+  /** The column definition list of `json_to_recordset`. */
+  readonly types: string;
+}
+
+/** All columns but those in `without`, which the statement itself sets. `bytea` is given in base64, `json` as JSON text. */
+export function recordsetOf<Entity extends object>(
+  entity: EntityClass<Entity>,
+  { without }: { readonly without: readonly (keyof Entity)[] },
+): Recordset {
+  const removed = new Set<PropertyKey>(without);
+  const given = declaredColumns(entity)
+    .filter(({ property }) => !removed.has(property))
+    .map((column) => ({ name: nameOf(column), ...inRecordset(column) }));
+  return {
+    columns: given.map(({ name }) => name).join(', '),
+    values: given.map(({ value }) => value).join(', '),
+    types: given.map(({ type }) => type).join(', '),
+  };
+}
+
+function inRecordset({ property, options }: DeclaredColumn): { readonly value: string; readonly type: string } {
+  const field = `"${property}"`;
+  if (options.type === 'bytea') return { value: `decode(${field}, 'base64')`, type: `${field} text` };
+  if (options.type === 'json') return { value: `${field}::json`, type: `${field} text` };
+  return { value: field, type: `${field} ${String(options.type)}${options.array === true ? '[]' : ''}` };
+}
