@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
+import { renderId } from '@countersign/ids';
 import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import type { Esme } from '../support/esme.js';
@@ -129,6 +130,32 @@ describe('A6 another sender with the right token', () => {
     expect(made.json).toMatchObject({ trustedForMo: false });
   });
 
+  it('A6 an operator cannot change the country of a number so that a national sender is read as the phone of a session', async () => {
+    const made = await admin.post('inbound-numbers', { number: '60606', countries: ['GB'] });
+    const path = `inbound-numbers/${String(made.json['id'])}`;
+    const operator = await admin.colleague('operator', 'operator of numbers');
+    const { id, text } = await opened();
+    const sent = { source_addr_ton: 2, source_addr: PHONE.slice(2), dest_addr_ton: 3, destination_addr: '60606' };
+    for (const countries of [['US'], ['US', 'CA']]) {
+      const { status, field } = await operator.patch(path, { countries });
+      expect([status, field]).toEqual([403, 'countries']);
+    }
+    expect((await operator.delete(path)).status).toBe(403);
+    const ofUs = await operator.post('inbound-numbers', { number: '70707', countries: ['US'] });
+    expect([ofUs.status, ofUs.field]).toEqual([403, 'number']);
+    for (const destination of ['60606', '70707']) {
+      expect(await submit(text, { ...sent, destination_addr: destination })).toBe(OK);
+      expect(await statusOf(id)).toBe('pending');
+    }
+  });
+
+  it('A6 an operator cannot let a trusted link join the parts of another carrier’s messages', async () => {
+    const operator = await admin.colleague('operator', 'operator of carriers');
+    const { id } = await gateway.system({ systemId: 'south', carrier: 'south' });
+    const { status, field } = await operator.patch(`smpp-systems/${renderId('sys', id)}`, { carrier: 'north' });
+    expect([status, field]).toEqual([403, 'carrier']);
+  });
+
   it('A6 messages of a carrier never approve a session of a test key', async () => {
     const { json } = await harness.create({}, { key: harness.demo.testApiKey });
     const id = String(json['id']);
@@ -160,6 +187,31 @@ describe('A24 a flood of messages', () => {
     } finally {
       await strict.stop();
     }
+  });
+});
+
+describe('A24 a flood of receipts', () => {
+  const receipt = async (esme: Esme, id: string): Promise<number> => {
+    const text = `id:${id} sub:001 dlvrd:001 stat:DELIVRD err:000 text:`;
+    return (await esme.send('deliver_sm', sms(text, { esm_class: 0x04 }))).command_status;
+  };
+  const flood = (esme: Esme, wave: string): Promise<number[]> =>
+    Promise.all(Array.from({ length: 1_500 }, (_, nth) => receipt(esme, `${wave}-${nth}`)));
+
+  it('A24 of invented ids is refused for a retry beyond a rate, and stores nothing then; a receipt of a known message is taken', async () => {
+    await gateway.system({ systemId: 'inventor', trustedForMo: false, carrier: 'invented' });
+    const esme = await gateway.esme('inventor');
+    const statuses = [...(await flood(esme, 'a')), ...(await flood(esme, 'b'))];
+    expect(new Set(statuses)).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
+    await harness.database.query(
+      `INSERT INTO submissions (carrier, smsc_message_id, message_id, updated_at)
+       VALUES ('invented', 'known', gen_random_uuid(), clock_timestamp())`,
+    );
+    expect(await receipt(esme, 'known')).toBe(OK);
+    const [row] = await harness.database.query<{ stored: number }>(
+      `SELECT count(*)::int AS stored FROM submissions WHERE carrier = 'invented' AND message_id IS NULL`,
+    );
+    expect(row?.stored).toBe(statuses.filter((status) => status === OK).length);
   });
 });
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
@@ -54,6 +54,20 @@ describe('A22 guessing the password of a system', () => {
     expect(await bindFrom('127.0.0.66', PASSWORD)).toBeNull();
     // Guesses of others do not lock out the system's own address.
     expect(await bindFrom('127.0.0.67', PASSWORD)).toBe(OK);
+  });
+
+  it('A22 an unknown system_id and a wrong password get the same answers, are counted alike, and lock out alike', async () => {
+    await gateway.system({ systemId: 'known', allowedCidrs: ['127.4.0.0/24'] });
+    // No other system accepts the address: the new row is read before this bind, because later it would reset failures.
+    expect(await bindFrom('127.4.0.9', PASSWORD, 'known')).toBe(OK);
+    const all = async (address: string, systemId: string): Promise<(number | null)[]> =>
+      Promise.all(Array.from({ length: 5 }, () => bindFrom(address, 'guess', systemId)));
+    const [known, unknown] = await Promise.all([all('127.4.0.1', 'known'), all('127.4.0.2', 'nobody')]);
+    expect(known).toEqual(Array.from({ length: 5 }, () => WRONG_PASSWORD));
+    expect(unknown).toEqual(known);
+    for (const address of ['127.4.0.1', '127.4.0.2']) {
+      expect(await bindFrom(address, PASSWORD, 'known')).toBeNull();
+    }
   });
 
   /** Binds from that many addresses of a network at once. */
@@ -133,6 +147,45 @@ describe('A22 guessing the password of a system', () => {
     ]);
     expect(codes[0]).not.toBe(OK);
     expect(codes[1]).toBe(OK);
+  });
+});
+
+describe('A22 the password that the gateway sends to a carrier', () => {
+  const STORED = 'st0red77';
+
+  /** A server that keeps the octets it receives. */
+  async function listening(): Promise<{ readonly server: Server; readonly port: number; readonly read: () => string }> {
+    const octets: Buffer[] = [];
+    const server = createServer((socket) =>
+      socket.on('error', () => undefined).on('data', (data) => octets.push(data)),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    return { server, port, read: () => Buffer.concat(octets).toString('latin1') };
+  }
+
+  it('A22 an operator cannot have it sent to another host, port or over another TLS, unless with a password of their own', async () => {
+    const admin = new AdminCalls(harness);
+    const operator = await admin.colleague('operator');
+    const [carrier, other] = [await listening(), await listening()];
+    const bind = { host: '127.0.0.1', port: carrier.port, systemId: 'us', password: STORED };
+    const path = `binds/${String((await admin.post('binds', bind)).json['id'])}`;
+    await until('the carrier has the password', WITHIN_MS, () => carrier.read().includes(STORED));
+    const moved = { host: '127.0.0.1', port: other.port };
+    for (const [field, change] of [
+      ['host', moved],
+      ['hosts', { hosts: [moved] }],
+      ['hosts', { hosts: [{ host: '127.0.0.1', port: carrier.port }, moved] }],
+      ['tls', { tls: { enabled: true, serverName: 'mine.example' } }],
+    ] as const) {
+      const answer = await operator.patch(path, change);
+      expect([answer.status, answer.code, answer.field]).toEqual([403, 'FORBIDDEN', field]);
+    }
+    expect((await operator.patch(path, { ...moved, password: 'mine0001' })).status).toBe(200);
+    await until('the other host has a bind', WITHIN_MS, () => other.read().includes('mine0001'));
+    expect(other.read()).not.toContain(STORED);
+    expect((await admin.delete(path)).status).toBe(204);
+    for (const { server } of [carrier, other]) server.close();
   });
 });
 

@@ -56,7 +56,7 @@ export async function startGateway(
   await prepareQueues(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
-  if (settings.production) await warnOfRoleFaults(app.get(Database), (message) => logger.warn(message));
+  if (settings.production) await warnOfRoleFaults(app.get(Database), 'gateway', (message) => logger.warn(message));
   await app.get(Maintenance).start();
   await app.get(LeaseRenewer).start();
   await app.get(ListenerService).listen();

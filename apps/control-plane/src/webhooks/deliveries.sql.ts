@@ -26,13 +26,14 @@ export const INSERT_DELIVERIES = `
   RETURNING id, claimed_until AS "claimedUntil"`;
 
 /**
- * Reads due deliveries, longest due first, without those of full hosts; none while the queue is paused. Does not lock: with a
- * backlog most due deliveries cannot be claimed now, and locking a row writes it. $1 how many at most, $2 lowest id, $3 hosts
- * without capacity.
+ * Reads due deliveries, longest due first, without those of full hosts and accounts; none while the queue is paused. Does not
+ * lock: with a backlog most due deliveries cannot be claimed now, and locking a row writes it. $1 how many at most, $2 lowest
+ * id, $3 hosts and $4 accounts without capacity.
  */
 export const READ_DUE_DELIVERIES = `
-  SELECT id, url FROM deliveries
+  SELECT id, account_id AS "accountId", url FROM deliveries
   WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2
+    AND ($4::uuid[] = '{}' OR (account_id = ANY ($4::uuid[])) IS NOT TRUE)
     AND ($3::text[] = '{}' OR (${HOST} = ANY ($3::text[])) IS NOT TRUE) AND ${isRunning('webhooks')}
   ORDER BY next_attempt_at LIMIT $1`;
 
@@ -63,6 +64,12 @@ export const CLAIM_DELIVERIES = `
     (SELECT ${NOW} + make_interval(secs => $3) AS ends) AS lease
   WHERE deliveries.id = claimed.id AND deliveries.id = ANY ($1::uuid[])
   RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`;
+
+/** Ends locked deliveries without an attempt. $1 ids. */
+export const BLOCK_DELIVERIES = `
+  UPDATE deliveries SET status = 'blocked', next_attempt_at = NULL, claimed_until = NULL, retry_asked = false,
+    schedule_resumes_at = NULL, ended_at = ${NOW}
+  WHERE id = ANY ($1::uuid[])`;
 
 /** Attempts kept with a delivery: another one replaces the oldest. The attempts of its schedule are counted all the same. */
 const MAX_ATTEMPTS_KEPT = 100;

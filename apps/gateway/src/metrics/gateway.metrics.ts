@@ -38,7 +38,7 @@ export class GatewayMetrics {
     });
     this.receipts = metrics.counter({
       name: 'receipts_total',
-      help: 'Delivery receipts by fate; parked: no response with its message id is recorded yet.',
+      help: 'Delivery receipts by fate; parked: no response with its message id is recorded yet; refused: too many of these.',
       labels: ['fate', 'side', 'peer'],
     });
     this.otpAttempts = metrics.counter({

@@ -17,6 +17,10 @@ export const LIST_SYSTEMS = `SELECT ${SYSTEM} FROM smpp_systems ORDER BY id`;
 /** Every bind, oldest first, disabled ones included. */
 export const LIST_BINDS = `SELECT ${columnsOf(BindEntity, { table: 'binds' })} FROM binds ORDER BY id`;
 
+/** Whether a bind or a system is trusted for MO, disabled ones included. */
+export const HAS_TRUSTED_LINK = `
+  SELECT EXISTS (SELECT FROM binds WHERE trusted_for_mo) OR EXISTS (SELECT FROM smpp_systems WHERE trusted_for_mo) AS found`;
+
 /** Replaces the digest of a system's password. $1 id, $2 the digest that was read, $3 the new one, $4 its version. */
 export const RENEW_SYSTEM_PASSWORD = `
   UPDATE smpp_systems SET password_digest = $3, digest_version = $4 WHERE id = $1 AND password_digest = $2`;

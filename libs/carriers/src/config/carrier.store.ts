@@ -1,8 +1,8 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { type Bind, BIND_ROWS } from './bind.entity.js';
-import { DELETE_BIND, DELETE_SYSTEM, LIST_NAMES_LIKE } from './carrier.sql.js';
+import { DELETE_BIND, DELETE_SYSTEM, HAS_TRUSTED_LINK, LIST_NAMES_LIKE } from './carrier.sql.js';
 import { INBOUND_NUMBERS, type InboundNumber } from './inbound-number.entity.js';
 import { type SmppSystem, SYSTEMS } from './smpp-system.entity.js';
 import { LIST_ROUTES } from '../routes/route.sql.js';
@@ -60,6 +60,11 @@ export class CarrierStore {
   /** Sessions keep a copy of their number. */
   deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
     return INBOUND_NUMBERS.delete(tx, id);
+  }
+
+  /** Whether a bind or a system is trusted for MO. A disabled one counts: enabling it needs no further right. */
+  async hasTrustedLink(tx: Executor): Promise<boolean> {
+    return requireRow(await tx.query<{ found: boolean }>(HAS_TRUSTED_LINK)).found;
   }
 
   /** Throws DataError 23505 for an existing system_id. */
