@@ -16,6 +16,11 @@ export const FIND_LIVE_KEYS = `
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
   WHERE api_keys.id = ANY ($1::uuid[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
 
+/** A condition for statements that act for a key: it is not revoked, and its account is active. */
+export const isLiveKey = (keyId: string): string => `EXISTS (
+  SELECT FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
+  WHERE api_keys.id = ${keyId} AND api_keys.revoked_at IS NULL AND accounts.active)`;
+
 /** $1 id. */
 export const FIND_ACCOUNT = `SELECT ${columnsOf(AccountEntity)} FROM accounts WHERE id = $1`;
 
