@@ -1,4 +1,4 @@
-import type { PubSub, Subscription } from '@countersign/bus';
+import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
 import type { Bind, CarrierDirectory } from '@countersign/carriers/config';
 import {
   slotKey,
@@ -30,11 +30,6 @@ const DRAIN_MS = 10_000;
 const HAND_OVER_EVERY_MS = 10_000;
 /** Added to the remaining time of a lease, so that its row is read after the expiry. */
 const EXPIRY_SLACK_MS = 50;
-
-/** Topic: rows of binds, or owners of their connections, have changed. */
-export const BINDS_TOPIC = 'binds';
-/** Topic: a connection of the named bind changed its state. */
-export const BIND_STATUS_TOPIC = 'bind-status';
 
 export interface BindsOptions {
   readonly carriers: CarrierDirectory;
@@ -118,7 +113,7 @@ export class BindsService {
       work: () => this.reconcile(),
       onError: (error) => this.o.logger.warn({ err: error }, 'binds: rows could not be read; retrying'),
     });
-    this.#subscription = this.o.bus.subscribe(BINDS_TOPIC, () => this.#pollLoop?.trigger());
+    this.#subscription = this.o.bus.subscribe(TOPICS.binds, () => this.#pollLoop?.trigger());
     this.#pollLoop.trigger();
   }
 
@@ -206,7 +201,7 @@ export class BindsService {
     this.#supervisors.delete(key);
     const stopped = this.stopAndRelease(supervisor, withinMs).finally(() => {
       this.#stoppingConnections.delete(key);
-      this.o.bus.publish(BINDS_TOPIC);
+      this.o.bus.publish(TOPICS.binds);
       this.#pollLoop?.trigger();
     });
     this.#stoppingConnections.set(key, stopped);
@@ -266,7 +261,7 @@ export class BindsService {
     const level = to === 'bound' ? 'info' : note.retryInMs === undefined ? 'debug' : 'warn';
     if (to === 'bound') for (const listener of this.#boundListeners) listener();
     leases.trigger();
-    bus.publish(BIND_STATUS_TOPIC, { bindId: bind.id });
+    bus.publish(TOPICS.bindStatus, { bindId: bind.id });
     logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, 'bind state changed');
   }
 }

@@ -1,5 +1,5 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { JobNotifier, PubSub } from '@countersign/bus';
+import { JobNotifier, PubSub, TOPICS } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import { ConcatenationStore, MessageStore } from '@countersign/carriers/inbound';
 import { BindLeaseStore } from '@countersign/carriers/leases';
@@ -17,9 +17,6 @@ import { InboundService } from './inbound.service.js';
 import { SenderLearner } from './sender-learner.js';
 import { SenderRate } from './sender-rate.js';
 
-/** Topics of row changes of binds and systems; a learned format is read with the row. */
-const TOPIC_OF = { bind: 'binds', system: 'systems' } as const;
-
 export const inboundProviders: FactoryProvider[] = [
   {
     provide: SenderLearner,
@@ -28,7 +25,8 @@ export const inboundProviders: FactoryProvider[] = [
       new SenderLearner({
         store: new SenderFormatStore(keys),
         database,
-        onLearned: ({ lease }) => bus.publish(TOPIC_OF[lease === undefined ? 'system' : 'bind']),
+        // A learned format is read with the row.
+        onLearned: ({ lease }) => bus.publish(lease === undefined ? TOPICS.systems : TOPICS.binds),
         logger,
       }),
   },

@@ -1,11 +1,12 @@
 import { renderId } from '@countersign/ids';
 import { Batcher, BatcherFull, DatabaseUnavailable, type DatabaseClock } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import type { InboundVerdict } from '@countersign/session/rules';
 import type { MessageAnswer } from '@countersign/smpp/link';
 import { messageKind } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
+import type { GatewayMetrics, RetryReason } from '../metrics/gateway.metrics.js';
 import type { InboundBatch } from './inbound-batch.js';
 import { inboundCommand, type InboundCommand } from './inbound-command.js';
 import type { InboundLink } from '../links/inbound-link.js';
@@ -16,8 +17,6 @@ import type { SenderRate } from './sender-rate.js';
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Maximum MOs waiting for a transaction; further ones get the link's retryable status. */
 export const MAX_QUEUED_MESSAGES = 5_000;
-/** Minimum time between log lines, since an unreachable database fails every batch. */
-const REPORT_EVERY_MS = 1_000;
 
 export interface InboundOptions {
   readonly clock: Pick<DatabaseClock, 'newId'>;
@@ -36,7 +35,10 @@ export interface InboundOptions {
  */
 export class InboundService {
   readonly #batcher: Batcher<InboundCommand, InboundVerdict | null>;
-  #reportedMs = Number.NEGATIVE_INFINITY;
+  /** An unreachable database fails every batch. */
+  readonly #report = throttled((err) =>
+    this.o.logger.error({ err, queued: this.queued }, 'MOs could not be stored; the carrier is asked to resend'),
+  );
 
   constructor(private readonly o: InboundOptions) {
     this.#batcher = new Batcher({
@@ -61,14 +63,14 @@ export class InboundService {
     const receivedMs = performance.now();
     // Checked before decoding, so that a message over the limit costs little.
     if (!this.o.senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
-      this.o.metrics.retryableResponses.inc({ reason: 'sender_rate' });
+      this.o.metrics.countRetryableResponse('sender_rate');
       return { status: link.retryableMoStatus };
     }
     const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
       (verdict) => {
         if (verdict === null) return this.refuseFenced(link);
-        this.recordMetrics(verdict, link, (performance.now() - receivedMs) / 1_000);
+        this.o.metrics.countStoredMo(link, verdict.fate, (performance.now() - receivedMs) / 1_000);
         return okAnswer(pdu, command);
       },
       (error: unknown) => this.refuseForRetry(error, link),
@@ -80,29 +82,15 @@ export class InboundService {
     return this.#batcher.drain();
   }
 
-  private recordMetrics({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
-    const labels = this.o.metrics.linkLabels(link);
-    this.o.metrics.storedMos.inc({ fate, ...labels });
-    this.o.metrics.answerSeconds.observe(seconds);
-    if (fate === 'matched') this.o.metrics.matchSeconds.observe(labels, seconds);
-  }
-
   /** Another gateway holds the lease of the connection: the carrier resends the MO there. */
   private refuseFenced({ retryableMoStatus }: InboundLink): MessageAnswer {
-    this.o.metrics.retryableResponses.inc({ reason: 'fenced' });
+    this.o.metrics.countRetryableResponse('fenced');
     return { status: retryableMoStatus };
   }
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
-    this.o.metrics.retryableResponses.inc({ reason: reasonOf(error) });
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
-      this.#reportedMs = nowMs;
-      this.o.logger.error(
-        { err: error, queued: this.queued },
-        'MOs could not be stored; the carrier is asked to resend',
-      );
-    }
+    this.o.metrics.countRetryableResponse(reasonOf(error));
+    this.#report(error);
     return { status: link.retryableMoStatus };
   }
 }
@@ -114,7 +102,7 @@ function okAnswer(pdu: MessagePdu, { id }: InboundCommand): MessageAnswer {
     : { status: STATUS.ESME_ROK, messageId: renderId('msg', id) };
 }
 
-function reasonOf(error: unknown): 'queue_full' | 'database_away' | 'failed' {
+function reasonOf(error: unknown): RetryReason {
   if (error instanceof BatcherFull) return 'queue_full';
   return error instanceof DatabaseUnavailable ? 'database_away' : 'failed';
 }

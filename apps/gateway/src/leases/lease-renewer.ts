@@ -9,6 +9,7 @@ import {
   type LeaseSurvey,
 } from '@countersign/carriers/leases';
 import type { Database } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
@@ -54,7 +55,11 @@ export class LeaseRenewer {
   #fenceTimer: NodeJS.Timeout | undefined;
   #nextRenewalMs = -Infinity;
   #stopping = false;
-  #reportedMs = -Infinity;
+  readonly #report = throttled(
+    (err) =>
+      this.o.logger.warn({ err, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying'),
+    REPORT_EVERY_MS,
+  );
 
   constructor(private readonly o: LeaseRenewerOptions) {}
 
@@ -74,7 +79,7 @@ export class LeaseRenewer {
     this.#pollLoop = new PollLoop({
       everyMs: CHECK_EVERY_MS,
       work: () => this.renewIfDue(),
-      onError: (error) => this.report(error),
+      onError: (error) => this.#report(error),
     });
   }
 
@@ -199,13 +204,6 @@ export class LeaseRenewer {
     connection.fence(loss === 'taken' ? 'the lease was taken' : 'the lease could not be renewed');
     this.o.onLoss(loss);
     for (const listener of this.#lossListeners) listener(connection);
-  }
-
-  private report(error: unknown): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
-    this.#reportedMs = nowMs;
-    this.o.logger.warn({ err: error, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying');
   }
 }
 

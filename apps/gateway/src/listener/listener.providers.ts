@@ -1,5 +1,5 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import { SystemPasswordStore } from '@countersign/carriers/credentials';
 import { SystemConnectionStore } from '@countersign/carriers/leases';
@@ -15,9 +15,6 @@ import { ListenerService, type ListenerOptions } from './listener.service.js';
 import { BindAuthenticator } from './bind-authenticator.js';
 import { SystemGuesses } from './system-guesses.js';
 import { SystemCache } from './system-cache.js';
-
-/** Topic of changes to rows of systems. */
-const SYSTEMS_TOPIC = 'systems';
 
 export const listenerProviders: FactoryProvider[] = [
   { provide: BindLockout, inject: [], useFactory: () => new BindLockout() },
@@ -37,7 +34,7 @@ export const listenerProviders: FactoryProvider[] = [
         guesses.clearFailures();
       };
       const systemCache = new SystemCache({ carriers, logger, onCredentials });
-      bus.subscribe(SYSTEMS_TOPIC, () => systemCache.trigger());
+      bus.subscribe(TOPICS.systems, () => systemCache.trigger());
       return systemCache;
     },
   },

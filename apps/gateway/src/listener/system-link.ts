@@ -206,7 +206,7 @@ export class SystemLink {
     this.#bound.throughput.count(nowMs);
     if (this.#bound.rate.takeToken(nowMs)) return this.o.inbound.acceptMessage(pdu, this.#inbound);
     this.#bound.throttled += 1;
-    this.o.metrics.retryableResponses.inc({ reason: 'throttled' });
+    this.o.metrics.countRetryableResponse('throttled');
     return { status: STATUS.ESME_RTHROTTLED };
   }
 

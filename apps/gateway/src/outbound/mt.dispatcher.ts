@@ -13,7 +13,7 @@ import type {
 import { routesInOrder, type Route, type RouteDirectory } from '@countersign/carriers/routes';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
-import { Timers, PollLoop } from '@countersign/schedule';
+import { LeasedWorker, type Claim } from '@countersign/schedule';
 import type { AttemptMaker } from './attempt-maker.js';
 import type { SubmitQueues } from './submit-queues.js';
 import { deliveryPlan } from './delivery-plan.js';
@@ -70,16 +70,19 @@ export interface MtDispatcherOptions {
  */
 export class MtDispatcher {
   private readonly records: Batcher<AttemptRecord, null>;
-  /** Running attempts, including their records, with the keys of their leases. */
-  private readonly runningAttempts = new Map<Promise<void>, string>();
-  private readonly timers = new Timers(() => this.trigger());
-  private pollLoop: PollLoop | undefined;
+  private readonly worker: LeasedWorker<ClaimedMessage>;
   private nextFullScanMs = -Infinity;
   private fullPollsInARow = 0;
   /** Messages deferred because every bind was full, since the consecutive polls began. */
   private deferred = 0;
 
   constructor(private readonly o: MtDispatcherOptions) {
+    this.worker = new LeasedWorker({
+      intervalMs: RELAY_INTERVAL_MS,
+      claim: () => this.claimDue(),
+      run: (claimed) => this.attemptAndRecord(claimed),
+      onError: o.onError,
+    });
     this.records = new Batcher({
       name: 'outbound.record',
       run: (records) => this.recordBatch(records),
@@ -92,54 +95,49 @@ export class MtDispatcher {
   }
 
   start(): void {
-    const { onError } = this.o;
-    this.pollLoop = new PollLoop({ everyMs: RELAY_INTERVAL_MS, work: () => this.dispatchDue(), onError });
-    this.pollLoop.trigger();
+    this.worker.start();
   }
 
   /** Polls at once: a message may be due, or a bind may have capacity. Never throws or blocks. */
   trigger(): void {
-    this.pollLoop?.trigger();
+    this.worker.trigger();
   }
 
   /** Polls after the delay of a hand-over: another gateway left messages to this one. */
   triggerAfterHandOver(): void {
-    this.timers.fireIn(HANDED_OVER_MS);
+    this.worker.triggerIn(HANDED_OVER_MS);
   }
 
   /** Claims no further message. */
-  async stopClaiming(): Promise<void> {
-    await this.pollLoop?.stop();
-    this.pollLoop = undefined;
-    this.timers.clear();
+  stopClaiming(): Promise<void> {
+    return this.worker.stopClaiming();
   }
 
   /** Resolves when every attempt is recorded; an unbinding link ends all its attempts. */
   async drain(): Promise<void> {
-    await Promise.all(this.runningAttempts.keys());
+    await this.worker.drain();
     await this.records.drain();
   }
 
   /** Resolves when every attempt under this lease is recorded, or has reached its time limit without the database. */
   async waitForRecords(lease: BindLease): Promise<void> {
     const key = leaseKey(lease);
-    await Promise.all([...this.runningAttempts].flatMap(([attempt, under]) => (under === key ? [attempt] : [])));
+    await this.worker.drain(({ plan }) => leaseKey(plan.lease) === key);
   }
 
-  /** Claims and starts due messages. Resolves to true when more are due. */
-  private async dispatchDue(): Promise<boolean> {
+  private async claimDue(): Promise<Claim<ClaimedMessage>> {
     const routes = await this.o.routes.usableRoutes();
     const boundElsewhere = await this.o.others.boundBinds();
     const ids = this.dueIdRange();
     const routing = { routes, boundElsewhere };
     const { claim, plans } = await this.o.database.transaction((tx) => this.claimDueMessages(tx, routing, ids));
     if (claim.eventIds.length > 0) this.o.onEvents(claim.eventIds);
-    for (const message of claim.claimed) this.startAttempt(message);
     this.countFailures(plans);
     this.setTimers(plans);
     this.fullPollsInARow = claim.due === MAX_MESSAGES_PER_POLL ? this.fullPollsInARow + 1 : 0;
     if (this.fullPollsInARow === 0) this.deferred = 0;
-    return this.fullPollsInARow > 0 && this.fullPollsInARow % MAX_POLLS_IN_A_ROW !== 0;
+    const more = this.fullPollsInARow > 0 && this.fullPollsInARow % MAX_POLLS_IN_A_ROW !== 0;
+    return { jobs: claim.claimed, more };
   }
 
   private async claimDueMessages(
@@ -171,15 +169,10 @@ export class MtDispatcher {
     });
   }
 
-  private startAttempt(claimed: ClaimedMessage): void {
-    this.o.queues.reserve(claimed.plan.lease);
-    const running = this.attemptAndRecord(claimed).finally(() => this.runningAttempts.delete(running));
-    this.runningAttempts.set(running, leaseKey(claimed.plan.lease));
-  }
-
   /** One attempt with its record. Never rejects. */
   private async attemptAndRecord(claimed: ClaimedMessage): Promise<void> {
     const { message, plan, attempt } = claimed;
+    this.o.queues.reserve(plan.lease);
     const endsMs = performance.now() + plan.leaseSeconds * 1_000;
     const outcome = await this.o.attempts.makeAttempt(claimed);
     this.o.queues.release(plan.lease);
@@ -218,7 +211,7 @@ export class MtDispatcher {
   /** Sets timers for waiting messages, so that they do not depend on the poll interval. */
   private setTimers(plans: readonly DeliveryPlan[]): void {
     for (const plan of plans)
-      if (plan.kind === 'wait') this.timers.fireIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
+      if (plan.kind === 'wait') this.worker.triggerIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
     if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.o.others.announceDeferred();
   }
 

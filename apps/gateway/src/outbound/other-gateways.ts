@@ -1,10 +1,8 @@
-import type { PubSub } from '@countersign/bus';
+import { TOPICS, type PubSub } from '@countersign/bus';
 import { bindsBoundElsewhere } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 
-/** Topic: a gateway left codes to gateways with a better bind. */
-const DEFERRED_TOPIC = 'outbound-left';
 /** Minimum time between reads of the binds of other gateways. */
 const READ_EVERY_MS = 500;
 /** Minimum time between announcements; each makes the receivers poll all due messages. */
@@ -58,12 +56,12 @@ export class OtherGateways {
     const nowMs = performance.now();
     if (this.#binds.size === 0 || nowMs - this.#announcedMs < ANNOUNCE_EVERY_MS) return;
     this.#announcedMs = nowMs;
-    this.o.bus.publish(DEFERRED_TOPIC, this.o.self);
+    this.o.bus.publish(TOPICS.deferredCodes, this.o.self);
   }
 
   /** Registers a listener called when another gateway left codes to this one. Must not throw. */
   onDeferred(listener: () => void): void {
-    this.o.bus.subscribe(DEFERRED_TOPIC, (message) => {
+    this.o.bus.subscribe(TOPICS.deferredCodes, (message) => {
       if (message.json() !== this.o.self) listener();
     });
   }

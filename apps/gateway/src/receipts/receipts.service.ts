@@ -6,6 +6,7 @@ import {
 } from '@countersign/carriers/outbound';
 import type { Uuid } from '@countersign/ids';
 import { Batcher, type Database } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import type { MessageAnswer } from '@countersign/smpp/link';
 import { parseReceipt } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
@@ -17,7 +18,6 @@ import { UnknownReceiptRate } from './unknown-receipt-rate.js';
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
 const MAX_QUEUED_RECEIPTS = 5_000;
-const REPORT_EVERY_MS = 1_000;
 
 export interface ReceiptsOptions {
   readonly database: Pick<Database, 'transaction'>;
@@ -38,7 +38,9 @@ export interface ReceiptsOptions {
 export class ReceiptsService {
   readonly #batcher: Batcher<ReceiptRecord, ReceiptResult>;
   readonly #unknownRate = new UnknownReceiptRate();
-  #reportedMs = Number.NEGATIVE_INFINITY;
+  readonly #report = throttled((err) =>
+    this.o.logger.error({ err }, 'receipts could not be stored; the carrier is asked to resend'),
+  );
 
   constructor(private readonly o: ReceiptsOptions) {
     this.#batcher = new Batcher({
@@ -89,11 +91,7 @@ export class ReceiptsService {
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
     this.o.metrics.receipts.inc({ fate: 'sent_back', ...this.o.metrics.linkLabels(link) });
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
-      this.#reportedMs = nowMs;
-      this.o.logger.error({ err: error }, 'receipts could not be stored; the carrier is asked to resend');
-    }
+    this.#report(error);
     return { status: link.retryableMoStatus };
   }
 }

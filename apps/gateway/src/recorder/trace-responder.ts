@@ -1,5 +1,12 @@
-import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, type PubSub, type Subscription } from '@countersign/bus';
-import { TRACE_FORMATS, TraceSeal, traceTopic, type TraceQuestion } from '@countersign/carriers/traces';
+import {
+  MAX_MESSAGE_OCTETS,
+  TOPICS,
+  type BusMessage,
+  type Payload,
+  type PubSub,
+  type Subscription,
+} from '@countersign/bus';
+import { TRACE_FORMATS, TraceSeal, type TraceQuestion } from '@countersign/carriers/traces';
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import type { FlightRecorder } from './flight-recorder.js';
@@ -22,7 +29,7 @@ export class TraceResponder {
 
   constructor(private readonly o: TraceResponderOptions) {
     this.#seal = new TraceSeal(o.keys, o.gatewayId);
-    this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answerQuestion(question));
+    this.#subscription = o.bus.answer(TOPICS.trace(o.gatewayId), (question) => this.answerQuestion(question));
   }
 
   /** Resolves when the subscription is active, or the bus is known to be unreachable. */

@@ -1,5 +1,5 @@
 import type { RbmCommand, RbmCommandStore } from '@countersign/rcs/commands';
-import { Timers, PollLoop } from '@countersign/schedule';
+import { LeasedWorker, type Claim } from '@countersign/schedule';
 import type { CommandResult } from '../rbm/rbm-answer.js';
 
 /** Poll interval for due commands whose job was lost: until it is revoked, a phone that reconnects shows a stale card. */
@@ -23,53 +23,47 @@ export interface RcsCommandProcessorOptions {
  * that another gateway takes over when this one fails; a failed command is retried once.
  */
 export class RcsCommandProcessor {
-  private readonly inFlight = new Set<Promise<void>>();
-  private readonly timers = new Timers(() => this.wake());
-  private pollLoop: PollLoop | undefined;
+  private readonly worker: LeasedWorker<RbmCommand>;
 
-  constructor(private readonly o: RcsCommandProcessorOptions) {}
+  constructor(private readonly o: RcsCommandProcessorOptions) {
+    this.worker = new LeasedWorker({
+      intervalMs: POLL_INTERVAL_MS,
+      maxInFlight: MAX_IN_FLIGHT,
+      claim: (free) => this.claimCommands(Math.min(MAX_CLAIMED, free)),
+      run: (command) => this.runCommand(command),
+      onIdle: () => this.setTimer(),
+      onError: o.onError,
+    });
+  }
 
   start(): void {
-    const { onError } = this.o;
-    this.pollLoop = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.claimAndRun(), onError });
-    this.pollLoop.trigger();
+    this.worker.start();
   }
 
   /** Polls now: a command may be due. Never throws, never waits. */
   wake(): void {
-    this.pollLoop?.trigger();
+    this.worker.trigger();
   }
 
   /** Claims no further commands. */
-  async stopClaiming(): Promise<void> {
-    await this.pollLoop?.stop();
-    this.pollLoop = undefined;
-    this.timers.clear();
+  stopClaiming(): Promise<void> {
+    return this.worker.stopClaiming();
   }
 
   /** Resolves once every claimed command has been run. */
-  async drain(): Promise<void> {
-    await Promise.all(this.inFlight);
+  drain(): Promise<void> {
+    return this.worker.drain();
   }
 
-  /** True when more commands may be due. */
-  private async claimAndRun(): Promise<boolean> {
-    const capacity = Math.min(MAX_CLAIMED, MAX_IN_FLIGHT - this.inFlight.size);
-    if (capacity <= 0) return false;
-    const commands = await this.o.store.claimDueCommands(capacity, LEASE_SECONDS);
-    for (const command of commands) this.startCommand(command);
-    if (commands.length === capacity) return true;
+  private async claimCommands(limit: number): Promise<Claim<RbmCommand>> {
+    const jobs = await this.o.store.claimDueCommands(limit, LEASE_SECONDS);
+    return { jobs, more: jobs.length === limit };
+  }
+
+  /** Runs a command that falls due before the next poll at its time. */
+  private async setTimer(): Promise<void> {
     const ms = await this.o.store.msToNextCommand();
-    if (ms !== null && ms < POLL_INTERVAL_MS) this.timers.fireIn(Math.max(0, ms));
-    return false;
-  }
-
-  private startCommand(command: RbmCommand): void {
-    const ran = this.runCommand(command).finally(() => {
-      this.inFlight.delete(ran);
-      if (this.inFlight.size === MAX_IN_FLIGHT - 1) this.wake();
-    });
-    this.inFlight.add(ran);
+    if (ms !== null && ms < POLL_INTERVAL_MS) this.worker.triggerIn(Math.max(0, ms));
   }
 
   /** Never rejects: a command whose result is not recorded runs again after its lease, which is harmless. */
