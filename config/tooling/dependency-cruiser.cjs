@@ -14,7 +14,7 @@ const LIBS = {
   session: ['ids', 'phone', 'text', 'keys', 'key-ring', 'postgres', 'events'],
   accounts: ['ids', 'schedule', 'resilience', 'text', 'keys', 'key-ring', 'postgres', 'bus', 'events'],
   carriers: ['ids', 'resilience', 'phone', 'keys', 'key-ring', 'postgres', 'bus', 'events'],
-  rcs: ['ids', 'keys', 'postgres'],
+  rcs: ['ids', 'keys', 'postgres', 'events'],
   sdk: [],
   settings: [],
   telemetry: ['phone'],

@@ -3,7 +3,7 @@ import { CarrierStore } from '@countersign/carriers/config';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BindStatusFeed } from '../../apps/control-plane/src/realtime/bind-status.feed.js';
-import { FIND_ENDINGS } from '../../apps/control-plane/src/realtime/endings.sql.js';
+import { FIND_OF_SESSIONS } from '../../libs/events/src/event-store.sql.js';
 import { MissedEventPoller } from '../../apps/control-plane/src/realtime/missed-event.poller.js';
 import { SessionSubscriptions } from '../../apps/control-plane/src/realtime/session-subscriptions.js';
 import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
@@ -201,7 +201,7 @@ describe('the poller of missed events', () => {
     expect(sessionSubscriptions.dueSessions(nowMs)).toHaveLength(2);
     await poller.pollSessions();
     sessionSubscriptions.stopPolling(published.id);
-    expect(statements).not.toContain(FIND_ENDINGS);
+    expect(statements).not.toContain(FIND_OF_SESSIONS);
     nowMs += 2_000;
     expect((await poller.pollSessions()).endings).toMatchObject([{ sessionId: unpublished.id }]);
   });

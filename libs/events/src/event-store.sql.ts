@@ -60,3 +60,12 @@ export const READ_EVENT_DATA = `
 export const OLDEST_UNDISPATCHED = `
   SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8 AS seconds
   FROM events WHERE dispatched_at IS NULL ORDER BY id LIMIT 1`;
+
+/**
+ * Events of sessions. $1 sessions, $2 types of events, $3 and $4 bounds of the event ids, which contain the time of the
+ * write: events have no index on the session, so the bounds limit the rows of a search.
+ */
+export const FIND_OF_SESSIONS = `
+  SELECT id, type, session_id AS "sessionId", account_id AS "accountId", test, occurred_at AS "occurredAt"
+  FROM events
+  WHERE id BETWEEN $3 AND $4 AND session_id = ANY ($1::uuid[]) AND type = ANY ($2::text[])`;

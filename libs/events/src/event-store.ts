@@ -2,6 +2,7 @@ import { idBounds, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import {
   APPEND_EVENTS,
+  FIND_OF_SESSIONS,
   LOCK_NAMED,
   LOCK_UNDISPATCHED,
   MARK_DISPATCHED,
@@ -10,6 +11,14 @@ import {
   READ_EVENTS,
 } from './event-store.sql.js';
 import { ALWAYS_SENT, HAS_STORED_DATA, type DueEvent, type NewEvent, type StoredEvent } from './event.js';
+
+/** The sessions and types of events, and bounds of their ids: an id contains the time of the write. */
+export interface EventSearch {
+  readonly sessionIds: readonly Uuid[];
+  readonly types: readonly string[];
+  readonly low: Uuid;
+  readonly high: Uuid;
+}
 
 const STORED_TYPES = [...HAS_STORED_DATA];
 
@@ -62,6 +71,14 @@ export class EventStore {
     const { low, high } = idBounds(ids);
     const found = await db.query<StoredEvent>(READ_EVENTS, [ids, low, high, STORED_TYPES]);
     return new Map(found.map((event) => [event.id, event]));
+  }
+
+  /** Events of sessions, without their data, whose ids are within the bounds. */
+  static findOfSessions(
+    db: Executor,
+    { sessionIds, types, low, high }: EventSearch,
+  ): Promise<Omit<StoredEvent, 'data'>[]> {
+    return db.query(FIND_OF_SESSIONS, [sessionIds, types, low, high]);
   }
 
   /** Age of the oldest undispatched event in seconds; 0 when there is none. */

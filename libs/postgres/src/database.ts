@@ -16,6 +16,7 @@ import {
   isQueryTimeout,
   TransactionConflict,
 } from './database-errors.js';
+import type { EntityClass } from './entity-columns.js';
 
 /** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
 export interface Executor {
@@ -25,8 +26,6 @@ export interface Executor {
    */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
-
-export type EntityClass = abstract new (...args: never[]) => object;
 
 export interface DatabaseOptions {
   readonly url: string;

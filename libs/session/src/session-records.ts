@@ -1,7 +1,7 @@
-import { RecordTable } from '@countersign/postgres';
-import type { SessionEntity } from './session.entity.js';
+import { columnsOf, RecordTable } from '@countersign/postgres';
+import { SessionEntity } from './session.entity.js';
 import { sessionOf } from './session.row.js';
-import { COLUMNS, type TimedRow } from './session.sql.js';
+import type { TimedRow } from './session.sql.js';
 import type { Session } from './rules/session.js';
 
 /** A session row of any account, with its code counters. */
@@ -10,7 +10,7 @@ export type SessionRecord = TimedRow & Pick<SessionEntity, 'otpSends' | 'otpAtte
 /** Sessions of all accounts, for operators. Read only: SessionStore writes them. */
 export const SESSION_RECORDS = new RecordTable<SessionRecord>({
   table: 'sessions',
-  columns: `${COLUMNS}, otp_sends AS "otpSends", otp_attempts AS "otpAttempts",
+  columns: `${columnsOf(SessionEntity, { with: ['otpSends', 'otpAttempts'] })},
     date_trunc('milliseconds', statement_timestamp()) AS now`,
 });
 

@@ -1,115 +1,84 @@
+import { TimeColumn } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ApprovedBy, Channel, SessionStatus } from './rules/session.js';
 
 /** The row of a session (contract, Session), partitioned by id. Written by SessionStore only. */
 @Entity('sessions')
 export class SessionEntity {
-  @PrimaryColumn('uuid')
-  id!: string;
+  @PrimaryColumn('uuid') readonly id!: string;
 
-  @Column('uuid', { name: 'account_id' })
-  accountId!: string;
+  @Column('uuid') readonly accountId!: string;
 
-  @Column('uuid', { name: 'brand_id' })
-  brandId!: string;
+  @Column('uuid') readonly brandId!: string;
 
-  @Column('text')
-  phone!: string;
+  @Column('text') readonly phone!: string;
 
   /** ISO 3166-1 alpha-2, or `001` for a phone without a country. */
-  @Column('text')
-  country!: string;
+  @Column('text') readonly country!: string;
 
   /** Created with a test key: it never reaches a carrier or the RCS platform. */
-  @Column('boolean', { default: false })
-  test!: boolean;
+  @Column('boolean', { default: false }) readonly test!: boolean;
 
-  @Column('text')
-  status!: SessionStatus;
+  @Column('text') readonly status!: SessionStatus;
 
-  @Column('text')
-  channel!: Channel;
+  @Column('text') readonly channel!: Channel;
 
-  @Column('bytea', { name: 'token_digest', select: false })
-  tokenDigest!: Buffer;
+  @Column('bytea', { select: false }) readonly tokenDigest!: Buffer;
 
-  @Column('text', { name: 'client_challenge' })
-  clientChallenge!: string;
+  @Column('text') readonly clientChallenge!: string;
 
-  @Column('text', { name: 'brand_slug' })
-  brandSlug!: string;
+  @Column('text') readonly brandSlug!: string;
 
-  @Column('text')
-  instruction!: string;
+  @Column('text') readonly instruction!: string;
 
-  @Column('text', { name: 'brand_name' })
-  brandName!: string;
+  @Column('text') readonly brandName!: string;
 
-  @Column('text', { name: 'otp_sender', nullable: true })
-  otpSender!: string | null;
+  @Column('text', { nullable: true }) readonly otpSender!: string | null;
 
-  @Column('text', { name: 'otp_domain', nullable: true })
-  otpDomain!: string | null;
+  @Column('text', { nullable: true }) readonly otpDomain!: string | null;
 
   /** The keyed digest of every code sent. Any of them is accepted. */
-  @Column('bytea', { name: 'otp_digests', array: true, nullable: true, select: false })
-  otpDigests!: Buffer[] | null;
+  @Column('bytea', { array: true, nullable: true, select: false }) readonly otpDigests!: Buffer[] | null;
 
-  @Column('smallint', { name: 'otp_sends', default: 0 })
-  otpSends!: number;
+  @Column('smallint', { default: 0, select: false }) readonly otpSends!: number;
 
   /** Codes checked: each is counted before its comparison. */
-  @Column('smallint', { name: 'otp_attempts', default: 0 })
-  otpAttempts!: number;
+  @Column('smallint', { default: 0, select: false }) readonly otpAttempts!: number;
 
   /** Limit of wrong codes, set at creation. */
-  @Column('smallint', { name: 'otp_attempt_limit', default: 5 })
-  otpAttemptLimit!: number;
+  @Column('smallint', { default: 5, select: false }) readonly otpAttemptLimit!: number;
 
-  @Column({ type: 'timestamptz', name: 'otp_sent_at', precision: 3, nullable: true })
-  otpSentAt!: Date | null;
+  @TimeColumn({ nullable: true, select: false }) readonly otpSentAt!: Date | null;
 
-  @Column('text', { name: 'inbound_number' })
-  inboundNumber!: string;
+  @Column('text') readonly inboundNumber!: string;
 
-  @Column('text', { name: 'webhook_url', nullable: true })
-  webhookUrl!: string | null;
+  @Column('text', { nullable: true }) readonly webhookUrl!: string | null;
 
-  @Column('boolean', { name: 'allow_sms_otp' })
-  allowSmsOtp!: boolean;
+  @Column('boolean') readonly allowSmsOtp!: boolean;
 
   /**
    * `json` and not `jsonb`: it keeps the caller's key order. A parsed object loses it, so statements select it as
    * text.
    */
-  @Column('json')
-  metadata!: Readonly<Record<string, string>>;
+  @Column('json') readonly metadata!: Readonly<Record<string, string>>;
 
-  @Column('integer', { name: 'entropy_key_version' })
-  entropyKeyVersion!: number;
+  @Column('integer') readonly entropyKeyVersion!: number;
 
   /** Version of the master key from which its token and the buttons of its card are derived. */
-  @Column('smallint', { name: 'key_version', default: 1 })
-  keyVersion!: number;
+  @Column('smallint', { default: 1 }) readonly keyVersion!: number;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
-  createdAt!: Date;
+  @TimeColumn() readonly createdAt!: Date;
 
-  @Column({ type: 'timestamptz', name: 'expires_at', precision: 3 })
-  expiresAt!: Date;
+  @TimeColumn() readonly expiresAt!: Date;
 
   /** Time of the terminal transition. */
-  @Column({ type: 'timestamptz', name: 'ended_at', precision: 3, nullable: true })
-  endedAt!: Date | null;
+  @TimeColumn({ nullable: true }) readonly endedAt!: Date | null;
 
-  @Column('text', { name: 'approved_by', nullable: true })
-  approvedBy!: ApprovedBy | null;
+  @Column('text', { nullable: true }) readonly approvedBy!: ApprovedBy | null;
 
   /** Id of the call that consumed the approved session; the id contains its time. */
-  @Column('uuid', { name: 'consumption_id', nullable: true })
-  consumptionId!: string | null;
+  @Column('uuid', { nullable: true, select: false }) readonly consumptionId!: string | null;
 
   /** Time of the first sender_mismatch event; at most one per session. */
-  @Column({ type: 'timestamptz', name: 'sender_mismatch_at', precision: 3, nullable: true })
-  senderMismatchAt!: Date | null;
+  @TimeColumn({ nullable: true }) readonly senderMismatchAt!: Date | null;
 }

@@ -44,31 +44,31 @@ export interface CreateCommand {
   readonly session: CreateSession;
 }
 
-/** A new session as one element of the insert statement's JSON. */
+/** A new session as one element of the insert statement's JSON. Written field by field: a spread takes five times as long. */
 export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Readonly<Record<string, unknown>> {
   return {
     id,
-    account_id: session.accountId,
-    brand_id: session.brandId,
+    accountId: session.accountId,
+    brandId: session.brandId,
     phone: session.phone,
     country: session.country,
     test: session.test,
     channel: session.channel,
-    token_digest: tokenDigest(keys, session.brandSlug, deriveToken(keys, id)).toString('hex'),
-    client_challenge: session.clientChallenge,
-    brand_slug: session.brandSlug,
-    brand_name: session.brandName,
-    otp_sender: session.otpSender,
-    otp_domain: session.otpDomain,
+    tokenDigest: tokenDigest(keys, session.brandSlug, deriveToken(keys, id)).toString('base64'),
+    clientChallenge: session.clientChallenge,
+    brandSlug: session.brandSlug,
+    brandName: session.brandName,
+    otpSender: session.otpSender,
+    otpDomain: session.otpDomain,
     instruction: session.instruction,
-    inbound_number: session.inboundNumber,
-    webhook_url: session.webhookUrl,
-    allow_sms_otp: session.allowSmsOtp,
+    inboundNumber: session.inboundNumber,
+    webhookUrl: session.webhookUrl,
+    allowSmsOtp: session.allowSmsOtp,
     metadata: encodeMetadata(session.metadata),
-    entropy_key_version: session.entropyKeyVersion,
-    otp_attempt_limit: session.attemptLimit ?? MAX_ATTEMPTS,
-    key_version: keys.currentVersion,
-    ttl_seconds: session.ttlSeconds,
+    entropyKeyVersion: session.entropyKeyVersion,
+    otpAttemptLimit: session.attemptLimit ?? MAX_ATTEMPTS,
+    keyVersion: keys.currentVersion,
+    ttlSeconds: session.ttlSeconds,
   };
 }
 

@@ -1,4 +1,5 @@
-import type { SessionEntity } from './session.entity.js';
+import { CLOCK_MS as NOW, columnsOf, recordsetOf } from '@countersign/postgres';
+import { SessionEntity } from './session.entity.js';
 
 /**
  * A session row as every statement here returns it: the entity with metadata as JSON text, without the token digest,
@@ -23,37 +24,30 @@ export type TimedRow = SessionRow & { readonly now: Date };
 export type DigestRow = TimedRow & { readonly digest: string };
 
 /** The columns that every statement selects. */
-export const COLUMNS = `id, account_id AS "accountId", brand_id AS "brandId", phone, country, test, status, channel,
-  client_challenge AS "clientChallenge", brand_slug AS "brandSlug", brand_name AS "brandName",
-  otp_sender AS "otpSender", otp_domain AS "otpDomain", instruction, inbound_number AS "inboundNumber",
-  webhook_url AS "webhookUrl", allow_sms_otp AS "allowSmsOtp", metadata::text AS metadata,
-  entropy_key_version AS "entropyKeyVersion", key_version AS "keyVersion", created_at AS "createdAt", expires_at AS "expiresAt",
-  ended_at AS "endedAt", approved_by AS "approvedBy", sender_mismatch_at AS "senderMismatchAt"`;
+export const COLUMNS = columnsOf(SessionEntity);
+
+/** The columns of a new session that its creator gives. */
+const NEW = recordsetOf(SessionEntity, {
+  without: [
+    ...(['status', 'createdAt', 'expiresAt', 'endedAt', 'approvedBy', 'consumptionId', 'senderMismatchAt'] as const),
+    ...(['otpDigests', 'otpSends', 'otpAttempts', 'otpSentAt'] as const),
+  ],
+});
 
 /** A locked row with the columns of codes. */
-export type CodeRow = TimedRow & Pick<SessionEntity, 'otpSends' | 'otpAttempts' | 'otpAttemptLimit' | 'otpSentAt'>;
+export type CodeRow = TimedRow & Pick<SessionEntity, (typeof CODE_COLUMNS)[number]>;
 
-/** The clock of every decision, truncated because a rounded reading could be in the future. */
-const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+const CODE_COLUMNS = ['otpSends', 'otpAttempts', 'otpAttemptLimit', 'otpSentAt'] as const;
 
 /**
  * Inserts new sessions, all pending, and returns their creation times. An id that exists was written by an earlier
- * run of the same command: it is left unchanged and not returned. $1 JSON array of rows, keys as in the column list;
- * digest as hex, metadata as JSON text in a string.
+ * run of the same command: it is left unchanged and not returned. $1 JSON array of rows (see `insertRow`).
  */
 export const INSERT_SESSIONS = `
-  INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
-    brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url, allow_sms_otp, metadata,
-    entropy_key_version, otp_attempt_limit, key_version, created_at, expires_at)
-  SELECT id, account_id, brand_id, phone, country, test, 'pending', channel, decode(token_digest, 'hex'),
-    client_challenge, brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url,
-    allow_sms_otp, metadata::json, entropy_key_version, otp_attempt_limit, key_version, created,
-    created + make_interval(secs => ttl_seconds)
-  FROM (SELECT *, ${NOW} AS created FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid,
-    phone text, country text, test boolean, channel text, token_digest text, client_challenge text, brand_slug text,
-    brand_name text, otp_sender text, otp_domain text, instruction text,
-    inbound_number text, webhook_url text, allow_sms_otp boolean, metadata text, entropy_key_version integer,
-    otp_attempt_limit smallint, key_version smallint, ttl_seconds integer)) AS stamped
+  INSERT INTO sessions (${NEW.columns}, status, created_at, expires_at)
+  SELECT ${NEW.values}, 'pending', created, created + make_interval(secs => "ttlSeconds")
+  FROM (SELECT *, ${NOW} AS created
+    FROM json_to_recordset($1::json) AS input (${NEW.types}, "ttlSeconds" integer)) AS stamped
   ON CONFLICT (id) DO NOTHING
   RETURNING id, created_at AS "createdAt"`;
 
@@ -76,8 +70,7 @@ export const LOCK_SESSIONS = `
 /** As LOCK_SESSIONS, with the columns of codes. */
 export const LOCK_FOR_CODES = `
   WITH locked AS MATERIALIZED (
-    SELECT ${COLUMNS}, otp_sends AS "otpSends", otp_attempts AS "otpAttempts",
-      otp_attempt_limit AS "otpAttemptLimit", otp_sent_at AS "otpSentAt"
+    SELECT ${columnsOf(SessionEntity, { with: CODE_COLUMNS })}
     FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   SELECT *, ${NOW} AS now FROM locked`;
 

@@ -1,10 +1,10 @@
+import { EventStore } from '@countersign/events';
 import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/ids';
 import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
 import { Inject, Injectable } from '@nestjs/common';
 import type { BroadcastEvent } from '../events/event-broadcast.js';
-import { FIND_ENDINGS } from './endings.sql.js';
 import { SessionSubscriptions } from './session-subscriptions.js';
 import { ENDING_TYPES } from './rendered-event.js';
 
@@ -19,10 +19,6 @@ const GIVE_UP_MS = 15 * 60 * 1000;
  */
 const NEAR_MS = 5_000;
 const NEAR_FOR_MS = 30_000;
-
-interface EndingRow extends Omit<BroadcastEvent, 'at'> {
-  readonly occurredAt: Date;
-}
 
 /**
  * Polls subscribed pending sessions, in sets, and finds the terminal events of sessions whose broadcast was lost: the
@@ -59,9 +55,12 @@ export class MissedEventPoller {
 
   private async endingsOf(ended: readonly Session[], nowMs: number): Promise<BroadcastEvent[]> {
     if (ended.length === 0) return [];
-    const bounds = [firstIdAt(Math.min(...ended.map(soughtFrom(nowMs)))), firstIdAt(nowMs + ID_CLOCK_SLACK_MS)];
-    const ids: Uuid[] = ended.map(({ id }) => id);
-    const rows = await this.database.query<EndingRow>(FIND_ENDINGS, [ids, ENDING_TYPES, ...bounds]);
+    const rows = await EventStore.findOfSessions(this.database, {
+      sessionIds: ended.map(({ id }) => id),
+      types: ENDING_TYPES,
+      low: firstIdAt(Math.min(...ended.map(soughtFrom(nowMs)))),
+      high: firstIdAt(nowMs + ID_CLOCK_SLACK_MS),
+    });
     return rows.map(({ occurredAt, ...event }) => ({ ...event, at: occurredAt.toISOString() }));
   }
 }

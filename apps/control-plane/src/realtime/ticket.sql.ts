@@ -1,3 +1,5 @@
+import { isLiveKey } from '@countersign/accounts/accounts';
+
 /** The clock of tickets, truncated because a rounded reading could lie in the future. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
@@ -23,8 +25,7 @@ export const REDEEM_TICKETS = `
     SELECT digest FROM realtime_tickets WHERE digest = ANY ($1::bytea[]) ORDER BY digest FOR UPDATE)
   UPDATE realtime_tickets SET used_at = ${NOW} FROM locked
   WHERE realtime_tickets.digest = locked.digest AND used_at IS NULL AND expires_at > ${NOW}
-    AND EXISTS (SELECT FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
-      WHERE api_keys.id = key_id AND api_keys.revoked_at IS NULL AND accounts.active)
+    AND ${isLiveKey('realtime_tickets.key_id')}
   RETURNING encode(realtime_tickets.digest, 'hex') AS digest, session_id AS "sessionId",
     realtime_tickets.account_id AS "accountId", realtime_tickets.test, key_id AS "keyId"`;
 

@@ -2,8 +2,10 @@ import { MODES, parseApiKey, parseTenantKey, tenantKey, type ServerKeys, type Te
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
-import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
+import type { ApiKeyPrincipal, Scope } from './account.js';
+import type { Account } from './account.entity.js';
 import { FIND_ACCOUNT, FIND_API_KEYS, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
+import type { Brand } from './brand.entity.js';
 import { type DigestRow, KeyLookups } from '../key-lookups.js';
 import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
 import { ensureTestWebhookSecret, openWebhookSecret } from './webhook-secrets.js';

@@ -1,79 +1,71 @@
+import type { Uuid } from '@countersign/ids';
+import { CreatedAtColumn, EntityTable, TimeColumn } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The row of an account (contract, Admin). */
+/** An account (contract, Admin): it requests verifications and receives their events. */
 @Entity('accounts')
 export class AccountEntity {
-  @PrimaryColumn('uuid')
-  id!: string;
+  @PrimaryColumn('uuid') readonly id!: Uuid;
 
-  @Column('text')
-  name!: string;
+  @Column('text') readonly name!: string;
 
-  @Column('text', { name: 'default_webhook_url', nullable: true })
-  defaultWebhookUrl!: string | null;
+  /** Receives events of sessions without their own webhook. */
+  @Column('text', { nullable: true }) readonly defaultWebhookUrl!: string | null;
 
-  @Column('text', { name: 'webhook_events', array: true, default: '{}' })
-  webhookEvents!: string[];
+  /** When it was disabled because every delivery failed; null while it is used. */
+  @TimeColumn({ nullable: true }) readonly defaultWebhookDisabledAt!: Date | null;
 
-  @Column('text', { name: 'otp_countries', array: true, default: '{}' })
-  otpCountries!: string[];
-
-  /** A decimal number as text: money is never a floating-point number. */
-  @Column('numeric', { name: 'otp_daily_spend_cap_usd', precision: 14, scale: 6, nullable: true })
-  otpDailySpendCapUsd!: string | null;
-
-  /** Maximum number of codes per day (UTC). */
-  @Column('integer', { name: 'otp_daily_message_cap', default: 1_000 })
-  otpDailyMessageCap!: number;
-
-  /** Codes per hour that may stay unconverted before any approval earns credits. */
-  @Column('integer', { name: 'otp_unconverted_floor', default: 50 })
-  otpUnconvertedFloor!: number;
-
-  /** Sealed with the account's id as context. */
-  @Column('bytea', { name: 'webhook_secret_sealed', select: false })
-  webhookSecretSealed!: Buffer;
-
-  /** Replaced secrets, sealed likewise, the latest first, and until when each still signs. */
-  @Column('bytea', { name: 'previous_webhook_secrets_sealed', array: true, default: '{}', select: false })
-  previousWebhookSecretsSealed!: Buffer[];
-
-  @Column({ type: 'timestamptz', name: 'previous_webhook_secrets_until', array: true, precision: 3, default: '{}' })
-  previousWebhookSecretsUntil!: Date[];
-
-  /** Receives events of test sessions without their own URL. */
-  @Column('text', { name: 'test_webhook_url', nullable: true })
-  testWebhookUrl!: string | null;
-
-  /** Signs webhooks of test sessions. Null until first needed, for an account older than the column. */
-  @Column('bytea', { name: 'test_webhook_secret_sealed', nullable: true, select: false })
-  testWebhookSecretSealed!: Buffer | null;
-
-  @Column('bytea', { name: 'previous_test_webhook_secrets_sealed', array: true, default: '{}', select: false })
-  previousTestWebhookSecretsSealed!: Buffer[];
-
-  @Column({
-    type: 'timestamptz',
-    name: 'previous_test_webhook_secrets_until',
-    array: true,
-    precision: 3,
-    default: '{}',
-  })
-  previousTestWebhookSecretsUntil!: Date[];
+  /** The reason, as text for users; null while it is used. */
+  @Column('text', { nullable: true }) readonly defaultWebhookDisabledReason!: string | null;
 
   /** When the present series of failures of the default URL began; null without one. */
-  @Column({ type: 'timestamptz', name: 'default_webhook_failing_since', precision: 3, nullable: true })
-  defaultWebhookFailingSince!: Date | null;
+  @TimeColumn({ nullable: true, select: false })
+  readonly defaultWebhookFailingSince!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'default_webhook_disabled_at', precision: 3, nullable: true })
-  defaultWebhookDisabledAt!: Date | null;
+  /** Receives events of test sessions without their own webhook; null for none. */
+  @Column('text', { nullable: true }) readonly testWebhookUrl!: string | null;
 
-  @Column('text', { name: 'default_webhook_disabled_reason', nullable: true })
-  defaultWebhookDisabledReason!: string | null;
+  /** Opt-in event types, besides `verification.completed`. */
+  @Column('text', { array: true, default: '{}' }) readonly webhookEvents!: readonly string[];
 
-  @Column('boolean', { default: true })
-  active!: boolean;
+  /** ISO 3166-1 alpha-2 codes of the countries to which codes are sent; `*` for all. */
+  @Column('text', { array: true, default: '{}' }) readonly otpCountries!: readonly string[];
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, default: () => 'clock_timestamp()' })
-  createdAt!: Date;
+  /** Maximum cost of codes per day (UTC), a decimal number in US dollars; null for no cap. */
+  @Column('numeric', { precision: 14, scale: 6, nullable: true }) readonly otpDailySpendCapUsd!: string | null;
+
+  /** Maximum number of codes per day (UTC). */
+  @Column('integer', { default: 1_000 }) readonly otpDailyMessageCap!: number;
+
+  /** Codes per hour that may stay unconverted before any approval earns credits. */
+  @Column('integer', { default: 50 }) readonly otpUnconvertedFloor!: number;
+
+  @Column('boolean', { default: true }) readonly active!: boolean;
+
+  /** Sealed with the account's id as context. */
+  @Column('bytea', { select: false }) readonly webhookSecretSealed!: Buffer;
+
+  /** Replaced secrets, sealed likewise, the latest first, and until when each still signs. */
+  @Column('bytea', { array: true, default: '{}', select: false }) readonly previousWebhookSecretsSealed!: Buffer[];
+
+  @TimeColumn({ array: true, default: '{}', select: false })
+  readonly previousWebhookSecretsUntil!: Date[];
+
+  /** Signs webhooks of test sessions. Null until first needed, for an account older than the column. */
+  @Column('bytea', { nullable: true, select: false }) readonly testWebhookSecretSealed!: Buffer | null;
+
+  @Column('bytea', { array: true, default: '{}', select: false }) readonly previousTestWebhookSecretsSealed!: Buffer[];
+
+  @TimeColumn({ array: true, default: '{}', select: false })
+  readonly previousTestWebhookSecretsUntil!: Date[];
+
+  @CreatedAtColumn() readonly createdAt!: Date;
 }
+
+/** An account without its secrets. */
+export type Account = Omit<
+  AccountEntity,
+  'defaultWebhookFailingSince' | 'webhookSecretSealed' | `previous${string}` | 'testWebhookSecretSealed' | 'createdAt'
+>;
+
+export const ACCOUNTS = new EntityTable<AccountEntity, Account>(AccountEntity);

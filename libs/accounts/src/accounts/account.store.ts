@@ -1,19 +1,11 @@
 import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { requireRow, type Executor } from '@countersign/postgres';
-import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
-import {
-  INSERT_ACCOUNT,
-  INSERT_API_KEY,
-  INSERT_BRAND,
-  REVOKE_API_KEY,
-  ROTATE_API_KEY,
-  ROTATE_WEBHOOK_SECRET,
-  SECRET_OVER_IN,
-  UPDATE_ACCOUNT,
-  UPDATE_API_KEY,
-  UPDATE_BRAND,
-} from './account.sql.js';
+import { CLOCK_MS, requireRow, type Executor } from '@countersign/postgres';
+import { type Account, ACCOUNTS } from './account.entity.js';
+import { CLEAR_FAILURES, ROTATE_WEBHOOK_SECRET, SECRET_OVER_IN } from './account.sql.js';
+import { SCOPES } from './account.js';
+import { type ApiKey, API_KEYS } from './api-key.entity.js';
+import { type Brand, BRANDS } from './brand.entity.js';
 import { checkBrand, type BrandText } from './check-brand.js';
 import { newKey } from '../keys/new-key.js';
 import { ensureTestWebhookSecret, sealWebhookSecret } from './webhook-secrets.js';
@@ -64,26 +56,6 @@ export interface CreatedAccount {
   readonly testWebhookSecret: string;
 }
 
-const ACCOUNT_DEFAULTS = {
-  defaultWebhookUrl: null,
-  testWebhookUrl: null,
-  webhookEvents: [],
-  otpCountries: [],
-  otpDailySpendCapUsd: null,
-  otpDailyMessageCap: 1_000,
-  otpUnconvertedFloor: 50,
-  active: true,
-} as const;
-
-const BRAND_DEFAULTS = {
-  logoUrl: null,
-  rcsAgentId: null,
-  rcsNumberMatching: false,
-  senderId: null,
-  domain: null,
-  active: true,
-} as const;
-
 /** A brand that was rejected, with the field and the reason. */
 export class BrandRefused extends Error {
   override readonly name = 'BrandRefused';
@@ -108,19 +80,19 @@ export class AccountStore {
     const { keys } = this.options;
     const id = this.options.newId();
     const [webhookSecret, testWebhookSecret] = [createWebhookSecret(), createWebhookSecret()];
-    const values = [
-      ...accountValues({ ...ACCOUNT_DEFAULTS, ...account, id }),
-      sealWebhookSecret(keys, { accountId: id, mode: 'live' }, webhookSecret),
-      sealWebhookSecret(keys, { accountId: id, mode: 'test' }, testWebhookSecret),
-    ];
-    const created = requireRow(await tx.query<Account>(INSERT_ACCOUNT, values));
+    const created = await ACCOUNTS.insert(tx, {
+      ...account,
+      id,
+      webhookSecretSealed: sealWebhookSecret(keys, { accountId: id, mode: 'live' }, webhookSecret),
+      testWebhookSecretSealed: sealWebhookSecret(keys, { accountId: id, mode: 'test' }, testWebhookSecret),
+    });
     return { account: created, webhookSecret, testWebhookSecret };
   }
 
-  async updateAccount(tx: Executor, account: Account): Promise<Account> {
-    const { defaultWebhookDisabledAt, defaultWebhookDisabledReason } = account;
-    const values = [...accountValues(account), defaultWebhookDisabledAt, defaultWebhookDisabledReason];
-    return requireRow(await tx.query<Account>(UPDATE_ACCOUNT, values));
+  /** Writes all fields. A new or re-enabled default URL has no failures. */
+  async updateAccount(tx: Executor, { id, ...account }: Account): Promise<Account> {
+    await tx.query(CLEAR_FAILURES, [id, account.defaultWebhookUrl, account.defaultWebhookDisabledAt]);
+    return ACCOUNTS.update(tx, id, account);
   }
 
   /**
@@ -141,63 +113,43 @@ export class AccountStore {
 
   /** Creates a brand. Throws BrandRefused for a text that does not fit, DataError 23505 for an existing slug. */
   async createBrand(tx: Executor, brand: NewBrand): Promise<Brand> {
-    const whole = { ...BRAND_DEFAULTS, ...brand, id: this.options.newId() };
-    const values = [...brandValues(whole), brand.accountId, brand.entropyKeyVersion];
-    return requireRow(await tx.query<Brand>(INSERT_BRAND, values));
+    requireFit({ domain: null, ...brand });
+    return BRANDS.insert(tx, { ...brand, id: this.options.newId() });
   }
 
   /** Throws as `createBrand`. Does not change the account and the entropy key. */
-  async updateBrand(tx: Executor, brand: Brand): Promise<Brand> {
-    return requireRow(await tx.query<Brand>(UPDATE_BRAND, brandValues(brand)));
+  async updateBrand(tx: Executor, { id, ...brand }: Brand): Promise<Brand> {
+    requireFit(brand);
+    return BRANDS.update(tx, id, brand);
   }
 
   /** Creates a key. Its text is in this result only. */
   async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<ApiKey & { readonly key: string }> {
-    const { accountId, kind, name, scopes = SCOPES, limits = {} } = apiKey;
-    const { key, prefix, digest, version } = newKey(this.options.keys, kind);
-    const values = [
-      this.options.newId(),
-      accountId,
-      kind,
-      name,
-      scopes,
-      JSON.stringify(limits),
-      prefix,
-      digest,
-      version,
-    ];
-    return { ...requireRow(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
+    const { key, ...secret } = newKey(this.options.keys, apiKey.kind);
+    const values = { scopes: SCOPES, ...apiKey, ...secret, id: this.options.newId() };
+    return { ...(await API_KEYS.insert(tx, values)), key };
   }
 
   /** Writes name, scopes and limits. */
-  async updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
-    return requireRow(await tx.query<ApiKey>(UPDATE_API_KEY, [id, name, scopes, JSON.stringify(limits)]));
+  updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
+    return API_KEYS.update(tx, id, { name, scopes, limits });
   }
 
   /** Replaces the secret of a key; the old one is invalid. The key must be locked, and not revoked. */
   async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
-    const { key, prefix, digest, version } = newKey(this.options.keys, kind);
-    return { ...requireRow(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, version])), key };
+    const { key, ...secret } = newKey(this.options.keys, kind);
+    return { ...(await API_KEYS.update(tx, id, secret)), key };
   }
 
   /** Revokes a key; null when it is unknown or already revoked. */
   async revokeApiKey(tx: Executor, id: Uuid): Promise<ApiKey | null> {
-    const [revoked] = await tx.query<ApiKey>(REVOKE_API_KEY, [id]);
-    return revoked ?? null;
+    const key = await API_KEYS.lock(tx, id);
+    if (key === null || key.revokedAt !== null) return null;
+    return API_KEYS.update(tx, id, { revokedAt: () => CLOCK_MS });
   }
 }
 
-function accountValues(account: Omit<Account, keyof Disabled>): unknown[] {
-  const { id, name, defaultWebhookUrl, testWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd } = account;
-  return [
-    ...[id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, account.active],
-    ...[account.otpDailyMessageCap, account.otpUnconvertedFloor, testWebhookUrl],
-  ];
-}
-
-function brandValues(brand: Brand): unknown[] {
+function requireFit(brand: BrandText): void {
   const check = checkBrand(brand);
   if (!check.ok) throw new BrandRefused(check.field, check.message);
-  const { id, name, slug, instruction, logoUrl, rcsAgentId, rcsNumberMatching, senderId, domain, active } = brand;
-  return [id, name, slug, instruction, logoUrl, rcsAgentId, rcsNumberMatching, senderId, domain, active];
 }

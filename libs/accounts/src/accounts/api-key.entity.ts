@@ -1,49 +1,41 @@
-import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { AccountEntity } from './account.entity.js';
+import type { Uuid } from '@countersign/ids';
+import type { Mode } from '@countersign/keys';
+import { CreatedAtColumn, EntityTable, TimeColumn } from '@countersign/postgres';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { KeyLimits, Scope } from './account.js';
 
 /** The row of an API key: its keyed digest, never the key (contract, Authentication). */
 @Entity('api_keys')
 export class ApiKeyEntity {
-  @PrimaryColumn('uuid')
-  id!: string;
+  @PrimaryColumn('uuid') readonly id!: Uuid;
 
-  @Column('uuid', { name: 'account_id' })
-  accountId!: string;
+  @Column('uuid') readonly accountId!: Uuid;
 
-  @ManyToOne(() => AccountEntity)
-  @JoinColumn({ name: 'account_id' })
-  account?: Relation<AccountEntity>;
+  @Column('text') readonly kind!: Mode;
 
-  @Column('text')
-  kind!: 'live' | 'test';
+  @Column('text') readonly name!: string;
 
-  @Column('text')
-  name!: string;
+  @Column('text', { array: true }) readonly scopes!: readonly Scope[];
 
-  @Column('text', { array: true })
-  scopes!: Scope[];
+  @Column('jsonb', { default: {} }) readonly limits!: KeyLimits;
 
-  @Column('jsonb', { default: {} })
-  limits!: KeyLimits;
+  /** Its first characters, to recognise it. */
+  @Column('text') readonly prefix!: string;
 
-  /** The part of the key that listings show. */
-  @Column('text')
-  prefix!: string;
-
-  @Column('bytea', { unique: true, select: false })
-  digest!: Buffer;
+  @Column('bytea', { unique: true, select: false }) readonly digest!: Buffer;
 
   /** Version of the master key of the digest. */
-  @Column('smallint', { name: 'digest_version', default: 1, select: false })
-  digestVersion!: number;
+  @Column('smallint', { default: 1, select: false }) readonly digestVersion!: number;
 
-  @Column({ type: 'timestamptz', name: 'last_used_at', precision: 3, nullable: true })
-  lastUsedAt!: Date | null;
+  /** Some seconds behind; null until the first use. */
+  @TimeColumn({ nullable: true }) readonly lastUsedAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'revoked_at', precision: 3, nullable: true })
-  revokedAt!: Date | null;
+  @TimeColumn({ nullable: true }) readonly revokedAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, default: () => 'clock_timestamp()' })
-  createdAt!: Date;
+  @CreatedAtColumn() readonly createdAt!: Date;
 }
+
+/** A key without its secret. */
+export type ApiKey = Omit<ApiKeyEntity, 'digest' | 'digestVersion' | 'createdAt'>;
+
+export const API_KEYS = new EntityTable<ApiKeyEntity, ApiKey>(ApiKeyEntity, 'accountId');

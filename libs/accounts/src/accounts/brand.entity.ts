@@ -1,49 +1,41 @@
-import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { AccountEntity } from './account.entity.js';
+import type { Uuid } from '@countersign/ids';
+import { CreatedAtColumn, EntityTable } from '@countersign/postgres';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The row of a brand (contract, Admin). */
+/** A brand (contract, Admin): the identity that end users see: name, slug in the token, line below it. */
 @Entity('brands')
 export class BrandEntity {
-  @PrimaryColumn('uuid')
-  id!: string;
+  @PrimaryColumn('uuid') readonly id!: Uuid;
 
-  @Column('uuid', { name: 'account_id' })
-  accountId!: string;
+  @Column({ type: 'uuid', update: false }) readonly accountId!: Uuid;
 
-  @ManyToOne(() => AccountEntity)
-  @JoinColumn({ name: 'account_id' })
-  account?: Relation<AccountEntity>;
+  @Column('text') readonly name!: string;
 
-  @Column('text')
-  name!: string;
+  @Column('text', { unique: true }) readonly slug!: string;
 
-  @Column('text', { unique: true })
-  slug!: string;
+  @Column('text') readonly instruction!: string;
 
-  @Column('text')
-  instruction!: string;
+  @Column('text', { nullable: true }) readonly logoUrl!: string | null;
 
-  @Column('text', { name: 'logo_url', nullable: true })
-  logoUrl!: string | null;
+  @Column('text', { nullable: true }) readonly rcsAgentId!: string | null;
 
-  @Column('text', { name: 'rcs_agent_id', nullable: true })
-  rcsAgentId!: string | null;
+  /** Whether the card asks for the number shown in the browser. */
+  @Column('boolean', { default: false }) readonly rcsNumberMatching!: boolean;
 
-  @Column('boolean', { name: 'rcs_number_matching', default: false })
-  rcsNumberMatching!: boolean;
+  /** Default sender of codes for routes without one: E.164, a short code, or up to 11 letters and digits. */
+  @Column('text', { nullable: true }) readonly senderId!: string | null;
 
-  @Column('text', { name: 'sender_id', nullable: true })
-  senderId!: string | null;
+  /** The site on which phones fill in a code (web OTP). */
+  @Column('text', { nullable: true }) readonly domain!: string | null;
 
-  @Column('text', { nullable: true })
-  domain!: string | null;
+  /** The entropy key version at creation; it never changes. */
+  @Column({ type: 'integer', update: false }) readonly entropyKeyVersion!: number;
 
-  @Column('integer', { name: 'entropy_key_version' })
-  entropyKeyVersion!: number;
+  @Column('boolean', { default: true }) readonly active!: boolean;
 
-  @Column('boolean', { default: true })
-  active!: boolean;
-
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, default: () => 'clock_timestamp()' })
-  createdAt!: Date;
+  @CreatedAtColumn() readonly createdAt!: Date;
 }
+
+export type Brand = Omit<BrandEntity, 'createdAt'>;
+
+export const BRANDS = new EntityTable<BrandEntity, Brand>(BrandEntity, 'accountId');

@@ -1,17 +1,9 @@
 export { AccountDirectory, type LiveKey } from './account.directory.js';
-export { AccountEntity } from './account.entity.js';
-export {
-  LIMIT_NAMES,
-  SCOPES,
-  type Account,
-  type ApiKey,
-  type ApiKeyPrincipal,
-  type Brand,
-  type KeyLimits,
-  type Scope,
-} from './account.js';
+export { AccountEntity, ACCOUNTS, type Account } from './account.entity.js';
+export { LIMIT_NAMES, SCOPES, type ApiKeyPrincipal, type KeyLimits, type Scope } from './account.js';
+export { isLiveKey } from './account.sql.js';
 export { AccountStore, BrandRefused, MAX_REPLACED_SECRETS } from './account.store.js';
-export { ApiKeyEntity } from './api-key.entity.js';
+export { API_KEYS, ApiKeyEntity, type ApiKey } from './api-key.entity.js';
 export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';
-export { BrandEntity } from './brand.entity.js';
+export { BrandEntity, BRANDS, type Brand } from './brand.entity.js';
 export { checkBrand } from './check-brand.js';

@@ -1,36 +1,35 @@
+import type { Uuid } from '@countersign/ids';
+import { CreatedAtColumn, EntityTable, TimeColumn } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AdminRole } from './admin-key.js';
 
 /** The row of an admin key: its keyed digest, never the key (contract, Admin). */
 @Entity('admin_keys')
 export class AdminKeyEntity {
-  @PrimaryColumn('uuid')
-  id!: string;
+  @PrimaryColumn('uuid') readonly id!: Uuid;
 
   /** Also the actor in the audit log. Unique among keys that are not revoked, in lower case. */
-  @Column('text')
-  name!: string;
+  @Column('text') readonly name!: string;
 
-  @Column('text')
-  role!: AdminRole;
+  @Column('text') readonly role!: AdminRole;
 
-  /** The part of the key that listings show. */
-  @Column('text')
-  prefix!: string;
+  /** Its first characters, to recognise it. */
+  @Column('text') readonly prefix!: string;
 
-  @Column('bytea', { unique: true, select: false })
-  digest!: Buffer;
+  @Column('bytea', { unique: true, select: false }) readonly digest!: Buffer;
 
   /** Version of the master key of the digest. */
-  @Column('smallint', { name: 'digest_version', default: 1, select: false })
-  digestVersion!: number;
+  @Column('smallint', { default: 1, select: false }) readonly digestVersion!: number;
 
-  @Column({ type: 'timestamptz', name: 'last_used_at', precision: 3, nullable: true })
-  lastUsedAt!: Date | null;
+  /** Up to 10 s behind; null until the first use. */
+  @TimeColumn({ nullable: true }) readonly lastUsedAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'revoked_at', precision: 3, nullable: true })
-  revokedAt!: Date | null;
+  @TimeColumn({ nullable: true }) readonly revokedAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, default: () => 'clock_timestamp()' })
-  createdAt!: Date;
+  @CreatedAtColumn() readonly createdAt!: Date;
 }
+
+/** A stored admin key without its text. */
+export type AdminKey = Omit<AdminKeyEntity, 'digest' | 'digestVersion' | 'createdAt'>;
+
+export const ADMIN_KEYS = new EntityTable<AdminKeyEntity, AdminKey>(AdminKeyEntity);

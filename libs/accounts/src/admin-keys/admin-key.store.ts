@@ -1,8 +1,7 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { requireRow, type Executor } from '@countersign/postgres';
-import type { AdminKey } from './admin-key.js';
-import { INSERT_ADMIN_KEY, REVOKE_ADMIN_KEY, ROTATE_ADMIN_KEY, UPDATE_ADMIN_KEY } from './admin-key.sql.js';
+import { CLOCK_MS, type Executor } from '@countersign/postgres';
+import { type AdminKey, ADMIN_KEYS } from './admin-key.entity.js';
 import { newKey } from '../keys/new-key.js';
 
 export interface AdminKeyStoreOptions {
@@ -22,25 +21,25 @@ export class AdminKeyStore {
   constructor(private readonly options: AdminKeyStoreOptions) {}
 
   async create(tx: Executor, { name, role }: Pick<AdminKey, 'name' | 'role'>): Promise<ShownAdminKey> {
-    const { key, prefix, digest, version } = newKey(this.options.keys, 'admin');
-    const values = [this.options.newId(), name, role, prefix, digest, version];
-    return { ...requireRow(await tx.query<AdminKey>(INSERT_ADMIN_KEY, values)), key };
+    const { key, ...secret } = newKey(this.options.keys, 'admin');
+    return { ...(await ADMIN_KEYS.insert(tx, { id: this.options.newId(), name, role, ...secret })), key };
   }
 
   /** Writes name and role. */
-  async update(tx: Executor, { id, name, role }: AdminKey): Promise<AdminKey> {
-    return requireRow(await tx.query<AdminKey>(UPDATE_ADMIN_KEY, [id, name, role]));
+  update(tx: Executor, { id, name, role }: AdminKey): Promise<AdminKey> {
+    return ADMIN_KEYS.update(tx, id, { name, role });
   }
 
   /** Replaces the text of the key; the old one is then invalid. The key must be locked, and not revoked. */
   async rotate(tx: Executor, { id }: AdminKey): Promise<ShownAdminKey> {
-    const { key, prefix, digest, version } = newKey(this.options.keys, 'admin');
-    return { ...requireRow(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest, version])), key };
+    const { key, ...secret } = newKey(this.options.keys, 'admin');
+    return { ...(await ADMIN_KEYS.update(tx, id, secret)), key };
   }
 
   /** Null when the key is unknown or already revoked. */
   async revoke(tx: Executor, id: Uuid): Promise<AdminKey | null> {
-    const [revoked] = await tx.query<AdminKey>(REVOKE_ADMIN_KEY, [id]);
-    return revoked ?? null;
+    const key = await ADMIN_KEYS.lock(tx, id);
+    if (key === null || key.revokedAt !== null) return null;
+    return ADMIN_KEYS.update(tx, id, { revokedAt: () => CLOCK_MS });
   }
 }

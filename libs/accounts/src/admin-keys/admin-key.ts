@@ -16,15 +16,3 @@ export interface AdminPrincipal {
   readonly name: string;
   readonly role: AdminRole;
 }
-
-/** A stored admin key without its text. */
-export interface AdminKey {
-  readonly id: Uuid;
-  readonly name: string;
-  readonly role: AdminRole;
-  /** Its first characters, to recognise it. */
-  readonly prefix: string;
-  /** Up to 10 s behind; null until the first use. */
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-}

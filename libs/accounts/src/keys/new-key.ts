@@ -6,11 +6,11 @@ export interface NewKey {
   readonly prefix: string;
   readonly digest: Buffer;
   /** The version of the master key of the digest. */
-  readonly version: number;
+  readonly digestVersion: number;
 }
 
 export function newKey(keys: ServerKeys, kind: Parameters<typeof createApiKey>[0]): NewKey {
   const key = createApiKey(kind);
   const prefix = parseApiKey(key)?.prefix ?? '';
-  return { key, prefix, digest: keys.digest('api-key', key), version: keys.currentVersion };
+  return { key, prefix, digest: keys.digest('api-key', key), digestVersion: keys.currentVersion };
 }

@@ -1,1 +1,3 @@
-export { ACCOUNTS, ADMIN_KEYS, API_KEYS, BRANDS, PRICES } from './account-tables.js';
+export { ACCOUNTS, API_KEYS, BRANDS } from '../accounts/index.js';
+export { ADMIN_KEYS } from '../admin-keys/index.js';
+export { PRICES } from './account-tables.js';

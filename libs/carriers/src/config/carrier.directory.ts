@@ -3,7 +3,9 @@ import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
 import { FIND_SYSTEM, LIST_BINDS, LIST_NUMBERS, LIST_SYSTEMS } from './carrier.sql.js';
-import type { Bind, InboundNumber, SmppSystem } from './carrier.js';
+import type { Bind } from './bind.entity.js';
+import type { InboundNumber } from './inbound-number.entity.js';
+import type { SmppSystem } from './smpp-system.entity.js';
 import { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
 
 /** The cache key of all inbound numbers: every query needs all of them. */

@@ -1,27 +1,14 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { requireRow, type Executor } from '@countersign/postgres';
-import {
-  DELETE_BIND,
-  DELETE_NUMBER,
-  DELETE_SYSTEM,
-  HAS_TRUSTED_LINK,
-  INSERT_BIND,
-  INSERT_NUMBER,
-  INSERT_SYSTEM,
-  LIST_NAMES_LIKE,
-  UPDATE_BIND,
-  UPDATE_NUMBER,
-  UPDATE_SYSTEM,
-} from './carrier.sql.js';
-import { BIND_TYPES, type Bind, type InboundNumber, type LinkTerms, type SmppSystem } from './carrier.js';
-import { DELETE_ROUTE, INSERT_ROUTE, LIST_ROUTES, UPDATE_ROUTE } from '../routes/route.sql.js';
-import type { Route } from '../routes/route.js';
+import { type Bind, BIND_ROWS } from './bind.entity.js';
+import { DELETE_BIND, DELETE_SYSTEM, HAS_TRUSTED_LINK, LIST_NAMES_LIKE } from './carrier.sql.js';
+import { INBOUND_NUMBERS, type InboundNumber } from './inbound-number.entity.js';
+import { type SmppSystem, SYSTEMS } from './smpp-system.entity.js';
+import { LIST_ROUTES } from '../routes/route.sql.js';
+import { type Route, ROUTES } from '../routes/route.entity.js';
 import { DISCARD_SENDER_FORMAT } from '../senders/sender-format.sql.js';
 import { sealBindPassword, systemPasswordDigest } from './smpp-password.js';
-
-/** ESME_RMSGQFUL: the carrier's queue is full, try again (SMPP 3.4, 5.1.3). */
-const RETRYABLE_BY_DEFAULT = 0x14;
 
 export interface CarrierStoreOptions {
   readonly keys: ServerKeys;
@@ -56,62 +43,23 @@ export type NewBind = Defaulted<
 /** A new route; every field except prefix and bind has the contract's default. */
 export type NewRoute = Defaulted<Omit<Route, 'id'>, 'prefix' | 'bindId'>;
 
-const ROUTE_DEFAULTS = { priority: 0, weight: 1, costUsd: '0', sourceAddress: null, enabled: true } as const;
-
-const LINK_DEFAULTS: Omit<LinkTerms, 'carrier'> = {
-  defaultAlphabet: 'gsm',
-  retryableMoStatus: RETRYABLE_BY_DEFAULT,
-  trustedForMo: false,
-  senderFormat: 'auto',
-  senderLearning: null,
-  enabled: true,
-};
-
-const SYSTEM_DEFAULTS = {
-  ...LINK_DEFAULTS,
-  bindTypes: BIND_TYPES,
-  allowedCidrs: [],
-  maxConnections: 4,
-  submitPerSecond: null,
-  tlsRequired: false,
-} as const;
-
-const BIND_DEFAULTS = {
-  ...LINK_DEFAULTS,
-  tls: { enabled: false },
-  systemType: '',
-  bindType: 'transceiver',
-  interfaceVersion: '3.4',
-  addressRange: '',
-  sendWindow: 10,
-  connections: 1,
-  submitPerSecond: 50,
-  messageIdBase: 'as-is',
-  temporaryStatuses: [0x08, 0x14, 0x58],
-  generation: 0,
-  fullTraceUntil: null,
-  enquireLinkSeconds: 30,
-  responseTimeoutSeconds: 10,
-} as const;
-
 /** Writes inbound numbers, systems, binds and routes, in the caller's transaction. Passwords are stored digested or sealed. */
 export class CarrierStore {
   constructor(private readonly options: CarrierStoreOptions) {}
 
   /** Throws DataError 23505 for an existing number, 23514 for an invalid one. */
-  async createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
-    const values = [this.options.newId(), number.number, number.countries, number.brandId ?? null];
-    return requireRow(await tx.query<InboundNumber>(INSERT_NUMBER, values));
+  createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
+    return INBOUND_NUMBERS.insert(tx, { ...number, id: this.options.newId() });
   }
 
   /** Writes all fields of a locked number. Throws as `createInboundNumber`. */
-  async updateInboundNumber(tx: Executor, { id, number, countries, brandId }: InboundNumber): Promise<InboundNumber> {
-    return requireRow(await tx.query<InboundNumber>(UPDATE_NUMBER, [id, number, countries, brandId]));
+  updateInboundNumber(tx: Executor, { id, ...number }: InboundNumber): Promise<InboundNumber> {
+    return INBOUND_NUMBERS.update(tx, id, number);
   }
 
   /** Sessions keep a copy of their number. */
-  async deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
-    await tx.query(DELETE_NUMBER, [id]);
+  deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
+    return INBOUND_NUMBERS.delete(tx, id);
   }
 
   /** Whether a bind or a system is trusted for MO. A disabled one counts: enabling it needs no further right. */
@@ -120,19 +68,14 @@ export class CarrierStore {
   }
 
   /** Throws DataError 23505 for an existing system_id. */
-  async createSystem(tx: Executor, { password, ...system }: NewSystem): Promise<SmppSystem> {
+  createSystem(tx: Executor, { password, ...system }: NewSystem): Promise<SmppSystem> {
     const id = this.options.newId();
-    const passwordDigest = systemPasswordDigest(this.options.keys, id, password);
-    const { currentVersion: digestVersion } = this.options.keys;
-    const all = { ...SYSTEM_DEFAULTS, ...system, id, passwordDigest, digestVersion };
-    return requireRow(await tx.query<SmppSystem>(INSERT_SYSTEM, this.systemValues(all)));
+    return SYSTEMS.insert(tx, { ...system, id, ...this.digestOf(id, password) });
   }
 
   /** Writes all fields of a locked system, with a new password if given. Throws as `createSystem`. */
-  async updateSystem(tx: Executor, system: SmppSystem, password?: string): Promise<SmppSystem> {
-    const passwordDigest =
-      password === undefined ? system.passwordDigest : systemPasswordDigest(this.options.keys, system.id, password);
-    return requireRow(await tx.query<SmppSystem>(UPDATE_SYSTEM, this.systemValues({ ...system, passwordDigest })));
+  updateSystem(tx: Executor, { id, ...system }: SmppSystem, password?: string): Promise<SmppSystem> {
+    return SYSTEMS.update(tx, id, { ...system, ...(password === undefined ? {} : this.digestOf(id, password)) });
   }
 
   async deleteSystem(tx: Executor, id: Uuid): Promise<void> {
@@ -140,17 +83,15 @@ export class CarrierStore {
   }
 
   /** Throws DataError 23505 for an existing name. */
-  async createBind(tx: Executor, { password, ...bind }: NewBind): Promise<Bind> {
+  createBind(tx: Executor, { password, ...bind }: NewBind): Promise<Bind> {
     const id = this.options.newId();
-    const all = { ...BIND_DEFAULTS, ...bind, id, passwordSealed: sealBindPassword(this.options.keys, id, password) };
-    return requireRow(await tx.query<Bind>(INSERT_BIND, bindValues(all)));
+    return BIND_ROWS.insert(tx, { ...bind, id, passwordSealed: sealBindPassword(this.options.keys, id, password) });
   }
 
   /** Writes all fields of a locked bind, with a new password if given. Throws as `createBind`. */
-  async updateBind(tx: Executor, bind: Bind, password?: string): Promise<Bind> {
-    const passwordSealed =
-      password === undefined ? bind.passwordSealed : sealBindPassword(this.options.keys, bind.id, password);
-    return requireRow(await tx.query<Bind>(UPDATE_BIND, [...bindValues({ ...bind, passwordSealed }), bind.generation]));
+  updateBind(tx: Executor, { id, ...bind }: Bind, password?: string): Promise<Bind> {
+    const sealed = password === undefined ? {} : { passwordSealed: sealBindPassword(this.options.keys, id, password) };
+    return BIND_ROWS.update(tx, id, { ...bind, ...sealed });
   }
 
   /** Throws DataError 23503 while a route uses the bind. */
@@ -173,18 +114,17 @@ export class CarrierStore {
   }
 
   /** Throws DataError 23503 for an unknown bind, 23514 for an invalid prefix. */
-  async createRoute(tx: Executor, route: NewRoute): Promise<Route> {
-    const all = { ...ROUTE_DEFAULTS, ...route, id: this.options.newId() };
-    return requireRow(await tx.query<Route>(INSERT_ROUTE, routeValues(all)));
+  createRoute(tx: Executor, route: NewRoute): Promise<Route> {
+    return ROUTES.insert(tx, { ...route, id: this.options.newId() });
   }
 
   /** Writes all fields of a locked route. Throws as `createRoute`. */
-  async updateRoute(tx: Executor, route: Route): Promise<Route> {
-    return requireRow(await tx.query<Route>(UPDATE_ROUTE, routeValues(route)));
+  updateRoute(tx: Executor, { id, ...route }: Route): Promise<Route> {
+    return ROUTES.update(tx, id, route);
   }
 
-  async deleteRoute(tx: Executor, id: Uuid): Promise<void> {
-    await tx.query(DELETE_ROUTE, [id]);
+  deleteRoute(tx: Executor, id: Uuid): Promise<void> {
+    return ROUTES.delete(tx, id);
   }
 
   /** The current rows of all routes, oldest first, disabled ones included. */
@@ -192,59 +132,8 @@ export class CarrierStore {
     return db.query<Route>(LIST_ROUTES);
   }
 
-  private systemValues(system: SmppSystem): unknown[] {
-    return [...systemValues(system), this.options.keys.currentVersion];
+  private digestOf(id: Uuid, password: string): Pick<SmppSystem, 'passwordDigest' | 'digestVersion'> {
+    const { keys } = this.options;
+    return { passwordDigest: systemPasswordDigest(keys, id, password), digestVersion: keys.currentVersion };
   }
-}
-
-function systemValues(system: SmppSystem): unknown[] {
-  return [
-    system.id,
-    system.systemId,
-    system.passwordDigest,
-    system.carrier,
-    system.bindTypes,
-    system.allowedCidrs,
-    system.maxConnections,
-    system.submitPerSecond,
-    system.tlsRequired,
-    system.trustedForMo,
-    system.defaultAlphabet,
-    system.retryableMoStatus,
-    system.enabled,
-    system.senderFormat,
-  ];
-}
-
-function bindValues(bind: Bind): unknown[] {
-  return [
-    bind.id,
-    bind.name,
-    bind.carrier,
-    JSON.stringify(bind.hosts),
-    JSON.stringify(bind.tls),
-    bind.systemId,
-    bind.passwordSealed,
-    bind.systemType,
-    bind.bindType,
-    bind.interfaceVersion,
-    bind.addressRange,
-    bind.sendWindow,
-    bind.connections,
-    bind.submitPerSecond,
-    bind.messageIdBase,
-    bind.temporaryStatuses,
-    bind.enquireLinkSeconds,
-    bind.responseTimeoutSeconds,
-    bind.defaultAlphabet,
-    bind.retryableMoStatus,
-    bind.trustedForMo,
-    bind.enabled,
-    bind.senderFormat,
-  ];
-}
-
-function routeValues(route: Route): unknown[] {
-  const { id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled } = route;
-  return [id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled];
 }

@@ -1,3 +1,4 @@
+export { type Bind, BindEntity } from './bind.entity.js';
 export { CarrierDirectory } from './carrier.directory.js';
 export {
   BIND_TYPES,
@@ -5,16 +6,15 @@ export {
   LINK_ALPHABETS,
   MESSAGE_ID_BASES,
   type MessageIdBase,
-  type Bind,
   type BindHost,
   type BindTls,
   type BindType,
-  type InboundNumber,
   type InterfaceVersion,
   type LinkAlphabet,
-  type LinkTerms,
-  type SmppSystem,
 } from './carrier.js';
+export { type InboundNumber, InboundNumberEntity, INBOUND_NUMBERS } from './inbound-number.entity.js';
+export type { LinkTerms } from './link.entity.js';
 export { isShortCode } from './number-plan.js';
 export { CarrierStore, type NewBind, type NewRoute, type NewSystem } from './carrier.store.js';
 export { bindPassword, sealBindPassword, systemPasswordMatches } from './smpp-password.js';
+export { type SmppSystem, SmppSystemEntity } from './smpp-system.entity.js';

@@ -1,6 +1,6 @@
 import type { SmppAddress } from '@countersign/phone';
 import { describe, expect, it } from 'vitest';
-import type { InboundNumber } from './carrier.js';
+import type { InboundNumber } from './inbound-number.entity.js';
 import { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
 
 const number = (

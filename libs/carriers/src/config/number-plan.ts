@@ -1,6 +1,6 @@
 import { countryOf, destinationCandidates, isOfUnknownFormat, type SmppAddress } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
-import type { InboundNumber } from './carrier.js';
+import type { InboundNumber } from './inbound-number.entity.js';
 
 /** Serves every country. */
 export const EVERY_COUNTRY = '*';

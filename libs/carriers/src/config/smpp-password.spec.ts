@@ -1,6 +1,6 @@
 import { SealError, ServerKeys } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
-import type { SmppSystem } from './carrier.js';
+import type { SmppSystem } from './smpp-system.entity.js';
 import { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
 
 const keys = ServerKeys.fromMaster(Buffer.alloc(32, 5));

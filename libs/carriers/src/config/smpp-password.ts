@@ -1,6 +1,7 @@
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import type { Bind, SmppSystem } from './carrier.js';
+import type { Bind } from './bind.entity.js';
+import type { SmppSystem } from './smpp-system.entity.js';
 
 /**
  * The stored form of the password of a system that connects in. Includes the row id: equal passwords have different

@@ -1,6 +1,6 @@
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
-import type { SmppSystem } from '../config/carrier.js';
+import type { SmppSystem } from '../config/smpp-system.entity.js';
 import { RENEW_SYSTEM_PASSWORD } from '../config/carrier.sql.js';
 import { systemPasswordDigest } from '../config/smpp-password.js';
 

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { SmppSystem } from '../config/carrier.js';
+import type { SmppSystem } from '../config/smpp-system.entity.js';
 
 /** Shortest prefix, in bits, of a network whose peers may be trusted for MO (contract, Admin). */
 export const MIN_TRUSTED_PREFIX_BITS = { ipv4: 16, ipv6: 32 } as const;

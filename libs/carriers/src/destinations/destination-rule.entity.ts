@@ -1,38 +1,41 @@
+import type { Uuid } from '@countersign/ids';
+import type { RestrictedKind } from '@countersign/phone';
+import { EntityTable, TimeColumn } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DestinationAction } from './destination.js';
 
-/** The row of a destination rule (contract, Admin). */
+/**
+ * Whether codes are sent to numbers with a prefix: decided by an admin, or blocked by the guard (contract, Admin).
+ */
 @Entity('destination_rules')
 export class DestinationRuleEntity {
-  @PrimaryColumn('uuid')
-  id!: string;
+  @PrimaryColumn('uuid') readonly id!: Uuid;
 
-  /** References accounts (libs/accounts). */
-  @Column('uuid', { name: 'account_id', nullable: true })
-  accountId!: string | null;
+  /** The account to which it applies, or null for all. */
+  @Column({ type: 'uuid', nullable: true, update: false }) readonly accountId!: Uuid | null;
 
-  @Column('text')
-  prefix!: string;
+  /** A plus sign and at least one digit. */
+  @Column('text') readonly prefix!: string;
 
-  @Column('text')
-  action!: DestinationAction;
+  @Column('text') readonly action!: DestinationAction;
 
-  /** Restricted number kinds that an allow rule allows. */
-  @Column('text', { array: true, default: '{}' })
-  kinds!: string[];
+  /** Restricted number kinds that an allow rule allows; empty for a block. */
+  @Column('text', { array: true, default: '{}' }) readonly kinds!: readonly RestrictedKind[];
 
-  @Column('text')
-  reason!: string;
+  /** Text for administrators. */
+  @Column('text') readonly reason!: string;
 
-  @Column('text')
-  origin!: 'admin' | 'guard';
+  @Column({ type: 'text', update: false }) readonly origin!: 'admin' | 'guard';
 
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  until!: Date | null;
+  /** Time from which the rule no longer applies; null for never. */
+  @TimeColumn({ nullable: true }) readonly until!: Date | null;
 
-  @Column('smallint', { default: 0 })
-  strikes!: number;
+  /** Number of earlier blocks by the guard that are still counted. */
+  @Column({ type: 'smallint', default: 0, update: false }) readonly strikes!: number;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, default: () => 'clock_timestamp()' })
-  createdAt!: Date;
+  @TimeColumn({ default: () => 'clock_timestamp()', update: false }) readonly createdAt!: Date;
 }
+
+export type DestinationRule = Omit<DestinationRuleEntity, never>;
+
+export const DESTINATION_RULES = new EntityTable<DestinationRuleEntity, DestinationRule>(DestinationRuleEntity);

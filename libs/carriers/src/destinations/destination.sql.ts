@@ -1,27 +1,9 @@
-const RULE = `id, account_id AS "accountId", prefix, action, kinds, reason, origin, until, strikes, created_at AS "createdAt"`;
+import { CLOCK_MS as NOW, columnsOf } from '@countersign/postgres';
+import { DestinationRuleEntity } from './destination-rule.entity.js';
+
+const RULE = columnsOf(DestinationRuleEntity);
 
 const TALLY = `id, account_id AS "accountId", hour, rule, prefix, refused, last_at AS "lastAt"`;
-
-const NOW = `date_trunc('milliseconds', clock_timestamp())`;
-
-/** $1 id, $2 account or null, $3 prefix, $4 action, $5 reason, $6 until or null, $7 kinds. */
-export const INSERT_RULE = `
-  INSERT INTO destination_rules (id, account_id, prefix, action, reason, origin, until, kinds)
-  VALUES ($1, $2, $3, $4, $5, 'admin', $6, $7) RETURNING ${RULE}`;
-
-/** $1 id. */
-export const FIND_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1`;
-
-/** $1 id. */
-export const LOCK_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1 FOR UPDATE`;
-
-/** Only for an admin's rule. $1 id, $2 prefix, $3 action, $4 reason, $5 until or null, $6 kinds. */
-export const UPDATE_RULE = `
-  UPDATE destination_rules SET prefix = $2, action = $3, reason = $4, until = $5, kinds = $6
-  WHERE id = $1 AND origin = 'admin' RETURNING ${RULE}`;
-
-/** $1 id. */
-export const DELETE_RULE = `DELETE FROM destination_rules WHERE id = $1 RETURNING ${RULE}`;
 
 /**
  * Rules, newest first, without expired guard rules, which only record earlier blocks. $1 maximum rows, $2 cursor id

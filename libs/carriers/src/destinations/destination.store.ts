@@ -1,19 +1,15 @@
 import { firstIdAt, type Uuid } from '@countersign/ids';
-import { requireRow, type Executor } from '@countersign/postgres';
+import type { Executor } from '@countersign/postgres';
 import {
-  DELETE_RULE,
-  FIND_RULE,
   GUARD_BLOCK,
-  INSERT_RULE,
   LIST_RULES,
   LIST_TALLIES,
-  LOCK_RULE,
   MATCHING_RULES,
   PURGE_TALLIES,
   TALLY_REFUSALS,
-  UPDATE_RULE,
 } from './destination.sql.js';
-import type { DestinationPage, DestinationRule, GuardBlock, NewDestinationRule, RefusalTally } from './destination.js';
+import type { DestinationPage, GuardBlock, NewDestinationRule, RefusalTally } from './destination.js';
+import { type DestinationRule, DESTINATION_RULES } from './destination-rule.entity.js';
 
 /**
  * The longest block, however often a prefix was blocked before: a number range may change its owner within a month.
@@ -31,21 +27,17 @@ export class DestinationStore {
    * Creates an admin's rule. Throws DataError 23505 for an existing prefix of the account, or of all, 23503 for an
    * unknown account.
    */
-  async create(tx: Executor, rule: NewDestinationRule): Promise<DestinationRule> {
-    const { accountId = null, prefix, action, kinds = [], reason, until = null } = rule;
-    const values = [this.newId(), accountId, prefix, action, reason, until, kinds];
-    return requireRow(await tx.query<DestinationRule>(INSERT_RULE, values));
+  create(tx: Executor, rule: NewDestinationRule): Promise<DestinationRule> {
+    return DESTINATION_RULES.insert(tx, { ...rule, origin: 'admin', id: this.newId() });
   }
 
-  async find(db: Executor, id: Uuid): Promise<DestinationRule | null> {
-    const [rule] = await db.query<DestinationRule>(FIND_RULE, [id]);
-    return rule ?? null;
+  find(db: Executor, id: Uuid): Promise<DestinationRule | null> {
+    return DESTINATION_RULES.find(db, id);
   }
 
   /** The current rule, locked until the transaction ends. */
-  async lock(tx: Executor, id: Uuid): Promise<DestinationRule | null> {
-    const [rule] = await tx.query<DestinationRule>(LOCK_RULE, [id]);
-    return rule ?? null;
+  lock(tx: Executor, id: Uuid): Promise<DestinationRule | null> {
+    return DESTINATION_RULES.lock(tx, id);
   }
 
   /** One page, newest first: admin rules and active guard blocks. */
@@ -53,17 +45,17 @@ export class DestinationStore {
     return pageOf(page.limit, await db.query<DestinationRule>(LIST_RULES, pageValues(page)));
   }
 
-  /**
-   * Writes all fields of a locked admin rule except its account. Throws as `create`; guard rules cannot be updated.
-   */
-  async update(tx: Executor, { id, prefix, action, kinds, reason, until }: DestinationRule): Promise<DestinationRule> {
-    return requireRow(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until, kinds]));
+  /** Writes all fields of a locked admin rule except its account. Throws as `create`, and for a rule of the guard. */
+  async update(tx: Executor, { id, ...rule }: DestinationRule): Promise<DestinationRule> {
+    if (rule.origin === 'guard') throw new Error('a rule of the guard cannot be updated');
+    return DESTINATION_RULES.update(tx, id, rule);
   }
 
   /** Deletes a rule and returns it; null for an unknown id. For a guard rule the repeat count is deleted too. */
   async remove(tx: Executor, id: Uuid): Promise<DestinationRule | null> {
-    const [removed] = await tx.query<DestinationRule>(DELETE_RULE, [id]);
-    return removed ?? null;
+    const rule = await DESTINATION_RULES.lock(tx, id);
+    if (rule !== null) await DESTINATION_RULES.delete(tx, id);
+    return rule;
   }
 
   /** The active rules that match a number for this account, in no particular order. */

@@ -4,26 +4,6 @@ import type { Uuid } from '@countersign/ids';
 export const DESTINATION_ACTIONS = ['allow', 'block'] as const;
 export type DestinationAction = (typeof DESTINATION_ACTIONS)[number];
 
-/** Whether codes are sent to numbers with a prefix: decided by an admin, or blocked by the guard. */
-export interface DestinationRule {
-  readonly id: Uuid;
-  /** The account to which it applies, or null for all. */
-  readonly accountId: Uuid | null;
-  /** A plus sign and at least one digit. */
-  readonly prefix: string;
-  readonly action: DestinationAction;
-  /** Restricted number kinds that an allow rule allows; empty for a block. */
-  readonly kinds: readonly RestrictedKind[];
-  /** Text for administrators. */
-  readonly reason: string;
-  readonly origin: 'admin' | 'guard';
-  /** Time from which the rule no longer applies; null for never. */
-  readonly until: Date | null;
-  /** Number of earlier blocks by the guard that are still counted. */
-  readonly strikes: number;
-  readonly createdAt: Date;
-}
-
 export interface NewDestinationRule {
   readonly accountId?: Uuid | null;
   readonly prefix: string;

@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/ids';
-import type { Bind } from '../config/carrier.js';
+import type { Bind } from '../config/bind.entity.js';
 
 export const CONNECTION_STATES = ['connecting', 'binding', 'bound', 'draining', 'standoff', 'unbound'] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];

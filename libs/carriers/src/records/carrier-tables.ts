@@ -1,17 +1,10 @@
 import type { Uuid } from '@countersign/ids';
-import { RecordTable } from '@countersign/postgres';
+import { EntityTable, RecordTable } from '@countersign/postgres';
+import { Entity, VirtualColumn } from 'typeorm';
 import type { BindSlot, ConnectionState } from '../leases/bind-status.js';
-import { BIND_RECORD, GATEWAY_RECORD, LIVE_GATEWAYS, SYSTEM_RECORD } from './carrier-tables.sql.js';
-import { NUMBER } from '../config/carrier.sql.js';
-import type { Bind, BindType, InboundNumber, SmppSystem } from '../config/carrier.js';
-import { ROUTE } from '../routes/route.sql.js';
-import type { Route } from '../routes/route.js';
+import { BindEntity, type BindType, SmppSystemEntity } from '../config/index.js';
 import type { SystemConnectionStatus } from '../leases/system-connection.store.js';
-
-/** The desired state of a bind, and the state of its connections (see `bindStatus`). */
-export interface BindRecord extends Bind {
-  readonly slots: readonly BindSlot[];
-}
+import { GATEWAY_RECORD, LINKS_OF, LIVE_GATEWAYS, SLOTS_OF } from './carrier-tables.sql.js';
 
 /** A connection of a system to a live gateway. */
 export interface SystemLink {
@@ -21,10 +14,6 @@ export interface SystemLink {
   readonly since: string;
   /** A gateway of another version may omit fields. */
   readonly status: Partial<SystemConnectionStatus>;
-}
-
-export interface SystemRecord extends SmppSystem {
-  readonly links: readonly SystemLink[];
 }
 
 /** A connection of a bind whose lease a gateway holds. */
@@ -53,9 +42,24 @@ export interface GatewayRecord {
 // Operator views of the rows of this library. They include related rows, which the result of a write lacks: lock here
 // first.
 
-export const BINDS = new RecordTable<BindRecord>({ table: 'binds', columns: BIND_RECORD });
-export const SMPP_SYSTEMS = new RecordTable<SystemRecord>({ table: 'smpp_systems', columns: SYSTEM_RECORD });
-export const INBOUND_NUMBERS = new RecordTable<InboundNumber>({ table: 'inbound_numbers', columns: NUMBER });
-export const ROUTES = new RecordTable<Route>({ table: 'routes', columns: ROUTE });
+/** The desired state of a bind, and the state of its connections (see `bindStatus`). */
+@Entity('binds')
+class BindRecordEntity extends BindEntity {
+  @VirtualColumn('json', { query: SLOTS_OF }) readonly slots!: readonly BindSlot[];
+}
+
+export type BindRecord = Omit<BindRecordEntity, 'createdAt'>;
+
+export const BINDS = new EntityTable<BindRecordEntity, BindRecord>(BindRecordEntity);
+
+@Entity('smpp_systems')
+class SystemRecordEntity extends SmppSystemEntity {
+  @VirtualColumn('json', { query: LINKS_OF }) readonly links!: readonly SystemLink[];
+}
+
+export type SystemRecord = Omit<SystemRecordEntity, 'createdAt'>;
+
+export const SMPP_SYSTEMS = new EntityTable<SystemRecordEntity, SystemRecord>(SystemRecordEntity);
+
 /** Read only. */
 export const GATEWAYS = new RecordTable<GatewayRecord>({ table: LIVE_GATEWAYS, columns: GATEWAY_RECORD });

@@ -1,9 +1,6 @@
-export { BindEntity } from './bind.entity.js';
 export {
   BINDS,
   GATEWAYS,
-  INBOUND_NUMBERS,
-  ROUTES,
   SMPP_SYSTEMS,
   type BindRecord,
   type GatewayLease,
@@ -11,5 +8,5 @@ export {
   type SystemLink,
   type SystemRecord,
 } from './carrier-tables.js';
-export { InboundNumberEntity } from './inbound-number.entity.js';
-export { SmppSystemEntity } from './smpp-system.entity.js';
+export { INBOUND_NUMBERS } from '../config/index.js';
+export { ROUTES } from '../routes/index.js';

@@ -1,3 +1,3 @@
 export { RouteDirectory } from './route.directory.js';
-export { RouteEntity } from './route.entity.js';
-export { routesInOrder, type Route } from './route.js';
+export { type Route, RouteEntity, ROUTES } from './route.entity.js';
+export { routesInOrder } from './route.js';

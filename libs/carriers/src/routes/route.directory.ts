@@ -1,7 +1,7 @@
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
 import { LIST_OPEN_ROUTES } from './route.sql.js';
-import type { Route } from './route.js';
+import type { Route } from './route.entity.js';
 
 /** The cache key of all routes: every query needs all of them. */
 const ALL = 'all';

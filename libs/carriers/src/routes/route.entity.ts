@@ -1,32 +1,34 @@
+import type { Uuid } from '@countersign/ids';
+import { CreatedAtColumn, EntityTable } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The row of a route (contract, Admin). */
+/** The bind for codes to numbers with a prefix, and its price (contract, Admin). */
 @Entity('routes')
 export class RouteEntity {
-  @PrimaryColumn('uuid')
-  id!: string;
+  @PrimaryColumn('uuid') readonly id!: Uuid;
 
-  @Column('text')
-  prefix!: string;
+  /** A plus sign and digits; the plus sign alone for every number. */
+  @Column('text') readonly prefix!: string;
 
-  @Column('uuid', { name: 'bind_id' })
-  bindId!: string;
+  @Column('uuid') readonly bindId!: Uuid;
 
-  @Column('integer', { default: 0 })
-  priority!: number;
+  /** Lower is tried first. */
+  @Column('integer', { default: 0 }) readonly priority!: number;
 
-  @Column('integer', { default: 1 })
-  weight!: number;
+  /** Share of the traffic among routes of one prefix and priority. */
+  @Column('integer', { default: 1 }) readonly weight!: number;
 
-  @Column('numeric', { name: 'cost_usd', precision: 14, scale: 6, default: 0 })
-  costUsd!: string;
+  /** Our cost of one message: a decimal number in US dollars. */
+  @Column('numeric', { precision: 14, scale: 6, default: 0 }) readonly costUsd!: string;
 
-  @Column('text', { name: 'source_address', nullable: true })
-  sourceAddress!: string | null;
+  /** Replaces the message's own sender; null keeps it. */
+  @Column('text', { nullable: true }) readonly sourceAddress!: string | null;
 
-  @Column('boolean', { default: true })
-  enabled!: boolean;
+  @Column('boolean', { default: true }) readonly enabled!: boolean;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, default: () => 'clock_timestamp()' })
-  createdAt!: Date;
+  @CreatedAtColumn() readonly createdAt!: Date;
 }
+
+export type Route = Omit<RouteEntity, 'createdAt'>;
+
+export const ROUTES = new EntityTable<RouteEntity, Route>(RouteEntity);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { routesInOrder, type Route } from './route.js';
+import type { Route } from './route.entity.js';
+import { routesInOrder } from './route.js';
 
 const route = (id: string, changes: Partial<Route> = {}): Route => ({
   id,

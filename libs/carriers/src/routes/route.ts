@@ -1,21 +1,4 @@
-import type { Uuid } from '@countersign/ids';
-
-/** The bind for codes to numbers with a prefix, and its price (contract, Admin). */
-export interface Route {
-  readonly id: Uuid;
-  /** A plus sign and digits; the plus sign alone for every number. */
-  readonly prefix: string;
-  readonly bindId: Uuid;
-  /** Lower is tried first. */
-  readonly priority: number;
-  /** Share of the traffic among routes of one prefix and priority. */
-  readonly weight: number;
-  /** Our cost of one message: a decimal number in US dollars. */
-  readonly costUsd: string;
-  /** Replaces the message's own sender; null keeps it. */
-  readonly sourceAddress: string | null;
-  readonly enabled: boolean;
-}
+import type { Route } from './route.entity.js';
 
 /** A random number from 0 (inclusive) to 1 (exclusive). */
 type RandomSource = () => number;

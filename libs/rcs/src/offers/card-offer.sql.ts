@@ -1,3 +1,4 @@
+import { isRunning } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import type { FinalChannel } from '../rules/card.js';
 import { NOW } from './card-tables.sql.js';
@@ -39,7 +40,7 @@ export const LOCK_PHONES = `
  * $4 and $5 bounds of the ids.
  */
 export const READ_STANDING = `
-  SELECT wanted.id, EXISTS (SELECT FROM queue_switches WHERE name = 'cards' AND paused_at IS NOT NULL) AS paused,
+  SELECT wanted.id, NOT ${isRunning('cards')} AS paused,
     coalesce(agent.suspended, false) AS suspended, recipient.prefers_sms_at IS NOT NULL AS "prefersSms",
     recipient.unreachable_at AS "unreachableAt", card.id IS NOT NULL AS earlier, card.settled_as AS "finalChannel"
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS wanted (id, agent_id, phone)

@@ -3,8 +3,8 @@ import { CodePrices } from '@countersign/accounts/prices';
 import { ACCOUNTS } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
+import { refuse, succeed } from '../../http/errors.js';
+import type { AdminResource, CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import { AdminDefaults } from '../crud/admin-defaults.js';
 import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
@@ -12,10 +12,9 @@ import type { AccountChange, AccountDraft } from './account.dto.js';
 import { type AccountAnswer, accountView, withoutTokens } from './account.view.js';
 
 type Answer = Plain<AccountAnswer>;
-type Reply = Promise<Outcome<Written<Account, Answer>>>;
 
 @Injectable()
-export class AccountResource implements AdminResource<Account, Answer> {
+export class AccountResource implements CrudResource<Account, Answer, AccountDraft, AccountChange> {
   readonly name = 'accounts';
   readonly noun = 'account';
   readonly idPrefix = 'acct';
@@ -34,7 +33,7 @@ export class AccountResource implements AdminResource<Account, Answer> {
     return maskedFor(by, this, withoutTokens);
   }
 
-  async create(tx: Executor, { name, ...rest }: AccountDraft): Reply {
+  async create(tx: Executor, { name, ...rest }: AccountDraft): Reply<Account, Answer> {
     if (!(await this.mayCap(tx, rest))) return NO_PRICE;
     const { otpCountries } = this.defaults;
     const draft = { otpCountries, ...stored(rest), name };
@@ -42,7 +41,7 @@ export class AccountResource implements AdminResource<Account, Answer> {
     return succeed({ row: account, once: secrets });
   }
 
-  async update(tx: Executor, account: Account, change: AccountChange): Reply {
+  async update(tx: Executor, account: Account, change: AccountChange): Reply<Account, Answer> {
     if (!(await this.mayCap(tx, change))) return NO_PRICE;
     return succeed({
       row: await this.accounts.updateAccount(tx, { ...account, ...enabledAgain(change), ...stored(change) }),

@@ -2,17 +2,16 @@ import { type AdminKey, AdminKeyStore } from '@countersign/accounts/admin-keys';
 import { ADMIN_KEYS } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../crud/admin-resource.js';
+import { refuse, succeed } from '../../http/errors.js';
+import type { CrudResource, Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import type { AdminKeyChange, AdminKeyDraft } from './admin-key.dto.js';
 import { type AdminKeyAnswer, adminKeyView } from './admin-key.view.js';
 
 type Answer = Plain<AdminKeyAnswer>;
-type Reply = Promise<Outcome<Written<AdminKey, Answer>>>;
 
 @Injectable()
-export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
+export class AdminKeyResource implements CrudResource<AdminKey, Answer, AdminKeyDraft, AdminKeyChange> {
   readonly name = 'admin-keys';
   readonly noun = 'admin key';
   readonly idPrefix = 'akey';
@@ -24,18 +23,18 @@ export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
 
   constructor(private readonly adminKeys: AdminKeyStore) {}
 
-  async create(tx: Executor, { name, role }: AdminKeyDraft): Reply {
+  async create(tx: Executor, { name, role }: AdminKeyDraft): Reply<AdminKey, Answer> {
     const { key, ...row } = await this.adminKeys.create(tx, { name, role });
     return succeed({ row, once: { key } });
   }
 
-  async update(tx: Executor, adminKey: AdminKey, change: AdminKeyChange): Reply {
+  async update(tx: Executor, adminKey: AdminKey, change: AdminKeyChange): Reply<AdminKey, Answer> {
     const { name = adminKey.name, role = adminKey.role } = change;
     return succeed({ row: await this.adminKeys.update(tx, { ...adminKey, name, role }) });
   }
 
   /** Replaces the text of the key; the old text is refused within the same time as a revoked key. */
-  async rotate(tx: Executor, adminKey: AdminKey): Reply {
+  async rotate(tx: Executor, adminKey: AdminKey): Reply<AdminKey, Answer> {
     if (adminKey.revokedAt !== null) {
       return refuse('CONFLICT', { message: 'This admin key is revoked and cannot be restored: create a new one.' });
     }
@@ -44,7 +43,7 @@ export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
   }
 
   /** A second call changes nothing. */
-  async revoke(tx: Executor, adminKey: AdminKey): Reply {
+  async revoke(tx: Executor, adminKey: AdminKey): Reply<AdminKey, Answer> {
     return succeed({ row: (await this.adminKeys.revoke(tx, adminKey.id)) ?? adminKey });
   }
 }

@@ -4,7 +4,7 @@ import { type BindRecord, BINDS } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
+import type { CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { discardsSenderEvidence } from '../crud/sender-format.js';
 import { trustRefusal } from '../crud/trust.js';
@@ -14,13 +14,12 @@ import { hostsOf } from './hosts.js';
 import { tlsOf } from './tls.js';
 
 type Answer = Plain<BindAnswer>;
-type Reply = Promise<Outcome<Written<BindRecord, Answer>>>;
 
 /** Reserves characters for the number that distinguishes it from others of the same system and host. */
 const GENERATED_NAME_CHARACTERS = MAX_NAME_CHARACTERS - 8;
 
 @Injectable()
-export class BindResource implements AdminResource<BindRecord, Answer> {
+export class BindResource implements CrudResource<BindRecord, Answer, BindDraft, BindChange> {
   readonly name = 'binds';
   readonly noun = 'bind';
   readonly idPrefix = 'bind';
@@ -49,7 +48,7 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     learnedSenderFormat: bind.senderLearning?.learned ?? null,
   });
 
-  async create(tx: Executor, by: Engineer, body: BindDraft): Reply {
+  async create(tx: Executor, body: BindDraft, by: Engineer): Reply<BindRecord, Answer> {
     const trust = { sent: body, stored: null, wanted: { trustedForMo: body.trustedForMo ?? false } };
     const refusal = trustRefusal(by, 'binds', trust);
     if (refusal !== null) return { ok: false, refusal };
@@ -62,7 +61,7 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     return succeed({ row: { ...(await this.carriers.createBind(tx, draft)), slots: [] }, hidden: ['password'] });
   }
 
-  async update(tx: Executor, by: Engineer, bind: BindRecord, change: BindChange): Reply {
+  async update(tx: Executor, bind: BindRecord, change: BindChange, by: Engineer): Reply<BindRecord, Answer> {
     const { hosts: _hosts, host: _host, port: _port, password, ...rest } = change;
     const sentHosts = hostsOfBody(change);
     if (!sentHosts.ok) return sentHosts;
@@ -79,20 +78,20 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     return this.carriers.deleteBind(tx, id);
   }
 
-  enable(tx: Executor, bind: BindRecord): Reply {
+  enable(tx: Executor, bind: BindRecord): Reply<BindRecord, Answer> {
     return this.write(tx, { ...bind, enabled: true });
   }
 
   /** Implements disable and drain: gateways drain a link whenever possible before they close it. */
-  disable(tx: Executor, bind: BindRecord): Reply {
+  disable(tx: Executor, bind: BindRecord): Reply<BindRecord, Answer> {
     return this.write(tx, { ...bind, enabled: false });
   }
 
-  reconnect(tx: Executor, bind: BindRecord): Reply {
+  reconnect(tx: Executor, bind: BindRecord): Reply<BindRecord, Answer> {
     return this.write(tx, { ...bind, generation: bind.generation + 1 });
   }
 
-  private async write(tx: Executor, bind: BindRecord): Reply {
+  private async write(tx: Executor, bind: BindRecord): Reply<BindRecord, Answer> {
     return succeed({ row: { ...(await this.carriers.updateBind(tx, bind)), slots: bind.slots } });
   }
 

@@ -3,18 +3,17 @@ import { BRANDS } from '@countersign/accounts/records';
 import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import { refuse, succeed } from '../../http/errors.js';
 import { AdminDefaults } from '../crud/admin-defaults.js';
-import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../crud/admin-resource.js';
+import { NO_SUCH_ACCOUNT, type CrudResource, type Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import type { BrandChange, BrandDraft } from './brand.dto.js';
 import { type BrandAnswer, brandView } from './brand.view.js';
 
 type Answer = Plain<BrandAnswer>;
-type Reply = Promise<Outcome<Written<Brand, Answer>>>;
 
 @Injectable()
-export class BrandResource implements AdminResource<Brand, Answer> {
+export class BrandResource implements CrudResource<Brand, Answer, BrandDraft, BrandChange> {
   readonly name = 'brands';
   readonly noun = 'brand';
   readonly idPrefix = 'brd';
@@ -30,7 +29,7 @@ export class BrandResource implements AdminResource<Brand, Answer> {
     private readonly defaults: AdminDefaults,
   ) {}
 
-  async create(tx: Executor, body: BrandDraft): Reply {
+  async create(tx: Executor, body: BrandDraft): Reply<Brand, Answer> {
     const { accountId: sentId, name, slug, instruction, ...rest } = body;
     const accountId = parseId('acct', sentId);
     if (accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
@@ -42,7 +41,7 @@ export class BrandResource implements AdminResource<Brand, Answer> {
     return succeed({ row: await this.accounts.createBrand(tx, draft) });
   }
 
-  async update(tx: Executor, brand: Brand, change: BrandChange): Reply {
+  async update(tx: Executor, brand: Brand, change: BrandChange): Reply<Brand, Answer> {
     const changed = { ...brand, ...stored(change) };
     return misfitOf(changed) ?? succeed({ row: await this.accounts.updateBrand(tx, changed) });
   }

@@ -1,7 +1,7 @@
 import type { AdminRole } from '@countersign/accounts/admin-keys';
 import type { Uuid } from '@countersign/ids';
 import type { Executor, Records } from '@countersign/postgres';
-import type { Refusal } from '../../http/errors.js';
+import type { Outcome, Refusal } from '../../http/errors.js';
 
 /** A kind of resource that engineers can list. */
 export interface Listed<Row, View extends object> {
@@ -37,6 +37,22 @@ export interface Written<Row, View> {
   readonly once?: Partial<View>;
   /** Write-only fields that were set: the audit log contains their names. */
   readonly hidden?: readonly string[];
+}
+
+export type Reply<Row, View> = Promise<Outcome<Written<Row, View>>>;
+
+/** A resource with its writes, each in the caller's transaction. A row is locked and complete. */
+export interface CrudResource<
+  Row extends { readonly id: Uuid },
+  View extends object,
+  Draft,
+  Change,
+> extends AdminResource<Row, View> {
+  /** The resource for reads, with the view of the engineer's role; without it every role sees the same. */
+  seenBy?(by: Engineer): AdminResource<Row, View>;
+  create(tx: Executor, draft: Draft, by: Engineer): Reply<Row, View>;
+  update(tx: Executor, row: Row, change: Change, by: Engineer): Reply<Row, View>;
+  delete?(tx: Executor, row: Row): Promise<unknown>;
 }
 
 /** The holder of the admin key of a request, for the audit log and the policy of roles. */

@@ -3,11 +3,9 @@ import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { Database, DataError, type Executor, type Page } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Engineer, Listed, Written } from './admin-resource.js';
+import type { AdminResource, Engineer, Listed, Reply, Written } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
-
-type Reply<Row, View> = Promise<Outcome<Written<Row, View>>>;
 
 /**
  * Reads and changes for all resources of the admin API: pages, 404, one transaction per change with the locked row and

@@ -8,14 +8,15 @@ import type { RestrictedKind } from '@countersign/phone';
 import { parseId } from '@countersign/ids';
 import type { Executor, Records } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import { refuse, succeed } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
 import {
   NO_SUCH_ACCOUNT,
   type AdminResource,
+  type CrudResource,
   type Engineer,
   type Listed,
-  type Written,
+  type Reply,
 } from '../crud/admin-resource.js';
 import { maskedFor, viewFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
@@ -24,10 +25,9 @@ import { type DestinationAnswer, destinationView, withoutPerson } from './destin
 import { type RefusalAnswer, refusalView, withoutBlock } from './refusal.view.js';
 
 type Answer = Plain<DestinationAnswer>;
-type Reply = Promise<Outcome<Written<DestinationRule, Answer>>>;
 
 @Injectable()
-export class DestinationResource implements AdminResource<DestinationRule, Answer> {
+export class DestinationResource implements CrudResource<DestinationRule, Answer, DestinationDraft, DestinationChange> {
   readonly name = 'destinations';
   readonly noun = 'destination rule';
   readonly idPrefix = 'dest';
@@ -67,7 +67,7 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     return maskedFor(by, this, withoutPerson);
   }
 
-  async create(tx: Executor, draft: DestinationDraft): Reply {
+  async create(tx: Executor, draft: DestinationDraft): Reply<DestinationRule, Answer> {
     const { accountId: sentId, prefix, action, kinds = [], reason = '', until } = draft;
     const accountId = typeof sentId === 'string' ? parseId('acct', sentId) : null;
     if (typeof sentId === 'string' && accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
@@ -77,7 +77,11 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
   }
 
   /** Changes a rule. Blocks of the guard cannot be changed; engineers overrule or delete them. */
-  async update(tx: Executor, rule: DestinationRule, { until, ...change }: DestinationChange): Reply {
+  async update(
+    tx: Executor,
+    rule: DestinationRule,
+    { until, ...change }: DestinationChange,
+  ): Reply<DestinationRule, Answer> {
     if (rule.origin === 'guard') {
       const message = 'This is a block of the guard: delete it to release the block of numbers.';
       return refuse('CONFLICT', { message });

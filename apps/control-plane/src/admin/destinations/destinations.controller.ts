@@ -1,8 +1,7 @@
-import { Body, Controller, Param, Query } from '@nestjs/common';
-import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { Controller, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminService } from '../crud/admin.service.js';
+import { CrudController } from '../crud/crud.controller.js';
 import { Creates, Deletes, Lists, ListsOnly, Shows, Updates } from '../crud/admin-operations.js';
 import type { Engineer } from '../crud/admin-resource.js';
 import { ByEngineer } from '../crud/engineer.decorator.js';
@@ -27,17 +26,24 @@ const REFUSALS = {
 } as const;
 
 @Controller('v1/admin/destinations')
-export class DestinationsController {
-  constructor(
-    private readonly admin: AdminService,
-    private readonly rules: DestinationResource,
-  ) {}
-
-  @Lists(RULE, DestinationList, { description: 'Rules of engineers, and current blocks of the guard.' })
-  async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: AccountPageQuery): Promise<Plain<DestinationList>> {
-    return valueOf(await this.admin.list(this.rules.seenBy(by), query));
-  }
-
+export class DestinationsController extends CrudController(DestinationResource, {
+  list: Lists(RULE, DestinationList, { description: 'Rules of engineers, and current blocks of the guard.' }),
+  create: Creates(RULE, DestinationAnswer, {
+    description: 'By default it concerns all accounts and does not expire. It takes effect with the next code.',
+    errors: ['CONFLICT'],
+  }),
+  get: Shows(RULE, DestinationAnswer),
+  update: Updates(RULE, DestinationAnswer, {
+    description: 'Rules of the guard cannot be changed.',
+    errors: ['CONFLICT'],
+  }),
+  delete: Deletes(RULE, {
+    description: 'Deleting a block of the guard lifts it and resets its history: the next block lasts an hour again.',
+  }),
+  query: AccountPageQuery,
+  draft: DestinationDraft,
+  change: DestinationChange,
+}) {
   @ListsOnly(REFUSALS, RefusalList, {
     description: 'Codes that were not sent, by account, rule, block of numbers and hour.',
   })
@@ -45,35 +51,6 @@ export class DestinationsController {
     @ByEngineer() by: Engineer,
     @Query(QueryPipe) query: AccountPageQuery,
   ): Promise<Plain<RefusalList>> {
-    return valueOf(await this.admin.list(this.rules.talliesSeenBy(by), query));
-  }
-
-  @Creates(RULE, DestinationAnswer, {
-    description: 'By default it concerns all accounts and does not expire. It takes effect with the next code.',
-    errors: ['CONFLICT'],
-  })
-  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: DestinationDraft): Promise<Plain<DestinationAnswer>> {
-    return valueOf(await this.admin.create(this.rules, by, (tx) => this.rules.create(tx, body)));
-  }
-
-  @Shows(RULE, DestinationAnswer)
-  async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<Plain<DestinationAnswer>> {
-    return valueOf(await this.admin.find(this.rules.seenBy(by), id));
-  }
-
-  @Updates(RULE, DestinationAnswer, { description: 'Rules of the guard cannot be changed.', errors: ['CONFLICT'] })
-  async update(
-    @ByEngineer() by: Engineer,
-    @Param('id') id: string,
-    @Body(BodyPipe) body: DestinationChange,
-  ): Promise<Plain<DestinationAnswer>> {
-    return valueOf(await this.admin.update(this.rules, by, id, (tx, row) => this.rules.update(tx, row, body)));
-  }
-
-  @Deletes(RULE, {
-    description: 'Deleting a block of the guard lifts it and resets its history: the next block lasts an hour again.',
-  })
-  async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    valueOf(await this.admin.remove(this.rules, by, id, (tx, row) => this.rules.delete(tx, row)));
+    return valueOf(await this.admin.list(this.resource.talliesSeenBy(by), query));
   }
 }

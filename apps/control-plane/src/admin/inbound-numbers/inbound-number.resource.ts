@@ -4,14 +4,13 @@ import { parseId, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
-import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
+import type { CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { trustRefusal } from '../crud/trust.js';
 import type { InboundNumberChange, InboundNumberDraft } from './inbound-number.dto.js';
 import { type InboundNumberAnswer, inboundNumberView } from './inbound-number.view.js';
 
 type Answer = Plain<InboundNumberAnswer>;
-type Reply = Promise<Outcome<Written<InboundNumber, Answer>>>;
 
 const NO_SUCH_BRAND = {
   code: 'VALIDATION_ERROR',
@@ -20,7 +19,12 @@ const NO_SUCH_BRAND = {
 } as const satisfies Refusal;
 
 @Injectable()
-export class InboundNumberResource implements AdminResource<InboundNumber, Answer> {
+export class InboundNumberResource implements CrudResource<
+  InboundNumber,
+  Answer,
+  InboundNumberDraft,
+  InboundNumberChange
+> {
   readonly name = 'inbound-numbers';
   readonly noun = 'inbound number';
   readonly idPrefix = 'num';
@@ -37,7 +41,7 @@ export class InboundNumberResource implements AdminResource<InboundNumber, Answe
 
   constructor(private readonly carriers: CarrierStore) {}
 
-  async create(tx: Executor, by: Engineer, draft: InboundNumberDraft): Reply {
+  async create(tx: Executor, draft: InboundNumberDraft, by: Engineer): Reply<InboundNumber, Answer> {
     const refusal = await this.refusalFor(tx, by, { sent: draft, stored: null, wanted: draft });
     if (refusal !== null) return { ok: false, refusal };
     const { number, countries, brandId = null } = draft;
@@ -46,7 +50,12 @@ export class InboundNumberResource implements AdminResource<InboundNumber, Answe
     return succeed({ row: await this.carriers.createInboundNumber(tx, { number, countries, brandId: brand.value }) });
   }
 
-  async update(tx: Executor, by: Engineer, inbound: InboundNumber, body: InboundNumberChange): Reply {
+  async update(
+    tx: Executor,
+    inbound: InboundNumber,
+    body: InboundNumberChange,
+    by: Engineer,
+  ): Reply<InboundNumber, Answer> {
     const { brandId, ...change } = body;
     const brand = brandId === undefined ? succeed(inbound.brandId) : brandOf(brandId);
     if (!brand.ok) return brand;

@@ -3,18 +3,17 @@ import { API_KEYS } from '@countersign/accounts/records';
 import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../crud/admin-resource.js';
+import { refuse, succeed } from '../../http/errors.js';
+import { NO_SUCH_ACCOUNT, type CrudResource, type Reply } from '../crud/admin-resource.js';
 import { limitsOf } from './key-limits.js';
 import type { Plain } from '../crud/plain.js';
 import type { KeyChange, KeyDraft } from './key.dto.js';
 import { type KeyAnswer, keyView } from './key.view.js';
 
 type Answer = Plain<KeyAnswer>;
-type Reply = Promise<Outcome<Written<ApiKey, Answer>>>;
 
 @Injectable()
-export class KeyResource implements AdminResource<ApiKey, Answer> {
+export class KeyResource implements CrudResource<ApiKey, Answer, KeyDraft, KeyChange> {
   readonly name = 'keys';
   readonly noun = 'key';
   readonly idPrefix = 'key';
@@ -24,19 +23,19 @@ export class KeyResource implements AdminResource<ApiKey, Answer> {
 
   constructor(private readonly accounts: AccountStore) {}
 
-  async create(tx: Executor, { accountId: sentId, kind, name, ...rest }: KeyDraft): Reply {
+  async create(tx: Executor, { accountId: sentId, kind, name, ...rest }: KeyDraft): Reply<ApiKey, Answer> {
     const accountId = parseId('acct', sentId);
     if (accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
     const { key, ...row } = await this.accounts.createApiKey(tx, { ...stored(rest), accountId, kind, name });
     return succeed({ row, once: { key } });
   }
 
-  async update(tx: Executor, apiKey: ApiKey, change: KeyChange): Reply {
+  async update(tx: Executor, apiKey: ApiKey, change: KeyChange): Reply<ApiKey, Answer> {
     return succeed({ row: await this.accounts.updateApiKey(tx, { ...apiKey, ...stored(change) }) });
   }
 
   /** Replaces the text of the key; the old text is refused like a revoked key. */
-  async rotate(tx: Executor, apiKey: ApiKey): Reply {
+  async rotate(tx: Executor, apiKey: ApiKey): Reply<ApiKey, Answer> {
     if (apiKey.revokedAt !== null) {
       return refuse('CONFLICT', { message: 'This key is revoked and cannot be restored: create a new one.' });
     }
@@ -45,7 +44,7 @@ export class KeyResource implements AdminResource<ApiKey, Answer> {
   }
 
   /** A second call changes nothing. */
-  async revoke(tx: Executor, apiKey: ApiKey): Reply {
+  async revoke(tx: Executor, apiKey: ApiKey): Reply<ApiKey, Answer> {
     return succeed({ row: (await this.accounts.revokeApiKey(tx, apiKey.id)) ?? apiKey });
   }
 }

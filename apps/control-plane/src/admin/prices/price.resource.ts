@@ -2,18 +2,17 @@ import { CodePrices, PriceStore, type Price } from '@countersign/accounts/prices
 import { PRICES } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome, type Refusal } from '../../http/errors.js';
+import { refuse, succeed, type Refusal } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
-import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { CrudResource, Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import type { PriceChange, PriceDraft } from './price.dto.js';
 import { type PriceAnswer, priceView } from './price.view.js';
 
 type Answer = Plain<PriceAnswer>;
-type Reply = Promise<Outcome<Written<Price, Answer>>>;
 
 @Injectable()
-export class PriceResource implements AdminResource<Price, Answer> {
+export class PriceResource implements CrudResource<Price, Answer, PriceDraft, PriceChange> {
   readonly name = 'prices';
   readonly noun = 'price';
   readonly idPrefix = 'price';
@@ -32,11 +31,11 @@ export class PriceResource implements AdminResource<Price, Answer> {
     private readonly codePrices: CodePrices,
   ) {}
 
-  async create(tx: Executor, { channel, country, usd, from }: PriceDraft): Reply {
+  async create(tx: Executor, { channel, country, usd, from }: PriceDraft): Reply<Price, Answer> {
     return succeed({ row: await this.prices.create(tx, { channel, country, usd, ...instantOf(from) }) });
   }
 
-  async update(tx: Executor, price: Price, { usd = price.usd, from }: PriceChange): Reply {
+  async update(tx: Executor, price: Price, { usd = price.usd, from }: PriceChange): Reply<Price, Answer> {
     const change = { ...price, usd, ...instantOf(from) };
     if (change.from > price.from && (await this.codePrices.isLastUnderCap(tx, price.id, change.from))) {
       return refuse('CONFLICT', { ...LAST_UNDER_CAP, field: 'from' });

@@ -4,15 +4,14 @@ import type { Route } from '@countersign/carriers/routes';
 import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
-import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
+import { succeed, type Refusal } from '../../http/errors.js';
+import type { AdminResource, CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import type { RouteChange, RouteDraft } from './route.dto.js';
 import { type RouteAnswer, routeView, withoutPerson } from './route.view.js';
 
 type Answer = Plain<RouteAnswer>;
-type Reply = Promise<Outcome<Written<Route, Answer>>>;
 
 const NO_SUCH_BIND = {
   code: 'VALIDATION_ERROR',
@@ -21,7 +20,7 @@ const NO_SUCH_BIND = {
 } as const satisfies Refusal;
 
 @Injectable()
-export class RouteResource implements AdminResource<Route, Answer> {
+export class RouteResource implements CrudResource<Route, Answer, RouteDraft, RouteChange> {
   readonly name = 'routes';
   readonly noun = 'route';
   readonly idPrefix = 'route';
@@ -36,13 +35,13 @@ export class RouteResource implements AdminResource<Route, Answer> {
     return maskedFor(by, this, withoutPerson);
   }
 
-  async create(tx: Executor, { prefix, bindId: sentId, ...rest }: RouteDraft): Reply {
+  async create(tx: Executor, { prefix, bindId: sentId, ...rest }: RouteDraft): Reply<Route, Answer> {
     const bindId = parseId('bind', sentId);
     if (bindId === null) return { ok: false, refusal: NO_SUCH_BIND };
     return succeed({ row: await this.carriers.createRoute(tx, { ...stored(rest), prefix, bindId }) });
   }
 
-  async update(tx: Executor, route: Route, { bindId: sentId, ...change }: RouteChange): Reply {
+  async update(tx: Executor, route: Route, { bindId: sentId, ...change }: RouteChange): Reply<Route, Answer> {
     const bindId = sentId === undefined ? route.bindId : parseId('bind', sentId);
     if (bindId === null) return { ok: false, refusal: NO_SUCH_BIND };
     return succeed({ row: await this.carriers.updateRoute(tx, { ...route, ...stored(change), bindId }) });

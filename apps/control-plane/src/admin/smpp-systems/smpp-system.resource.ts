@@ -4,8 +4,8 @@ import { createSystemPassword, lacksTrustProof, type TrustTerms } from '@counter
 import { SMPP_SYSTEMS, type SystemRecord } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
-import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
+import { succeed, type Refusal } from '../../http/errors.js';
+import type { CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { discardsSenderEvidence } from '../crud/sender-format.js';
 import { trustRefusal } from '../crud/trust.js';
@@ -14,10 +14,9 @@ import type { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
 import { type SmppSystemAnswer, smppSystemSettings, smppSystemView, TRUST_REMEDY } from './smpp-system.view.js';
 
 type Answer = Plain<SmppSystemAnswer>;
-type Reply = Promise<Outcome<Written<SystemRecord, Answer>>>;
 
 @Injectable()
-export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
+export class SmppSystemResource implements CrudResource<SystemRecord, Answer, SmppSystemDraft, SmppSystemChange> {
   readonly name = 'smpp-systems';
   readonly noun = 'SMPP system';
   readonly idPrefix = 'sys';
@@ -36,7 +35,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   /** Gateways read the change at once; without this message, within 2 s. */
   readonly committed = (): void => this.bus.publish(TOPICS.systems);
 
-  async create(tx: Executor, by: Engineer, body: SmppSystemDraft): Reply {
+  async create(tx: Executor, body: SmppSystemDraft, by: Engineer): Reply<SystemRecord, Answer> {
     const { systemId, password: chosen, carrier = systemId, ...rest } = body;
     const wanted = { ...stored(rest), systemId, carrier };
     const refusal =
@@ -53,7 +52,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     });
   }
 
-  async update(tx: Executor, by: Engineer, system: SystemRecord, body: SmppSystemChange): Reply {
+  async update(tx: Executor, system: SystemRecord, body: SmppSystemChange, by: Engineer): Reply<SystemRecord, Answer> {
     const { password, ...change } = body;
     const wanted = { ...system, ...stored(change) };
     const refusal =
@@ -71,7 +70,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   }
 
   /** Sets a new random password. Open connections stay. */
-  async rotate(tx: Executor, by: Engineer, system: SystemRecord): Reply {
+  async rotate(tx: Executor, by: Engineer, system: SystemRecord): Reply<SystemRecord, Answer> {
     const password = createSystemPassword();
     const refusal = trustRefusal(by, 'smpp-systems', { sent: { password }, stored: system, wanted: system });
     if (refusal !== null) return { ok: false, refusal };

@@ -1,0 +1,83 @@
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { Body, Param, Query, type Type } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import type { AdminResource, CrudResource, Engineer, Reply } from './admin-resource.js';
+import { AdminService } from './admin.service.js';
+import { ByEngineer } from './engineer.decorator.js';
+import { type AccountPageQuery, type PageAnswer, PageQuery } from './paging.js';
+
+/** The routes of a resource, as decorators of `admin-operations.ts`, and the classes of its bodies. */
+interface CrudRoutes<Draft, Change> {
+  readonly list: MethodDecorator;
+  readonly create: MethodDecorator;
+  readonly get: MethodDecorator;
+  readonly update: MethodDecorator;
+  /** Absent for a resource that cannot be deleted. */
+  readonly delete?: MethodDecorator;
+  /** Default: the query of every list. */
+  readonly query?: Type<AccountPageQuery>;
+  readonly draft: Type<Draft>;
+  readonly change: Type<Change>;
+}
+
+const noRoute: MethodDecorator = () => undefined;
+
+/** The base class of a controller with the five calls of a resource. Nest reads the classes of parameters from metadata. */
+export function CrudController<Row extends { readonly id: Uuid }, View extends object, Draft, Change, Resource>(
+  resourceClass: Type<Resource & CrudResource<Row, View, Draft, Change>>,
+  routes: CrudRoutes<Draft, Change>,
+) {
+  abstract class Controller {
+    constructor(
+      protected readonly admin: AdminService,
+      protected readonly resource: Resource & CrudResource<Row, View, Draft, Change>,
+    ) {}
+
+    @routes.list
+    async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: PageQuery): Promise<PageAnswer<View>> {
+      return valueOf(await this.admin.list(this.seenBy(by), query));
+    }
+
+    @routes.create
+    async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: Draft): Promise<View> {
+      return valueOf(await this.admin.create(this.resource, by, (tx) => this.resource.create(tx, body, by)));
+    }
+
+    @routes.get
+    async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<View> {
+      return valueOf(await this.admin.find(this.seenBy(by), id));
+    }
+
+    @routes.update
+    async update(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(BodyPipe) body: Change): Promise<View> {
+      return this.act(by, id, 'update', (tx, row) => this.resource.update(tx, row, body, by));
+    }
+
+    @(routes.delete ?? noRoute)
+    async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+      valueOf(await this.admin.remove(this.resource, by, id, async (tx, row) => this.resource.delete?.(tx, row)));
+    }
+
+    /** `action` is the name in the audit log. */
+    protected async act(
+      by: Engineer,
+      id: string,
+      action: string,
+      write: (tx: Executor, row: Row) => Reply<Row, View>,
+    ): Promise<View> {
+      return valueOf(await this.admin.act(this.resource, by, { id, action }, write));
+    }
+
+    private seenBy(by: Engineer): AdminResource<Row, View> {
+      return this.resource.seenBy?.(by) ?? this.resource;
+    }
+  }
+  Reflect.defineMetadata('design:paramtypes', [AdminService, resourceClass], Controller);
+  const typed = { list: [Object, routes.query ?? PageQuery], create: [Object, routes.draft] };
+  for (const [method, types] of Object.entries({ ...typed, update: [Object, String, routes.change] }))
+    Reflect.defineMetadata('design:paramtypes', types, Controller.prototype, method);
+  return Controller;
+}

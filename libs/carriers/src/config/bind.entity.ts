@@ -1,0 +1,57 @@
+import { EntityTable, TimeColumn } from '@countersign/postgres';
+import { Column, Entity } from 'typeorm';
+import type { BindHost, BindTls, BindType, InterfaceVersion, MessageIdBase } from './carrier.js';
+import { LinkEntity } from './link.entity.js';
+
+/** The desired state of one of our binds, as configured by an administrator (contract, Admin). */
+@Entity('binds')
+export class BindEntity extends LinkEntity {
+  @Column('text', { unique: true }) readonly name!: string;
+
+  /** Tried in order; at least one. */
+  @Column('jsonb') readonly hosts!: readonly BindHost[];
+
+  @Column('jsonb', { default: { enabled: false } }) readonly tls!: BindTls;
+
+  @Column('text') readonly systemId!: string;
+
+  /** Sealed with the bind's id as context. See `bindPassword`. Changes whenever the password is set. */
+  @Column('bytea') readonly passwordSealed!: Buffer;
+
+  @Column('text', { default: '' }) readonly systemType!: string;
+
+  @Column('text', { default: 'transceiver' }) readonly bindType!: BindType;
+
+  @Column('text', { default: '3.4' }) readonly interfaceVersion!: InterfaceVersion;
+
+  @Column('text', { default: '' }) readonly addressRange!: string;
+
+  /** Maximum number of our unanswered requests. */
+  @Column('integer', { default: 10 }) readonly sendWindow!: number;
+
+  /** Number of connections to keep, spread over the hosts. */
+  @Column('integer', { default: 1 }) readonly connections!: number;
+
+  /** Submits per second over all connections; less while the carrier throttles. */
+  @Column('integer', { default: 50 }) readonly submitPerSecond!: number;
+
+  /** How this carrier's receipts write the message ids of its responses. */
+  @Column('text', { default: 'as-is' }) readonly messageIdBase!: MessageIdBase;
+
+  /** Command statuses after which a submit may be retried. */
+  @Column('integer', { array: true, default: '{8,20,88}' }) readonly temporaryStatuses!: readonly number[];
+
+  /** Incremented to request a reconnect: connections of an older generation are replaced. */
+  @Column('integer', { default: 0 }) readonly generation!: number;
+
+  /** Until when its trace includes message texts; null or past: never. Written by `bind-trace.sql.ts`. */
+  @TimeColumn({ nullable: true, update: false }) readonly fullTraceUntil!: Date | null;
+
+  @Column('integer', { default: 30 }) readonly enquireLinkSeconds!: number;
+
+  @Column('integer', { default: 10 }) readonly responseTimeoutSeconds!: number;
+}
+
+export type Bind = Omit<BindEntity, 'createdAt'>;
+
+export const BIND_ROWS = new EntityTable<BindEntity, Bind>(BindEntity);

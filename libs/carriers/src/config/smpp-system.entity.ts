@@ -1,0 +1,32 @@
+import { EntityTable } from '@countersign/postgres';
+import { Column, Entity } from 'typeorm';
+import { BIND_TYPES, type BindType } from './carrier.js';
+import { LinkEntity } from './link.entity.js';
+
+/** A carrier or aggregator that connects in (contract, Admin). */
+@Entity('smpp_systems')
+export class SmppSystemEntity extends LinkEntity {
+  @Column('text', { unique: true }) readonly systemId!: string;
+
+  /** Keyed, and includes the row id. See `systemPasswordMatches`. */
+  @Column('bytea') readonly passwordDigest!: Buffer;
+
+  /** The version of the master key of the digest; the digest is renewed with the current version when the system binds. */
+  @Column('smallint', { default: 1 }) readonly digestVersion!: number;
+
+  @Column('text', { array: true, default: `{${BIND_TYPES.join()}}` }) readonly bindTypes!: readonly BindType[];
+
+  /** Networks from which it may connect; empty for any. */
+  @Column('text', { array: true, default: '{}' }) readonly allowedCidrs!: readonly string[];
+
+  @Column('integer', { default: 4 }) readonly maxConnections!: number;
+
+  /** Maximum messages per second over all its connections; null for no limit. */
+  @Column('integer', { nullable: true }) readonly submitPerSecond!: number | null;
+
+  @Column('boolean', { default: false }) readonly tlsRequired!: boolean;
+}
+
+export type SmppSystem = Omit<SmppSystemEntity, 'createdAt'>;
+
+export const SYSTEMS = new EntityTable<SmppSystemEntity, SmppSystem>(SmppSystemEntity);
