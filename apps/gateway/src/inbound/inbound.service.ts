@@ -1,16 +1,19 @@
 import { renderId } from '@countersign/ids';
-import { Batcher, BatcherFull, DatabaseUnavailable, type DatabaseClock } from '@countersign/postgres';
+import { Inject, Injectable } from '@nestjs/common';
+import { Batcher, BatcherFull, DatabaseClock, DatabaseUnavailable } from '@countersign/postgres';
 import type { InboundVerdict } from '@countersign/session/rules';
+import { GatewaySettings } from '@countersign/settings';
 import type { MessageAnswer } from '@countersign/smpp/link';
-import { messageKind } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
-import type { InboundBatch } from './inbound-batch.js';
-import { inboundCommand, type InboundCommand } from './inbound-command.js';
+import { LOGGER } from '../injection/logger.token.js';
+import { OnStop } from '../lifecycle/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
+import { InboundBatch } from './inbound-batch.js';
+import { inboundCommand, type InboundCommand } from './inbound-command.js';
+import { InboundMetrics } from './inbound.metrics.js';
 import { readMessage } from './received-message.js';
-import type { SenderRate } from './sender-rate.js';
+import { SenderRate } from './sender-rate.js';
 
 /** Two concurrent transactions keep PostgreSQL busy while the next batch fills; more would only wait in PostgreSQL. */
 const MAX_BATCHES_IN_FLIGHT = 2;
@@ -19,34 +22,33 @@ export const MAX_QUEUED_MESSAGES = 5_000;
 /** Minimum time between log lines, since an unreachable database fails every batch. */
 const REPORT_EVERY_MS = 1_000;
 
-export interface InboundOptions {
-  readonly clock: Pick<DatabaseClock, 'newId'>;
-  readonly batch: Pick<InboundBatch, 'storeAndMatch'>;
-  /** Processes delivery receipts. */
-  readonly receipts: { acceptReceipt(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer };
-  readonly maxBatch: number;
-  readonly senderRate: Pick<SenderRate, 'takeToken'>;
-  readonly metrics: GatewayMetrics;
-  readonly logger: Logger;
-}
-
 /**
  * Processes an MO, from the PDU to the response: ESME_ROK after the commit of its transaction, whatever its fate; the
  * link's retryable status when it could not be stored, so that the carrier resends it.
  */
+@Injectable()
 export class InboundService {
   readonly #batcher: Batcher<InboundCommand, InboundVerdict | null>;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly o: InboundOptions) {
+  readonly #senderRate: SenderRate;
+
+  constructor(
+    @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'newId'>,
+    @Inject(InboundBatch) batch: Pick<InboundBatch, 'storeAndMatch'>,
+    private readonly metrics: InboundMetrics,
+    @Inject(GatewaySettings) settings: Pick<GatewaySettings, 'batchMaxCommands' | 'moSenderPerSecond'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.#senderRate = new SenderRate(settings.moSenderPerSecond);
     this.#batcher = new Batcher({
       name: 'inbound',
-      run: (commands) => o.batch.storeAndMatch(commands),
+      run: (commands) => batch.storeAndMatch(commands),
       keysOf: (command) => command.keys,
-      maxBatch: o.maxBatch,
+      maxBatch: settings.batchMaxCommands,
       maxInFlight: MAX_BATCHES_IN_FLIGHT,
       maxQueued: MAX_QUEUED_MESSAGES,
-      onBatch: (size) => o.metrics.batchSize.observe(size),
+      onBatch: (size) => metrics.batchSize.observe(size),
     });
   }
 
@@ -57,14 +59,13 @@ export class InboundService {
 
   /** Never rejects. */
   acceptMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
-    if (messageKind(pdu) === 'receipt') return this.o.receipts.acceptReceipt(pdu, link);
     const receivedMs = performance.now();
     // Checked before decoding, so that a message over the limit costs little.
-    if (!this.o.senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
-      this.o.metrics.retryableResponses.inc({ reason: 'sender_rate' });
+    if (!this.#senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
+      this.metrics.retryableResponses.inc({ reason: 'sender_rate' });
       return { status: link.retryableMoStatus };
     }
-    const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
+    const command = inboundCommand(this.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
       (verdict) => {
         if (verdict === null) return this.refuseFenced(link);
@@ -76,32 +77,30 @@ export class InboundService {
   }
 
   /** Resolves when every received message is answered. */
+  @OnStop('drain batchers')
   drain(): Promise<void> {
     return this.#batcher.drain();
   }
 
   private recordMetrics({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
-    const labels = this.o.metrics.linkLabels(link);
-    this.o.metrics.storedMos.inc({ fate, ...labels });
-    this.o.metrics.answerSeconds.observe(seconds);
-    if (fate === 'matched') this.o.metrics.matchSeconds.observe(labels, seconds);
+    const labels = this.metrics.labelsOf(link);
+    this.metrics.stored.inc({ fate, ...labels });
+    this.metrics.answerSeconds.observe(seconds);
+    if (fate === 'matched') this.metrics.matchSeconds.observe(labels, seconds);
   }
 
   /** Another gateway holds the lease of the connection: the carrier resends the MO there. */
   private refuseFenced({ retryableMoStatus }: InboundLink): MessageAnswer {
-    this.o.metrics.retryableResponses.inc({ reason: 'fenced' });
+    this.metrics.retryableResponses.inc({ reason: 'fenced' });
     return { status: retryableMoStatus };
   }
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
-    this.o.metrics.retryableResponses.inc({ reason: reasonOf(error) });
+    this.metrics.retryableResponses.inc({ reason: reasonOf(error) });
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
       this.#reportedMs = nowMs;
-      this.o.logger.error(
-        { err: error, queued: this.queued },
-        'MOs could not be stored; the carrier is asked to resend',
-      );
+      this.logger.error({ err: error, queued: this.queued }, 'MOs could not be stored; the carrier is asked to resend');
     }
     return { status: link.retryableMoStatus };
   }

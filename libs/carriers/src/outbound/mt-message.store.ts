@@ -153,20 +153,20 @@ export class MtMessageStore {
   /** Applies final receipts, and returns the result of each. At most one per carrier and id. */
   async applyReceipts(
     tx: Executor,
-    notes: readonly ReceiptRecord[],
+    receipts: readonly ReceiptRecord[],
   ): Promise<{ readonly results: readonly ReceiptResult[]; readonly eventIds: readonly Uuid[] }> {
-    if (notes.length === 0) return { results: [], eventIds: [] };
+    if (receipts.length === 0) return { results: [], eventIds: [] };
     const known = await tx.query<KnownReceipt>(UPSERT_RECEIPTS, [
-      notes.map(({ carrier }) => carrier),
-      notes.map(({ smscMessageId }) => canonicalId(smscMessageId)),
-      notes.map(({ state }) => state),
-      notes.map(({ networkError }) => networkError),
+      receipts.map(({ carrier }) => carrier),
+      receipts.map(({ smscMessageId }) => canonicalId(smscMessageId)),
+      receipts.map(({ state }) => state),
+      receipts.map(({ networkError }) => networkError),
     ]);
     const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
     const ended = await endAll(tx, known.flatMap(endingOf), 'submitted');
     const endedIds = new Set(ended.map(({ id }) => id));
-    const results = notes.map((note): ReceiptResult => {
-      const owner = owners.get(keyOf({ ...note, smscMessageId: canonicalId(note.smscMessageId) })) ?? null;
+    const results = receipts.map((receipt): ReceiptResult => {
+      const owner = owners.get(keyOf({ ...receipt, smscMessageId: canonicalId(receipt.smscMessageId) })) ?? null;
       if (owner === null) return 'parked';
       return endedIds.has(owner) ? 'settled' : 'late';
     });
