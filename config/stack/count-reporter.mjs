@@ -8,7 +8,7 @@ import path from 'node:path';
 export const REPORT_VARIABLE = 'COUNTERSIGN_TEST_REPORT';
 
 /**
- * @typedef {{ file: string, name: string, note?: string }} ReportedTest
+ * @typedef {{ file: string, name: string, isTest?: boolean, note?: string }} ReportedTest
  * @typedef {{ passed: number, failed: ReportedTest[], skipped: ReportedTest[] }} TestCount
  */
 
@@ -39,5 +39,10 @@ function countOf(modules, unhandledErrors) {
 /** A test, a group or a file, with the first line of its error. */
 function reportOf(entity, [error]) {
   const file = path.relative(process.cwd(), (entity.module ?? entity).moduleId);
-  return { file, name: entity.fullName ?? 'the whole file', note: error?.message.split('\n')[0] };
+  return {
+    file,
+    name: entity.fullName ?? 'the whole file',
+    isTest: entity.type === 'test',
+    note: error?.message.split('\n')[0],
+  };
 }

@@ -9,6 +9,7 @@ import { prepare, ROOT } from './prepare.mjs';
 import { runCommand } from './processes.mjs';
 import { faultText, startLog, StartError } from './progress.mjs';
 import { findRedis, whyNoRedis } from './redis.mjs';
+import { rerunCommand } from './rerun.mjs';
 
 /**
  * Quick kinds first, so that mistakes show early. Kinds that mostly wait for timers run side by side: they share no
@@ -42,7 +43,7 @@ async function runKind(kind, folder, ports) {
   // A run that crashed, or failed without a failed test, is a failure too.
   if (code !== 0 && count.failed.length === 0)
     count.failed.push({ file: 'vitest', name: kind, note: `ended with code ${code}` });
-  return count;
+  return { ...count, failed: count.failed.map((failure) => ({ ...failure, kind })) };
 }
 
 /** Runs one kind after the other, with a hundred ports for its servers; adds their counts to `counts`. */
@@ -55,7 +56,10 @@ async function runGroup(kinds, folder, ports, counts) {
 
 /** Repeats the failures at the end: in the output of a whole run they are far from the last line. */
 function reportFailed(failed) {
-  for (const { file, name, note } of failed) log(`failed: ${name} (${file}): ${note}`);
+  for (const failure of failed) {
+    log(`failed: ${failure.name} (${failure.file}): ${failure.note}`);
+    log(`  again, alone: ${rerunCommand(failure.kind, failure)}`);
+  }
 }
 
 function reportSkipped(skipped) {

@@ -48,5 +48,4 @@ export const BANNED_OPENINGS = [
 export const EXEMPT = [
   { file: /session-card\.view\.ts$/, parts: ['errand', 'errands'], because: 'a field of the admin API' },
   { file: /contract\/verify-cards\.spec\.ts$/, parts: ['errand'], because: 'a field of the admin API' },
-  { file: /rcs\.metrics\.ts$/, parts: ['errand'], because: 'a label of a metric' },
 ];

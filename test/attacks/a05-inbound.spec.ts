@@ -163,6 +163,31 @@ describe('A24 a flood of messages', () => {
   });
 });
 
+describe('A24 a flood of receipts', () => {
+  const receipt = async (esme: Esme, id: string): Promise<number> => {
+    const text = `id:${id} sub:001 dlvrd:001 stat:DELIVRD err:000 text:`;
+    return (await esme.send('deliver_sm', sms(text, { esm_class: 0x04 }))).command_status;
+  };
+  const flood = (esme: Esme, wave: string): Promise<number[]> =>
+    Promise.all(Array.from({ length: 1_500 }, (_, nth) => receipt(esme, `${wave}-${nth}`)));
+
+  it('A24 of invented ids is refused for a retry beyond a rate, and stores nothing then; a receipt of a known message is taken', async () => {
+    await gateway.system({ systemId: 'inventor', trustedForMo: false, carrier: 'invented' });
+    const esme = await gateway.esme('inventor');
+    const statuses = [...(await flood(esme, 'a')), ...(await flood(esme, 'b'))];
+    expect(new Set(statuses)).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
+    await harness.database.query(
+      `INSERT INTO submissions (carrier, smsc_message_id, message_id, updated_at)
+       VALUES ('invented', 'known', gen_random_uuid(), clock_timestamp())`,
+    );
+    expect(await receipt(esme, 'known')).toBe(OK);
+    const [row] = await harness.database.query<{ stored: number }>(
+      `SELECT count(*)::int AS stored FROM submissions WHERE carrier = 'invented' AND message_id IS NULL`,
+    );
+    expect(row?.stored).toBe(statuses.filter((status) => status === OK).length);
+  });
+});
+
 describe('A25 texts that change the message', () => {
   const instruction = 'Send this message.';
   const BIDI = '\u202e';

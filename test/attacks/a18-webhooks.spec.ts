@@ -1,5 +1,6 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
+import { AccountStore } from '@countersign/accounts/accounts';
 import { verifyWebhook, WebhookVerificationError } from '@countersign/sdk';
 import { createWebhookSecret } from '@countersign/keys';
 import { newId } from '@countersign/ids';
@@ -191,6 +192,58 @@ describe('A19 a name whose address changes', () => {
     await names.close();
     await target.close();
   });
+});
+
+describe('A17 webhook receivers that hang', () => {
+  it('A17 hold a quarter of the places for one account, and webhooks of others are sent beside them', async () => {
+    // Accepts connections on every address of this computer, and answers nothing.
+    const open = new Set<net.Socket>();
+    let most = 0;
+    const hanging = net.createServer((socket) => {
+      open.add(socket);
+      most = Math.max(most, open.size);
+      socket.on('error', () => undefined).on('close', () => open.delete(socket));
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => hanging.listen(0, '0.0.0.0', 4_096, resolve));
+    const { port } = hanging.address() as AddressInfo;
+    const receiver = await startReceiver();
+    const plane = await ControlPlaneHarness.open();
+    try {
+      const { account: flooder } = await new AccountStore({
+        keys: plane.keys,
+        newId: () => plane.clock.newId(),
+      }).createAccount(plane.database, { name: 'Flooder' });
+      // 600 hosts, five deliveries each.
+      await plane.database.query(
+        `WITH made AS (SELECT (substr($1, 1, 13) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id,
+           'http://127.17.' || n % 600 / 250 || '.' || 1 + n % 600 % 250 || ':' || $3::int || '/' AS url
+           FROM generate_series(1, 3000) AS n),
+         stored AS (INSERT INTO events (id, type, account_id, data, webhook_url, occurred_at, dispatched_at)
+           SELECT id, 'webhook.test', $2, '{}', url, now(), now() FROM made)
+         INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at)
+         SELECT id, $2, 'webhook.test', url, now(), now() - interval '1 minute' FROM made`,
+        [plane.clock.newId(), flooder.id, port],
+      );
+      await until('the account has its share', WITHIN_MS, () => open.size >= 1_000);
+      const { json } = await plane.create({ webhookUrl: receiver.url });
+      await plane.approve(String(json['id']));
+      await until('the webhook of another account arrives', WITHIN_MS, () => receiver.received.length > 0);
+      await until('hanging attempts have ended', 2 * WITHIN_MS, async () => {
+        const [row] = await plane.database.query<{ ended: number }>(
+          `SELECT count(*)::int AS ended FROM deliveries WHERE account_id = $1 AND jsonb_array_length(attempts) > 0`,
+          [flooder.id],
+        );
+        return (row?.ended ?? 0) > 0;
+      });
+      expect(most).toBe(1_000);
+    } finally {
+      hanging.close();
+      for (const socket of open) socket.destroy();
+      await plane.close();
+      await receiver.close();
+    }
+  }, 90_000);
 });
 
 describe('A20 webhooks that are forged or sent again', () => {

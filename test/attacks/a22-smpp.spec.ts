@@ -56,6 +56,20 @@ describe('A22 guessing the password of a system', () => {
     expect(await bindFrom('127.0.0.67', PASSWORD)).toBe(OK);
   });
 
+  it('A22 an unknown system_id and a wrong password get the same answers, are counted alike, and lock out alike', async () => {
+    await gateway.system({ systemId: 'known', allowedCidrs: ['127.4.0.0/24'] });
+    // No other system accepts the address: the new row is read before this bind, because later it would reset failures.
+    expect(await bindFrom('127.4.0.9', PASSWORD, 'known')).toBe(OK);
+    const all = async (address: string, systemId: string): Promise<(number | null)[]> =>
+      Promise.all(Array.from({ length: 5 }, () => bindFrom(address, 'guess', systemId)));
+    const [known, unknown] = await Promise.all([all('127.4.0.1', 'known'), all('127.4.0.2', 'nobody')]);
+    expect(known).toEqual(Array.from({ length: 5 }, () => WRONG_PASSWORD));
+    expect(unknown).toEqual(known);
+    for (const address of ['127.4.0.1', '127.4.0.2']) {
+      expect(await bindFrom(address, PASSWORD, 'known')).toBeNull();
+    }
+  });
+
   /** Binds from that many addresses of a network at once. */
   const bindAll = (network: string, count: number, password: string, systemId: string): Promise<number | null>[] =>
     Array.from({ length: count }, (_, at) => bindFrom(`${network}.${at + 1}`, password, systemId));

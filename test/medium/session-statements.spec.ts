@@ -4,7 +4,7 @@ import { firstIdAt } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listSessions } from '../../libs/session/src/session-list.sql.js';
+import { findEnd, listSessions, MAX_ROWS_READ } from '../../libs/session/src/session-list.sql.js';
 import { LOCK_BY_DIGEST } from '../../libs/session/src/session.sql.js';
 import { asOwner } from '../support/database.js';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
@@ -201,6 +201,30 @@ describe('on a day that has no statistics yet', () => {
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => !line.includes(`${today}_${index}`))).toEqual([]);
   });
+
+  it.each([
+    ['approved', false],
+    ['approved', true],
+    ['cancelled', true],
+  ] as const)(
+    'a page of status %s, by phone %s, of which nothing matches reads so many rows',
+    async (status, byPhone) => {
+      const { account, clock, database } = harness;
+      const filter = { byPhone, test: false };
+      const range = [account.id, firstIdAt(clock.nowMs() - DAY_MS), firstIdAt(clock.nowMs() + 60_000)];
+      const phone = byPhone ? [PHONE] : [];
+      const plan = await database.query<{ 'QUERY PLAN': string }>(
+        `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${listSessions(status, filter)}`,
+        [...range, 26, ...phone],
+      );
+      const lines = plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes(today));
+      const read = lines.map((line) => Number(/rows=([\d.]+) /.exec(line)?.[1] ?? NaN));
+      expect(read.reduce((sum, rows) => sum + rows, 0)).toBe(MAX_ROWS_READ);
+      const ends = await database.query(findEnd(status, filter), [...range, MAX_ROWS_READ - 1, ...phone]);
+      expect(ends).toHaveLength(1);
+      expect(await database.query(findEnd(status, filter), [...range, 1_000_000, ...phone])).toEqual([]);
+    },
+  );
 
   it.each(['any', 'approved'] as const)('test sessions of status %s are listed by their own index', async (status) => {
     const { account, clock } = harness;

@@ -9,7 +9,12 @@ import { liveTenant } from '../support/tenants.js';
 
 const HOST = 'acme.example';
 const URL_OF_SESSION = `https://${HOST}/hook`;
-const CAPACITY_FOR_ALL = { fullHosts: [], capacityFor: () => 100 };
+const CAPACITY_FOR_ALL = {
+  fullHosts: [],
+  fullAccounts: [],
+  capacityFor: () => 100,
+  capacityForAccount: () => 100,
+};
 
 let harness: SessionHarness;
 let unreadable: Uuid[];
@@ -99,6 +104,28 @@ describe('a delivery of a new event', () => {
     expect([claimed.length, leftOver]).toEqual([2, [HOST]]);
     const rest = await one.store.claimDueDeliveries(CAPACITY_FOR_ALL);
     expect(idsOf([...claimed, ...rest.claimed])).toEqual([...ids].sort());
+  });
+
+  it('beyond the capacity of its account stays due, and deliveries of other accounts are claimed past it', async () => {
+    const one = worker();
+    const ids = await cancelSessions(5);
+    const { claimed, leftOver } = await one.dispatchNamed(
+      ids,
+      () => 5,
+      () => 2,
+    );
+    expect([claimed.length, leftOver]).toEqual([2, []]);
+    const limited = await one.store.claimDueDeliveries({ ...CAPACITY_FOR_ALL, capacityForAccount: () => 1 });
+    expect(limited.claimed).toHaveLength(1);
+    const { account: other } = await harness.accounts.createAccount(harness.database, { name: 'Other' });
+    await harness.database.query(`UPDATE deliveries SET account_id = $1 WHERE claimed_until IS NULL AND id = $2`, [
+      other.id,
+      [...ids].sort().at(-1),
+    ]);
+    const past = await one.store.claimDueDeliveries({ ...CAPACITY_FOR_ALL, fullAccounts: [harness.account.id] });
+    expect(past.claimed.map(({ accountId }) => accountId)).toEqual([other.id]);
+    const rest = await one.store.claimDueDeliveries(CAPACITY_FOR_ALL);
+    expect(idsOf([...claimed, ...limited.claimed, ...past.claimed, ...rest.claimed])).toEqual([...ids].sort());
   });
 
   it('is not claimed while the queue is paused', async () => {

@@ -15,7 +15,12 @@ import { openSessionHarness, type SessionHarness } from '../support/session-harn
 import { liveTenant } from '../support/tenants.js';
 
 const SECRET = createWebhookSecret();
-const CAPACITY_FOR_ALL = { fullHosts: [], capacityFor: () => 100 };
+const CAPACITY_FOR_ALL = {
+  fullHosts: [],
+  fullAccounts: [],
+  capacityFor: () => 100,
+  capacityForAccount: () => 100,
+};
 const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 
 let harness: SessionHarness;
@@ -293,7 +298,7 @@ describe('deliveries to an overloaded host', () => {
     while (postponed.at(-1) !== 0);
     expect(postponed).toEqual([1_000, 1_000, 0]);
     expect(await one.store.countDueTo(['127.0.0.1:1'], 100_000)).toBe(18_000);
-    const { claimed } = await one.store.claimDueDeliveries({ fullHosts: ['127.0.0.1:1'], capacityFor: () => 100 });
+    const { claimed } = await one.store.claimDueDeliveries({ ...CAPACITY_FOR_ALL, fullHosts: ['127.0.0.1:1'] });
     expect(claimed.map((each) => each.id)).toEqual([id]);
   });
 });

@@ -6,7 +6,7 @@ import { Outbox } from '../../apps/control-plane/src/events/outbox.js';
 import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
 import { ApprovalSubscriber } from '../../apps/control-plane/src/guard/approval.subscriber.js';
 import {
-  type CapacityFor,
+  type Capacity,
   DeliveryStore,
   type NewDeliveries,
 } from '../../apps/control-plane/src/webhooks/delivery.store.js';
@@ -16,10 +16,11 @@ import type { SessionHarness } from './session-harness.js';
 /** The outbox and the delivery rows as one process sees them; two of these share nothing but the database. */
 export interface DeliveryWorker {
   readonly store: DeliveryStore;
-  /** Dispatches events; their deliveries are claimed within this capacity, by default none. */
+  /** Dispatches events; their deliveries are claimed within these capacities of hosts (by default none) and accounts. */
   readonly dispatchNamed: (
     ids: readonly Uuid[],
-    capacityFor?: CapacityFor,
+    capacityFor?: Capacity['capacityFor'],
+    capacityForAccount?: Capacity['capacityForAccount'],
   ) => Promise<NewDeliveries & { readonly dispatched: number }>;
 }
 
@@ -42,10 +43,10 @@ export function deliveryWorkerOf(
   const store: DeliveryStore = new DeliveryStore({
     ...{ database, clock, keys, sessions, renderer, events },
     outbox: {
-      dispatchNew: (event) =>
-        outboxWith(new DeliverySubscriber(store, { capacityForNew: () => 0, addClaimed: () => undefined })).dispatchNew(
-          event,
-        ),
+      dispatchNew: (event) => {
+        const none = { capacityForNew: () => 0, capacityForAccount: () => 0, addClaimed: () => undefined };
+        return outboxWith(new DeliverySubscriber(store, none)).dispatchNew(event);
+      },
     },
     maxBatch: 100,
     onBatch: () => undefined,
@@ -53,13 +54,13 @@ export function deliveryWorkerOf(
   });
   return {
     store,
-    dispatchNamed: async (ids, capacityFor = () => 0) => {
+    dispatchNamed: async (ids, capacityForNew = () => 0, capacityForAccount = () => 100) => {
       let created: NewDeliveries = { claimed: [], leftOver: [] };
       const addClaimed = (deliveries: NewDeliveries): void => {
         created = deliveries;
       };
       const dispatched = await outboxWith(
-        new DeliverySubscriber(store, { capacityForNew: capacityFor, addClaimed }),
+        new DeliverySubscriber(store, { capacityForNew, capacityForAccount, addClaimed }),
       ).dispatchNamed(ids);
       return { dispatched, ...created };
     },

@@ -93,7 +93,7 @@ export class JobNotifier {
   }
 
   /** Always resolves. */
-  async #add(notify: JobIds): Promise<void> {
+  async #add(job: JobIds): Promise<void> {
     const mine = {};
     this.#pendingAdd = mine;
     this.#unsettled++;
@@ -103,7 +103,7 @@ export class JobNotifier {
     }, GIVE_UP_MS);
     timer.unref();
     try {
-      await this.#queue.add(JOB_NAME, notify, JOB_OPTIONS);
+      await this.#queue.add(JOB_NAME, job, JOB_OPTIONS);
     } catch (error) {
       this.#report(error);
     } finally {

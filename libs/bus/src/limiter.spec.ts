@@ -38,13 +38,13 @@ describe('requests of one turn', () => {
         const [together, alone] = [memoryLimiterStore(), memoryLimiterStore()];
         for (const store of [together, alone]) await store.add('a', before, 60);
         const { limiter } = limiterOver((...question) => together.add(...question));
-        const standings = await Promise.all(
+        const results = await Promise.all(
           requests.map(({ key, points, limit }) => limiter.consume(key, points, { limit, windowSeconds: 60 })),
         );
         for (const [index, { key, points, limit }] of requests.entries()) {
           const { consumed } = await alone.add(key, points, 60);
           const expected = { allowed: consumed <= limit, remaining: Math.max(limit - consumed, 0), away: false };
-          expect(standings[index]).toMatchObject(expected);
+          expect(results[index]).toMatchObject(expected);
         }
       }),
     );
@@ -66,9 +66,9 @@ describe('an unavailable store', () => {
     const { limiter, errors, calls } = limiterOver((...question) =>
       broken ? Promise.reject(new Error('away')) : memory.add(...question),
     );
-    const standings = [];
-    for (let n = 0; n < 5; n++) standings.push(await limiter.consume('a', 1, QUOTA));
-    expect(standings.map(({ allowed, remaining, away }) => [allowed, remaining, away])).toEqual([
+    const results = [];
+    for (let n = 0; n < 5; n++) results.push(await limiter.consume('a', 1, QUOTA));
+    expect(results.map(({ allowed, remaining, away }) => [allowed, remaining, away])).toEqual([
       [true, 2, true],
       [true, 1, true],
       [true, 0, true],
@@ -90,9 +90,9 @@ describe('an unavailable store', () => {
     );
     for (let n = 0; n < 2; n++) await limiter.consume('a', 1, QUOTA);
     broken = true;
-    const standings = [];
-    for (let n = 0; n < 3; n++) standings.push(await limiter.consume('a', 1, QUOTA));
-    expect(standings.map(({ allowed, away }) => [allowed, away])).toEqual([
+    const results = [];
+    for (let n = 0; n < 3; n++) results.push(await limiter.consume('a', 1, QUOTA));
+    expect(results.map(({ allowed, away }) => [allowed, away])).toEqual([
       [true, true],
       [false, true],
       [false, true],
@@ -119,16 +119,16 @@ describe('an unavailable store', () => {
     const { limiter } = limiterOver((key, ...rest) =>
       key === 'bad' ? Promise.reject(new Error('away')) : memory.add(key, ...rest),
     );
-    const standings = await Promise.all(['good', 'bad'].map((key) => limiter.consume(key, 1, QUOTA)));
-    expect(standings.map(({ away }) => away)).toEqual([false, true]);
+    const results = await Promise.all(['good', 'bad'].map((key) => limiter.consume(key, 1, QUOTA)));
+    expect(results.map(({ away }) => away)).toEqual([false, true]);
     await limiter.close();
   });
 
   it('that answers too late is ignored', async () => {
     let answer: (count: Count) => void = () => undefined;
     const { limiter, errors } = limiterOver(() => new Promise((resolve) => (answer = resolve)));
-    const standing = await limiter.consume('a', 1, QUOTA);
-    expect(standing).toMatchObject({ remaining: 2, away: true });
+    const result = await limiter.consume('a', 1, QUOTA);
+    expect(result).toMatchObject({ remaining: 2, away: true });
     answer({ consumed: 3, resetMs: 1 });
     expect(String(errors[0])).toContain(`${LIMITER_TIMEOUT_MS} ms`);
     await limiter.close();
@@ -138,12 +138,12 @@ describe('an unavailable store', () => {
     const { limiter, errors } = limiterOver(
       () => new Promise((resolve) => setImmediate(() => resolve({ consumed: 1, resetMs: 60_000 }))),
     );
-    const standing = limiter.consume('a', 1, QUOTA);
+    const result = limiter.consume('a', 1, QUOTA);
     setImmediate(() => {
       const busyUntil = performance.now() + LIMITER_TIMEOUT_MS + 50;
       while (performance.now() < busyUntil);
     });
-    expect(await standing).toMatchObject({ remaining: 2, away: false });
+    expect(await result).toMatchObject({ remaining: 2, away: false });
     expect(errors).toEqual([]);
     await limiter.close();
   });

@@ -49,11 +49,19 @@ interface Share {
   answered: boolean;
 }
 
+interface LastCount {
+  readonly consumed: number;
+  /** Monotonic milliseconds. */
+  readonly endsMs: number;
+  /** Counted by this process alone. */
+  readonly away: boolean;
+}
+
 interface PendingRequest {
   readonly limit: number;
   /** Points of the share up to and including this request. */
   readonly upTo: number;
-  readonly resolve: (standing: QuotaResult) => void;
+  readonly resolve: (result: QuotaResult) => void;
 }
 
 export interface LimiterOptions {
@@ -73,12 +81,10 @@ export class Limiter {
   readonly #options: LimiterOptions;
   #shares = new Map<string, Share>();
   /**
-   * The store's last count of each key, until its window ends. A key that is counted here goes on from there, so that a
-   * burst that the store is too slow for gets its quota once, not twice.
+   * The last count of each key, until its window ends. A key that the store counted and that is counted here goes on from
+   * there, so that a burst that the store is too slow for gets its quota once, not twice.
    */
-  readonly #counted = new LRUCache<string, { readonly consumed: number; readonly endsMs: number }>({
-    max: MAX_REMEMBERED_KEYS,
-  });
+  readonly #counted = new LRUCache<string, LastCount>({ max: MAX_REMEMBERED_KEYS });
   #away = false;
   #closed = false;
   #probeTimer: NodeJS.Timeout | undefined;
@@ -106,6 +112,15 @@ export class Limiter {
     share.points += points;
     const { waiting, points: upTo } = share;
     return new Promise((resolve) => waiting.push({ limit, upTo, resolve }));
+  }
+
+  /**
+   * The points of a key as this process last saw them, in the window that still runs; null if it has seen none. Creates no
+   * counter.
+   */
+  lastConsumed(key: string): number | null {
+    const counted = this.#counted.get(key);
+    return counted !== undefined && performance.now() < counted.endsMs ? counted.consumed : null;
   }
 
   /** Checks whether the store is available, so that the first request does not have to. Never rejects. */
@@ -143,9 +158,7 @@ export class Limiter {
     try {
       const { key, points, windowSeconds } = share;
       const count = await this.#options.store.add(key, points, windowSeconds);
-      if (points > 0 && !share.answered) {
-        this.#counted.set(key, { consumed: count.consumed, endsMs: performance.now() + count.resetMs });
-      }
+      if (points > 0 && !share.answered) this.#remember(key, count, false);
       resolveShare(share, count, false);
     } catch (error) {
       if (share.answered) return;
@@ -165,10 +178,15 @@ export class Limiter {
     const { key, points, windowSeconds } = share;
     const counted = this.#counted.get(key);
     this.#counted.delete(key);
-    const before = counted !== undefined && performance.now() < counted.endsMs ? counted.consumed : 0;
-    void this.#options.fallback
-      .add(key, before + points, windowSeconds)
-      .then((count) => resolveShare(share, count, true));
+    const goesOn = counted !== undefined && !counted.away && performance.now() < counted.endsMs;
+    void this.#options.fallback.add(key, (goesOn ? counted.consumed : 0) + points, windowSeconds).then((count) => {
+      if (points > 0) this.#remember(key, count, true);
+      resolveShare(share, count, true);
+    });
+  }
+
+  #remember(key: string, { consumed, resetMs }: Count, away: boolean): void {
+    this.#counted.set(key, { consumed, endsMs: performance.now() + resetMs, away });
   }
 
   #markUnavailable(error: unknown): void {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BusConnection, BusEvents } from './bus-connection.js';
-import { openLetter, sealLetter } from './inquiry.js';
+import { decodeEnvelope, encodeEnvelope } from './request-envelope.js';
 
 /** Buffers are sent unchanged, any other value as JSON. No secrets in clear: the payload passes through the store. */
 export type Payload = Buffer | string | number | boolean | object | null;
@@ -43,7 +43,7 @@ const NOTHING = Buffer.alloc(0);
  * Publishing never throws and never blocks; a process receives its own messages too.
  */
 export class PubSub {
-  readonly #line: BusConnection;
+  readonly #connection: BusConnection;
   readonly #onError: (error: unknown) => void;
   readonly #handlers = new Map<string, Set<MessageHandler>>();
   readonly #joined = new Map<string, Promise<void>>();
@@ -56,7 +56,7 @@ export class PubSub {
   /** `onError` is called for lost messages and failing handlers, at most once a second. */
   constructor(openConnection: (events: BusEvents) => BusConnection, onError: (error: unknown) => void) {
     this.#onError = onError;
-    this.#line = openConnection({
+    this.#connection = openConnection({
       onMessage: (topic, octets) => this.deliver(topic, octets),
       onError: (error) => this.report(error),
     });
@@ -69,7 +69,7 @@ export class PubSub {
     if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
     else if (octets.length > MAX_MESSAGE_OCTETS)
       this.report(new Error(`${topic}: a message of ${octets.length} octets`));
-    else this.#line.send(topic, octets);
+    else this.#connection.send(topic, octets);
   }
 
   /** Receives every message of the topic from `ready` on. A topic may have any number of handlers. */
@@ -80,7 +80,7 @@ export class PubSub {
     const own: MessageHandler = (message) => handler(message);
     handlers.add(own);
     this.#handlers.set(topic, handlers);
-    const ready = this.#joined.get(topic) ?? this.#line.join(topic);
+    const ready = this.#joined.get(topic) ?? this.#connection.join(topic);
     this.#joined.set(topic, ready);
     return { ready, close: () => this.drop(topic, own) };
   }
@@ -98,9 +98,9 @@ export class PubSub {
       const timer = setTimeout(() => settle(null), timeoutMs);
       this.#questions.set(id, settle);
       this.#replies ??= this.subscribe(this.#replyTopic, (message) => this.receiveAnswer(message));
-      const question = sealLetter({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
+      const envelope = encodeEnvelope({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
       void this.#replies.ready.then(() => {
-        if (this.#questions.has(id)) this.publish(topic, question);
+        if (this.#questions.has(id)) this.publish(topic, envelope);
       });
     });
   }
@@ -108,10 +108,10 @@ export class PubSub {
   /** Answers requests on the topic. A handler that throws is reported, and the request is not answered. */
   answer(topic: string, handler: Answerer): Subscription {
     return this.subscribe(topic, (message) => {
-      const letter = openLetter(message.octets);
-      if (letter === null) this.report(new Error(`${topic}: a message that asks nothing`));
+      const envelope = decodeEnvelope(message.octets);
+      if (envelope === null) this.report(new Error(`${topic}: a message that is no request`));
       else {
-        void this.reply(letter.replyTo, letter.id, async () => handler(messageOf(topic, letter.payload)));
+        void this.reply(envelope.replyTo, envelope.id, async () => handler(messageOf(topic, envelope.payload)));
       }
     });
   }
@@ -121,21 +121,21 @@ export class PubSub {
     if (this.#closed) return;
     this.#closed = true;
     this.#handlers.clear();
-    await this.#line.close();
+    await this.#connection.close();
   }
 
   private async reply(topic: string, id: string, work: () => Promise<Payload | null>): Promise<void> {
     try {
       const answer = await work();
-      if (answer !== null) this.publish(topic, sealLetter({ id, replyTo: '', payload: octetsOf(answer) }));
+      if (answer !== null) this.publish(topic, encodeEnvelope({ id, replyTo: '', payload: octetsOf(answer) }));
     } catch (error) {
       this.report(error);
     }
   }
 
   private receiveAnswer(message: BusMessage): void {
-    const letter = openLetter(message.octets);
-    if (letter !== null) this.#questions.get(letter.id)?.(messageOf(message.topic, letter.payload));
+    const envelope = decodeEnvelope(message.octets);
+    if (envelope !== null) this.#questions.get(envelope.id)?.(messageOf(message.topic, envelope.payload));
   }
 
   private drop(topic: string, handler: MessageHandler): void {
@@ -143,7 +143,7 @@ export class PubSub {
     if (handlers?.delete(handler) !== true || handlers.size > 0) return;
     this.#handlers.delete(topic);
     this.#joined.delete(topic);
-    if (!this.#closed) this.#line.leave(topic);
+    if (!this.#closed) this.#connection.leave(topic);
   }
 
   private deliver(topic: string, octets: Buffer): void {

@@ -57,7 +57,7 @@ export interface StoredEvent {
   readonly data: string | null;
 }
 
-/** An event that was claimed to be told. */
+/** An event that a dispatcher has claimed. */
 export interface DueEvent {
   readonly id: Uuid;
   readonly type: EventType;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstIdAt, idBounds, idOf, idTimeMs, newId, parseId, renderId } from './id.js';
+import { firstIdAt, idBounds, idOf, idTimeMs, lastIdAt, newId, parseId, renderId } from './id.js';
 
 const ms = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
@@ -43,7 +43,7 @@ describe('an id', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 2 }), random, (time, bytes) => {
         const made = idOf(time, bytes);
-        expect(firstIdAt(time) <= made && made < firstIdAt(time + 1)).toBe(true);
+        expect(firstIdAt(time) <= made && made <= lastIdAt(time) && lastIdAt(time) < firstIdAt(time + 1)).toBe(true);
       }),
     );
   });

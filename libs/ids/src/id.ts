@@ -6,6 +6,7 @@ export type Uuid = string;
 const TIME_LIMIT_MS = 2 ** 48;
 const RANDOM_BYTES = 10;
 const LOWEST_RANDOM = '00000000000000000000';
+const HIGHEST_RANDOM = 'ffffffffffffffffffff';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const RENDERED = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const TWO_25 = 2 ** 25;
@@ -49,6 +50,11 @@ export function newId(nowMs: number): Uuid {
 /** The lowest id of that millisecond: a bound that restricts a statement to the needed partitions. */
 export function firstIdAt(ms: number): Uuid {
   return uuid(timeHex(ms), LOWEST_RANDOM);
+}
+
+/** The highest id of that millisecond. */
+export function lastIdAt(ms: number): Uuid {
+  return uuid(timeHex(ms), HIGHEST_RANDOM);
 }
 
 /** Maximum error of the time in an id: each process uses its own reading of the database's clock. */

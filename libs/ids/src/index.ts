@@ -1,1 +1,12 @@
-export { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idOf, idTimeMs, newId, parseId, renderId, type Uuid } from './id.js';
+export {
+  firstIdAt,
+  ID_CLOCK_SLACK_MS,
+  idBounds,
+  idOf,
+  idTimeMs,
+  lastIdAt,
+  newId,
+  parseId,
+  renderId,
+  type Uuid,
+} from './id.js';

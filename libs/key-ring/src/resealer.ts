@@ -25,7 +25,7 @@ export interface ResealStep {
 
 /**
  * Reseals values of other versions of the master key with the current one, a page of rows per step. Steps may run
- * besides any writer, and besides the resealer of another process: a value changed meanwhile is not overwritten. A
+ * beside any writer and the resealer of another process: a value changed meanwhile is not overwritten. A
  * new resealer starts a pass from the beginning.
  */
 export class Resealer {

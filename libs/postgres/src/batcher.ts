@@ -250,7 +250,7 @@ export class Batcher<Command, Result> {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        this.#expireDueSessions(performance.now());
+        this.#expireDueCommands(performance.now());
         this.#watchDeadlines();
       },
       Math.max(1, Math.ceil(oldest.dueMs - performance.now())),
@@ -258,7 +258,7 @@ export class Batcher<Command, Result> {
     this.#timer.unref();
   }
 
-  #expireDueSessions(nowMs: number): void {
+  #expireDueCommands(nowMs: number): void {
     for (const entry of this.#unanswered) {
       if (entry.dueMs > nowMs) return;
       const late = new DatabaseUnavailable(`${this.#options.name}: no answer within ${this.#deadlineMs} ms`);

@@ -45,9 +45,9 @@ export class RowCache<Value> {
   async get(key: string): Promise<Value | null> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && this.#nowMs() - entry.loadedMs < this.#maxAgeMs) return entry.value;
-    const flight = this.#reads.get(key);
-    if (flight === undefined) return this.#startRead(key).promise;
-    const value = await flight.promise;
+    const read = this.#reads.get(key);
+    if (read === undefined) return this.#startRead(key).promise;
+    const value = await read.promise;
     // That read may have started before the row was created, and so before this call: its null is not valid here.
     return value ?? (this.#reads.get(key) ?? this.#startRead(key)).promise;
   }
@@ -66,25 +66,25 @@ export class RowCache<Value> {
 
   #startRead(key: string): PendingRead<Value> {
     const loadedMs = this.#nowMs();
-    const flight: PendingRead<Value> = {
+    const read: PendingRead<Value> = {
       promise: this.#load(key).then(
         (value) => {
-          if (this.#endRead(key, flight) && value !== null) this.#store(key, { value, loadedMs });
+          if (this.#endRead(key, read) && value !== null) this.#store(key, { value, loadedMs });
           return value;
         },
         (error: unknown) => {
-          this.#endRead(key, flight);
+          this.#endRead(key, read);
           throw error;
         },
       ),
     };
-    this.#reads.set(key, flight);
-    return flight;
+    this.#reads.set(key, read);
+    return read;
   }
 
   /** Whether the read is still the current one of its key: a forgotten read must not store its old value. */
-  #endRead(key: string, flight: PendingRead<Value>): boolean {
-    if (this.#reads.get(key) !== flight) return false;
+  #endRead(key: string, read: PendingRead<Value>): boolean {
+    if (this.#reads.get(key) !== read) return false;
     this.#reads.delete(key);
     this.#entries.delete(key);
     return true;

@@ -32,40 +32,40 @@ describe('the poll loop', () => {
     });
 
   it('runs a period after the start, and a period after each end', async () => {
-    const periodic = start();
+    const pollLoop = start();
     await vi.advanceTimersByTimeAsync(999);
     expect(runs).toBe(0);
     await vi.advanceTimersByTimeAsync(1);
     expect(runs).toBe(1);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(runs).toBe(2);
-    await periodic.stop();
+    await pollLoop.stop();
     await vi.advanceTimersByTimeAsync(10_000);
     expect(runs).toBe(2);
   });
 
   it('runs again at once while more work is pending', async () => {
     answers = [true, true, false];
-    const periodic = start();
+    const pollLoop = start();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(runs).toBe(3);
-    await periodic.stop();
+    await pollLoop.stop();
   });
 
   it('continues after an error', async () => {
     answers = [new Error('away')];
-    const periodic = start();
+    const pollLoop = start();
     await vi.advanceTimersByTimeAsync(2_000);
     expect([runs, errors]).toEqual([2, [new Error('away')]]);
-    await periodic.stop();
+    await pollLoop.stop();
   });
 
   it('never runs concurrently; a trigger during a run causes one more run after it', async () => {
     let release = (): void => undefined;
     hold = new Promise((resolve) => (release = resolve));
-    const periodic = start();
-    periodic.trigger();
-    periodic.trigger();
+    const pollLoop = start();
+    pollLoop.trigger();
+    pollLoop.trigger();
     await vi.advanceTimersByTimeAsync(5_000);
     expect(runs).toBe(1);
     release();
@@ -73,7 +73,7 @@ describe('the poll loop', () => {
     expect(runs).toBe(2);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(runs).toBe(3);
-    await periodic.stop();
+    await pollLoop.stop();
   });
 
   it.each(Array.from({ length: 12 }, (_, at) => at))(
@@ -81,15 +81,15 @@ describe('the poll loop', () => {
     async (turns) => {
       let release = (): void => undefined;
       hold = new Promise((resolve) => (release = resolve));
-      const periodic = start();
-      periodic.trigger();
+      const pollLoop = start();
+      pollLoop.trigger();
       release();
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
       const before = runs;
-      periodic.trigger();
+      pollLoop.trigger();
       await vi.advanceTimersByTimeAsync(0);
       expect(runs).toBe(before + 1);
-      await periodic.stop();
+      await pollLoop.stop();
     },
   );
 
@@ -97,15 +97,15 @@ describe('the poll loop', () => {
     let release = (): void => undefined;
     hold = new Promise((resolve) => (release = resolve));
     answers = [true];
-    const periodic = start();
-    periodic.trigger();
+    const pollLoop = start();
+    pollLoop.trigger();
     let stopped = false;
-    const stopping = periodic.stop().then(() => (stopped = true));
+    const stopping = pollLoop.stop().then(() => (stopped = true));
     await vi.advanceTimersByTimeAsync(0);
     expect(stopped).toBe(false);
     release();
     await stopping;
-    periodic.trigger();
+    pollLoop.trigger();
     await vi.advanceTimersByTimeAsync(5_000);
     expect(runs).toBe(1);
   });

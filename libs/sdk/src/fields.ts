@@ -20,12 +20,16 @@ export interface Page<Item> {
   readonly data: readonly Item[];
   /** Whether there are more: call again with `startingAfter` set to the last id of this page. */
   readonly hasMore: boolean;
+  /** Present if the page ended before it was full: use it instead of the last id, which may be missing. */
+  readonly nextStartingAfter?: string;
 }
 
 /** A guard for pages of items of the given guard. */
 export function pageOf<Item>(isItem: (value: unknown) => value is Item): (value: unknown) => value is Page<Item> {
   return (value): value is Page<Item> => {
     if (!isObject(value) || typeof value['hasMore'] !== 'boolean') return false;
+    const next = value['nextStartingAfter'];
+    if (next !== undefined && !isText(next)) return false;
     const items: unknown = value['data'];
     return Array.isArray(items) && items.every(isItem);
   };

@@ -33,10 +33,10 @@ export function waitBeforeRetry(
   random: number,
 ): number | null {
   if (tries > maxRetries || !mayBeRepeated(error, repeatable)) return null;
-  const retryAfterSeconds1 = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
-  if (retryAfterSeconds1 > maxRetryAfterSeconds) return null;
+  const retryAfterSeconds = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
+  if (retryAfterSeconds > maxRetryAfterSeconds) return null;
   const step = Math.min(FIRST_BACKOFF_MS * 2 ** (tries - 1), LONGEST_BACKOFF_MS);
-  return retryAfterSeconds1 * 1_000 + Math.round(step * (0.5 + random / 2));
+  return retryAfterSeconds * 1_000 + Math.round(step * (0.5 + random / 2));
 }
 
 function mayBeRepeated(error: unknown, repeatable: Repeatable): boolean {

@@ -28,28 +28,28 @@ export function resetSeconds({ resetMs }: QuotaResult): number {
 
 /**
  * The headers of draft-ietf-httpapi-ratelimit-headers, and the older ones for the policy nearest to exhaustion
- * (contract, General). One standing for each policy, in the same order. Built by hand for every request: a serialiser
+ * (contract, General). One result for each policy, in the same order. Built by hand for every request: a serialiser
  * of structured fields costs more than the rest of the limits together, and the test parses the result with one.
  */
 export function limitHeaders(
   { policies, text }: PolicySet,
-  standings: readonly QuotaResult[],
+  results: readonly QuotaResult[],
   nowMs: number,
 ): LimitHeaders {
   let rateLimit = '';
-  let nearest: { policy: Policy; standing: QuotaResult } | undefined;
+  let nearest: { policy: Policy; result: QuotaResult } | undefined;
   for (const [index, policy] of policies.entries()) {
-    const standing = standings[index];
-    if (standing === undefined) throw new Error('rate limit headers: a policy has no standing');
-    rateLimit += `${index === 0 ? '' : ', '}"${policy.name}";r=${standing.remaining};t=${resetSeconds(standing)}`;
-    if (nearest === undefined || standing.remaining < nearest.standing.remaining) nearest = { policy, standing };
+    const result = results[index];
+    if (result === undefined) throw new Error('rate limit headers: a policy has no result');
+    rateLimit += `${index === 0 ? '' : ', '}"${policy.name}";r=${result.remaining};t=${resetSeconds(result)}`;
+    if (nearest === undefined || result.remaining < nearest.result.remaining) nearest = { policy, result };
   }
   if (nearest === undefined) throw new Error('rate limit headers: the policy set is empty');
   return {
     'ratelimit-policy': text,
     ratelimit: rateLimit,
     'x-ratelimit-limit': String(nearest.policy.limit),
-    'x-ratelimit-remaining': String(nearest.standing.remaining),
-    'x-ratelimit-reset': String(Math.ceil((nowMs + nearest.standing.resetMs) / 1000)),
+    'x-ratelimit-remaining': String(nearest.result.remaining),
+    'x-ratelimit-reset': String(Math.ceil((nowMs + nearest.result.resetMs) / 1000)),
   };
 }

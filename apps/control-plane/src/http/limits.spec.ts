@@ -84,6 +84,45 @@ describe('a quota', () => {
     expect(await Promise.all(['anything', 'else', undefined].map(poll))).toEqual([[true], [false], [false]]);
   });
 
+  it('of polling has no counter for a new session while that of the key is known to be used up', async () => {
+    const keys = new Set<string>();
+    const memory = memoryLimiterStore();
+    const counting = limitsOver({
+      add: (...count) => {
+        keys.add(count[0]);
+        return memory.add(...count);
+      },
+      close: () => memory.close(),
+    });
+    const key = caller({ default: 2, poll: 2 });
+    const poll = async (last: number) =>
+      (await counting.countCall(key, POLL, `${SESSION.slice(0, -1)}${last}`)).headers['ratelimit'];
+    expect([await poll(1), await poll(1), await poll(2)]).toEqual([
+      '"default";r=1;t=60, "poll";r=1;t=60',
+      '"default";r=0;t=60, "poll";r=0;t=60',
+      '"default";r=0;t=60, "poll";r=1;t=60',
+    ]);
+    for (let last = 3; last < 10; last += 1) await poll(last);
+    expect(await poll(1)).toBe('"default";r=0;t=60, "poll";r=0;t=60');
+    expect(keys.size).toBe(2);
+  });
+
+  it('of polling has none either while this process counts alone', async () => {
+    const key = caller({ default: 2 });
+    const keys = new Set<string>();
+    const memory = memoryLimiterStore();
+    const fallback: LimiterStore = {
+      add: (...count) => {
+        keys.add(count[0]);
+        return memory.add(...count);
+      },
+      close: () => memory.close(),
+    };
+    const alone = new Limits(new Limiter({ store: awayStore, fallback, onError: () => undefined }));
+    for (let last = 0; last < 10; last += 1) await alone.countCall(key, POLL, `${SESSION.slice(0, -1)}${last}`);
+    expect(keys.size).toBe(3);
+  });
+
   it('of one key is separate from that of another', async () => {
     const [one, other] = [caller({ default: 1 }), caller({ default: 1 }, 'k2')];
     expect(await outcomes(2, () => limits.countCall(one, keyed(), undefined))).toEqual([true, false]);

@@ -97,12 +97,37 @@ export class Limits {
   /** @param polledSession the session by which `poll` counts */
   private countKey(
     { keyId, limits }: { readonly keyId: Uuid; readonly limits: KeyLimits },
-    besides: Exclude<KeyPolicy, 'default'> | undefined,
+    extra: Exclude<KeyPolicy, 'default'> | undefined,
     polledSession: string,
   ): Promise<Counted & { readonly away: boolean }> {
-    return this.count(this.policiesOf(limits, besides), ({ name }) =>
-      name === 'poll' ? `poll:${keyId}:${polledSession}` : `${name}:${keyId}`,
-    );
+    const set = this.policiesOf(limits, extra);
+    const keyOf = ({ name }: Policy): string =>
+      name === 'poll' ? `poll:${keyId}:${polledSession}` : `${name}:${keyId}`;
+    return extra === 'poll' ? this.countPoll(set, keyOf) : this.count(set, keyOf);
+  }
+
+  /**
+   * Each session polled has a counter of its own, and its id may be invented. While the quota of the key is known to be used
+   * up, `default` is counted first, and a refused request creates no counter: those of a window are as many as the quota.
+   */
+  private async countPoll(
+    set: PolicySet,
+    keyOf: (policy: Policy) => string,
+  ): Promise<Counted & { readonly away: boolean }> {
+    const [byKey, bySession] = set.policies;
+    if (byKey === undefined || bySession === undefined) throw new Error('a poll has two policies');
+    const isUsedUp = (this.limiter.lastConsumed(keyOf(byKey)) ?? 0) >= byKey.limit;
+    if (!isUsedUp || this.limiter.lastConsumed(keyOf(bySession)) !== null) return this.count(set, keyOf);
+    const result = await this.limiter.consume(keyOf(byKey), 1, byKey);
+    const other = result.allowed
+      ? await this.limiter.consume(keyOf(bySession), 1, bySession)
+      : {
+          allowed: true,
+          remaining: bySession.limit - 1,
+          resetMs: bySession.windowSeconds * 1_000,
+          away: result.away,
+        };
+    return countedOf(set, [result, other]);
   }
 
   private async count(
@@ -110,28 +135,30 @@ export class Limits {
     keyOf: (policy: Policy) => string,
     points = 1,
   ): Promise<Counted & { readonly away: boolean }> {
-    const standings = await Promise.all(
-      set.policies.map((policy) => this.limiter.consume(keyOf(policy), points, policy)),
+    return countedOf(
+      set,
+      await Promise.all(set.policies.map((policy) => this.limiter.consume(keyOf(policy), points, policy))),
     );
-    return {
-      headers: limitHeaders(set, standings, Date.now()),
-      refusal: refusalOf(standings),
-      away: standings.some(({ away }) => away),
-    };
   }
 
-  private policiesOf(limits: KeyLimits, besides: Exclude<KeyPolicy, 'default'> | undefined): PolicySet {
+  private policiesOf(limits: KeyLimits, extra: Exclude<KeyPolicy, 'default'> | undefined): PolicySet {
     let sets = this.sets.get(limits);
     if (sets === undefined) this.sets.set(limits, (sets = new Map<KeyPolicy, PolicySet>()));
-    let set = sets.get(besides ?? 'default');
+    let set = sets.get(extra ?? 'default');
     if (set === undefined) {
-      const names: readonly KeyPolicy[] = besides === undefined ? ['default'] : ['default', besides];
+      const names: readonly KeyPolicy[] = extra === undefined ? ['default'] : ['default', extra];
       set = policySet(names.map((name) => perMinute(name, limits[name] ?? USUAL_LIMITS[name])));
-      sets.set(besides ?? 'default', set);
+      sets.set(extra ?? 'default', set);
     }
     return set;
   }
 }
+
+const countedOf = (set: PolicySet, results: readonly QuotaResult[]): Counted & { readonly away: boolean } => ({
+  headers: limitHeaders(set, results, Date.now()),
+  refusal: refusalOf(results),
+  away: results.some(({ away }) => away),
+});
 
 const UNSURE: Refusal = {
   code: 'SERVICE_UNAVAILABLE',
@@ -139,8 +166,8 @@ const UNSURE: Refusal = {
 };
 
 /** Null when every policy allows the request; else retry when all exhausted windows have restarted. */
-function refusalOf(standings: readonly QuotaResult[]): Refusal | null {
-  const exhausted = standings.filter(({ allowed }) => !allowed);
+function refusalOf(results: readonly QuotaResult[]): Refusal | null {
+  const exhausted = results.filter(({ allowed }) => !allowed);
   if (exhausted.length === 0) return null;
   return { code: 'RATE_LIMITED', retryAfterSeconds: Math.max(...exhausted.map(resetSeconds)) };
 }

@@ -29,7 +29,8 @@ export class ListVerifications {
   limit: string = String(DEFAULT_PAGE);
 
   @ApiPropertyOptional({
-    description: 'The last id of the previous page: the answer holds older sessions.',
+    description:
+      'The last id of the previous page, or its `nextStartingAfter` if it has one: the answer holds older sessions.',
     example: 'sess_01HF7YAT000000000000000001',
   })
   @Matches(/^sess_[0-7][0-9A-HJKMNP-TV-Z]{25}$/, failsWith('startingAfter must be the id of a session.'))

@@ -162,9 +162,17 @@ export class SessionListAnswer {
   data!: ListedSession[];
 
   @ApiProperty({
-    description: 'Whether older sessions follow: send the last id of this page as `startingAfter` to get them.',
+    description:
+      'Whether older sessions may follow: send the last id of this page, or `nextStartingAfter` if it is present, as `startingAfter` to get them.',
   })
   hasMore!: boolean;
+
+  @ApiPropertyOptional({
+    ...SESSION_ID,
+    description:
+      'Present if the page ended before it was full, even without a session: very many sessions were read of which few match. The next page begins here. Not the id of a session.',
+  })
+  nextStartingAfter?: string;
 }
 
 /** The answer to an accepted code (specification 4.4). */

@@ -1,7 +1,7 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
-import { parseId, type Uuid } from '@countersign/ids';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
 import type { Tenant } from '@countersign/keys';
-import { SessionRenderer, SessionStore } from '@countersign/session';
+import { isListPosition, SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { RcsOfferService } from '../cards/rcs-offer.service.js';
 import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
@@ -59,18 +59,28 @@ export class VerifyService {
   private async listPage(tenant: Tenant, query: ListVerifications): Promise<Outcome<string>> {
     const { status, phone, limit, startingAfter } = query;
     const after = startingAfter === undefined ? undefined : parseId('sess', startingAfter);
-    if (after === null || (after !== undefined && (await this.sessions.find(tenant, after)) === null)) {
+    if (after === null || (after !== undefined && !(await this.mayStartAfter(tenant, after)))) {
       const message = 'startingAfter is not the id of a session that this key may see.';
       return refuse('VALIDATION_ERROR', { message, field: 'startingAfter' });
     }
-    const { sessions, hasMore } = await this.sessions.list(tenant, {
+    const {
+      sessions,
+      hasMore,
+      nextStartingAfter: next,
+    } = await this.sessions.list(tenant, {
       limit: Number(limit),
       ...(status === undefined ? {} : { status }),
       ...(phone === undefined ? {} : { phone: phone.replace(/^ /, '+') }),
       ...(after === undefined ? {} : { startingAfter: after }),
     });
     const data = sessions.map((session) => this.renderer.listed(session)).join(',');
-    return succeed(`{"data":[${data}],"hasMore":${hasMore}}`);
+    const position = next === undefined ? '' : `,"nextStartingAfter":"${renderId('sess', next)}"`;
+    return succeed(`{"data":[${data}],"hasMore":${hasMore}${position}}`);
+  }
+
+  /** A page begins after a session that the key may see, or at a position that an earlier page named. */
+  private async mayStartAfter(tenant: Tenant, id: Uuid): Promise<boolean> {
+    return isListPosition(id) || (await this.sessions.find(tenant, id)) !== null;
   }
 
   /** Cancels a pending session. A session that has ended or expired stays as it is. */

@@ -26,13 +26,14 @@ export const INSERT_DELIVERIES = `
   RETURNING id, claimed_until AS "claimedUntil"`;
 
 /**
- * Reads due deliveries, longest due first, without those of full hosts; none while the queue is paused. Does not lock: with a
- * backlog most due deliveries cannot be claimed now, and locking a row writes it. $1 how many at most, $2 lowest id, $3 hosts
- * without capacity.
+ * Reads due deliveries, longest due first, without those of full hosts and accounts; none while the queue is paused. Does not
+ * lock: with a backlog most due deliveries cannot be claimed now, and locking a row writes it. $1 how many at most, $2 lowest
+ * id, $3 hosts and $4 accounts without capacity.
  */
 export const READ_DUE_DELIVERIES = `
-  SELECT id, url FROM deliveries
+  SELECT id, account_id AS "accountId", url FROM deliveries
   WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2
+    AND ($4::uuid[] = '{}' OR (account_id = ANY ($4::uuid[])) IS NOT TRUE)
     AND ($3::text[] = '{}' OR (${HOST} = ANY ($3::text[])) IS NOT TRUE) AND ${isRunning('webhooks')}
   ORDER BY next_attempt_at LIMIT $1`;
 

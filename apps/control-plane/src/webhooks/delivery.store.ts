@@ -61,11 +61,11 @@ export interface ClaimedDelivery {
 /** The columns by which due deliveries are chosen for a claim. */
 interface DueDelivery {
   readonly id: Uuid;
+  readonly accountId: Uuid;
   readonly url: string;
 }
 
 interface DeliveryRow extends DueDelivery {
-  readonly accountId: Uuid;
   readonly test: boolean;
   readonly sessionId: Uuid | null;
   readonly type: EventType;
@@ -84,15 +84,19 @@ interface Lease {
   readonly claimedUntil: Date | null;
 }
 
-/** How many more deliveries may be claimed for a host. */
-export type CapacityFor = (host: string) => number;
+/** How many more deliveries may be claimed. */
+export interface Capacity {
+  readonly capacityFor: (host: string) => number;
+  /** To all hosts. */
+  readonly capacityForAccount: (accountId: Uuid) => number;
+}
 
-const NO_CAPACITY: CapacityFor = () => 0;
+const NO_CAPACITY: Capacity = { capacityFor: () => 0, capacityForAccount: () => 0 };
 
-/** The hosts without capacity, and the capacity of each other host. */
-export interface ClaimLimits {
+/** The hosts and accounts without capacity, and the capacity of the others. */
+export interface ClaimLimits extends Capacity {
   readonly fullHosts: readonly string[];
-  readonly capacityFor: CapacityFor;
+  readonly fullAccounts: readonly Uuid[];
 }
 
 export interface Claim {
@@ -152,10 +156,10 @@ export class DeliveryStore {
   async createDeliveries(
     tx: Executor,
     events: readonly DueEvent[],
-    capacityFor: CapacityFor = NO_CAPACITY,
+    capacity: Capacity = NO_CAPACITY,
   ): Promise<NewDeliveries> {
     const rows = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
-    const { chosen, leftOver } = choose(rows, capacityFor);
+    const { chosen, leftOver } = choose(rows, capacity);
     const bodies = await this.bodies.readBodies(tx, chosen);
     return { claimed: await this.insertDeliveries(tx, rows, chosen, bodies), leftOver };
   }
@@ -173,8 +177,9 @@ export class DeliveryStore {
     const { database } = this.options;
     const horizon = this.horizon();
     const lowestId = this.lowestIdToRead(horizon);
-    const due = await database.query<DueDelivery>(READ_DUE_DELIVERIES, [MAX_READ, lowestId, limits.fullHosts]);
-    const { chosen, leftOver } = choose(due, limits.capacityFor, MAX_SET);
+    const values = [MAX_READ, lowestId, limits.fullHosts, limits.fullAccounts];
+    const due = await database.query<DueDelivery>(READ_DUE_DELIVERIES, values);
+    const { chosen, leftOver } = choose(due, limits, MAX_SET);
     if (lowestId !== horizon) this.noteFullClaim(due, horizon, limits);
     if (chosen.length === 0) return { claimed: [], leftOver, more: false };
     const claimed = await database.transaction((tx) => this.claimIn(tx, chosen));
@@ -294,8 +299,9 @@ export class DeliveryStore {
   }
 
   /** Sets the time of the next full claim: soon when older deliveries were found, or may be there unread. */
-  private noteFullClaim(due: readonly DueDelivery[], horizon: Uuid, { fullHosts }: ClaimLimits): void {
-    const mayHaveMore = fullHosts.length > 0 || due.length === MAX_READ || due.some(({ id }) => id < horizon);
+  private noteFullClaim(due: readonly DueDelivery[], horizon: Uuid, { fullHosts, fullAccounts }: ClaimLimits): void {
+    const mayHaveMore =
+      fullHosts.length > 0 || fullAccounts.length > 0 || due.length === MAX_READ || due.some(({ id }) => id < horizon);
     this.nextFullClaimMs = this.options.clock.nowMs() + (mayHaveMore ? NEXT_FULL_CLAIM_MS : FULL_CLAIM_INTERVAL_MS);
   }
 }
@@ -322,22 +328,31 @@ function claimedOf(
   });
 }
 
-/** Chooses deliveries in their order, for each host within its capacity. `leftOver`: hosts with too little capacity. */
+/**
+ * Chooses deliveries in their order, for each host and each account within its capacity. `leftOver`: hosts with too little
+ * capacity.
+ */
 function choose<Row extends DueDelivery>(
   due: readonly Row[],
-  capacityFor: CapacityFor,
+  { capacityFor, capacityForAccount }: Capacity,
   limit = Infinity,
 ): { chosen: Row[]; leftOver: string[] } {
   const capacities = new Map<string, number>();
+  const accountCapacities = new Map<Uuid, number>();
   const leftOver = new Set<string>();
   const chosen: Row[] = [];
   for (const row of due) {
     if (chosen.length === limit) break;
+    const ofAccount = accountCapacities.get(row.accountId) ?? capacityForAccount(row.accountId);
+    accountCapacities.set(row.accountId, ofAccount);
+    if (ofAccount <= 0) continue;
     const host = hostOf(row.url);
     const capacity = capacities.get(host) ?? capacityFor(host);
-    if (capacity > 0) chosen.push(row);
-    else leftOver.add(host);
     capacities.set(host, capacity - 1);
+    if (capacity > 0) {
+      chosen.push(row);
+      accountCapacities.set(row.accountId, ofAccount - 1);
+    } else leftOver.add(host);
   }
   return { chosen, leftOver: [...leftOver] };
 }

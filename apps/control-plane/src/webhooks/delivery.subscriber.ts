@@ -8,7 +8,7 @@ import type { WebhookDispatcher } from './webhook.dispatcher.js';
 export class DeliverySubscriber implements EventSubscriber {
   constructor(
     private readonly store: Pick<DeliveryStore, 'createDeliveries'>,
-    private readonly dispatcher: Pick<WebhookDispatcher, 'capacityForNew' | 'addClaimed'>,
+    private readonly dispatcher: Pick<WebhookDispatcher, 'capacityForNew' | 'capacityForAccount' | 'addClaimed'>,
   ) {}
 
   async handle(tx: Executor, events: readonly DueEvent[]): Promise<AfterCommit> {
@@ -18,7 +18,10 @@ export class DeliverySubscriber implements EventSubscriber {
       return () => undefined;
     }
     const startedMs = performance.now();
-    const created = await this.store.createDeliveries(tx, events, (host) => this.dispatcher.capacityForNew(host));
+    const created = await this.store.createDeliveries(tx, events, {
+      capacityFor: (host) => this.dispatcher.capacityForNew(host),
+      capacityForAccount: (accountId) => this.dispatcher.capacityForAccount(accountId),
+    });
     return () => this.dispatcher.addClaimed(created, startedMs);
   }
 }

@@ -24,8 +24,8 @@ function queuesOf(perSecond = 1_000) {
     running.delete(name);
     for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
   };
-  const add = (host: string, count: number, startBeforeMs = 10_000) => {
-    for (let at = 0; at < count; at++) queues.add({ host, name: `${host}${at}`, startBeforeMs });
+  const add = (host: string, count: number, startBeforeMs = 10_000, accountId = `account of ${host}`) => {
+    for (let at = 0; at < count; at++) queues.add({ host, accountId, name: `${host}${at}`, startBeforeMs });
   };
   return {
     queues,
@@ -191,6 +191,34 @@ describe('the per-host scheduler', () => {
       for (let at = 0; at < 5; at++) await end(`h${host}-${at}`, 'error_response');
     }
     expect([capacityReports(), queues.capacityFor('new')]).toEqual([1, 5]);
+  });
+
+  it('bounds the jobs of one account, to a quarter of all, and reports when half of them are free again', async () => {
+    const { queues, add, end, capacityReports } = queuesOf();
+    for (let host = 0; host < 200; host++) add(`h${host}-`, 5, 10_000, 'flooder');
+    expect([queues.inFlight, queues.capacityForAccount('flooder'), queues.fullAccounts()]).toEqual([
+      1_000,
+      0,
+      ['flooder'],
+    ]);
+    expect([queues.capacityFor('new'), queues.capacityForAccount('other')]).toEqual([5, 1_000]);
+    for (let host = 0; host < 100; host++) {
+      expect(capacityReports()).toBe(0);
+      for (let at = 0; at < 5; at++) await end(`h${host}-${at}`, 'error_response');
+    }
+    expect([capacityReports(), queues.capacityForAccount('flooder'), queues.fullAccounts()]).toEqual([1, 500, []]);
+  });
+
+  it('counts dropped and removed jobs of an account no longer', async () => {
+    const { queues, add, end, wait } = queuesOf();
+    add('a', 8, 1_000, 'one');
+    expect(queues.capacityForAccount('one')).toBe(992);
+    queues.removeWaiting();
+    expect(queues.capacityForAccount('one')).toBe(995);
+    add('a', 1, 1_000, 'one');
+    wait(1_000);
+    for (const at of [1, 2, 3, 4]) await end(`a${at}`, 'error_response');
+    expect(queues.capacityForAccount('one')).toBe(999);
   });
 
   it('probes a host that does not respond with one job at a time, with growing pauses, and drops the others', async () => {

@@ -1,3 +1,5 @@
+import type { Uuid } from '@countersign/ids';
+import { AccountShares } from './account-shares.js';
 import { afterReply, probeNow, breakerState, CLOSED, type Breaker, type ReplyKind } from './host-circuit-breaker.js';
 import { HostRate } from './host-rate.js';
 
@@ -16,6 +18,8 @@ const HEALTHY_LATENCY_MS = 500;
 const CLAIMED_AHEAD_SECONDS = 5;
 /** Claimed deliveries of all hosts together: each holds a body and maybe a socket, and any number of hosts may hang. */
 const MAX_CLAIMED = 4_000;
+/** Those of one account: its receivers may all hang, and others must find places. */
+const MAX_CLAIMED_PER_ACCOUNT = MAX_CLAIMED / 4;
 /** With this many, nothing more is claimed ahead: the rest is reserved for hosts with nothing in flight. */
 const MAX_CLAIMED_AHEAD = 2_000;
 /** Hosts without jobs whose latency or breaker is remembered, at most; the latest ones are kept. */
@@ -25,6 +29,7 @@ const MAX_CHECKED = 8;
 
 export interface HostJob {
   readonly host: string;
+  readonly accountId: Uuid;
   /** Monotonic time after which the job may no longer be started: its lease would end before its POST does. */
   readonly startBeforeMs: number;
 }
@@ -83,6 +88,7 @@ export class PerHostScheduler<Job extends HostJob> {
   private claimed = 0;
   /** More deliveries may be due than were claimed, of hosts without a queue. */
   private hasLeftOver = false;
+  private readonly shares = new AccountShares(MAX_CLAIMED_PER_ACCOUNT);
   private readonly rate: HostRate;
   private readonly claimedAhead: number;
 
@@ -132,7 +138,17 @@ export class PerHostScheduler<Job extends HostJob> {
     return queue === undefined ? MAX_IN_FLIGHT_PER_HOST : Math.max(0, this.claimLimitOf(queue) - claimedOf(queue));
   }
 
-  /** The same for new jobs: none while older ones of the host wait for capacity. */
+  /** How many more jobs of this account may be claimed now, to all hosts. */
+  capacityForAccount(accountId: Uuid): number {
+    return this.shares.capacityFor(accountId);
+  }
+
+  /** Accounts without capacity, of which nothing is to be claimed. Their next capacity is reported. */
+  fullAccounts(): Uuid[] {
+    return this.shares.fullAccounts();
+  }
+
+  /** How many new jobs for this host may be claimed now: none while older ones of the host wait for capacity. */
   capacityForNew(host: string): number {
     return this.queues.get(host)?.hasLeftOver === true ? 0 : this.capacityFor(host);
   }
@@ -172,6 +188,7 @@ export class PerHostScheduler<Job extends HostJob> {
     }
     queue.waiting.push(job);
     this.claimed += 1;
+    this.shares.add(job.accountId);
     this.startNext(job.host, queue);
   }
 
@@ -199,6 +216,7 @@ export class PerHostScheduler<Job extends HostJob> {
       else {
         dropped.push(job);
         this.claimed -= 1;
+        this.shares.remove(job.accountId);
       }
     }
     if (dropped.length > 0) this.options.onDropped(dropped);
@@ -237,7 +255,9 @@ export class PerHostScheduler<Job extends HostJob> {
     queue.unrecorded -= 1;
     this.unrecorded -= 1;
     this.claimed -= 1;
+    const accountHasCapacity = this.shares.remove(job.accountId);
     this.advance(host, queue);
+    if (accountHasCapacity) this.options.onCapacity();
     if (this.running + this.unrecorded === 0) for (const resolve of this.idleResolvers.splice(0)) resolve();
   }
 
@@ -264,6 +284,7 @@ export class PerHostScheduler<Job extends HostJob> {
     clearTimeout(queue.timer);
     queue.timer = undefined;
     this.claimed -= queue.waiting.length;
+    for (const { accountId } of queue.waiting) this.shares.remove(accountId);
     return queue.waiting.splice(0);
   }
 

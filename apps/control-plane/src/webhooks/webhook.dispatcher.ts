@@ -1,3 +1,4 @@
+import type { Uuid } from '@countersign/ids';
 import { tenantOf, type Tenant } from '@countersign/keys';
 import type { DatabaseClock } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
@@ -106,10 +107,18 @@ export class WebhookDispatcher {
     return this.scheduler.capacityForNew(host);
   }
 
+  /** How many more deliveries of this account may be claimed. */
+  capacityForAccount(accountId: Uuid): number {
+    return this.scheduler.capacityForAccount(accountId);
+  }
+
   /** Sends deliveries that were claimed after `beforeClaimMs` (monotonic), from which the time of their leases is counted. */
   addClaimed({ claimed, leftOver }: NewDeliveries, beforeClaimMs: number): void {
     const startBeforeMs = beforeClaimMs + LEASE_SECONDS * 1_000 - START_MARGIN_MS;
-    for (const delivery of claimed) this.scheduler.add({ host: hostOf(delivery.url), startBeforeMs, delivery });
+    for (const delivery of claimed) {
+      const { url, accountId } = delivery;
+      this.scheduler.add({ host: hostOf(url), accountId, startBeforeMs, delivery });
+    }
     for (const host of leftOver) this.scheduler.noteLeftOver(host);
   }
 
@@ -157,7 +166,9 @@ export class WebhookDispatcher {
     const startedMs = performance.now();
     const claim = await this.options.store.claimDueDeliveries({
       fullHosts: this.scheduler.fullHosts(),
+      fullAccounts: this.scheduler.fullAccounts(),
       capacityFor: (host) => this.scheduler.capacityFor(host),
+      capacityForAccount: (accountId) => this.scheduler.capacityForAccount(accountId),
     });
     this.addClaimed(claim, startedMs);
     return claim.more;

@@ -12,11 +12,14 @@ import { SystemPasswords } from './system-passwords.js';
 /** Delay of the response to a refused bind, at least. A wrong password waits longer with each failure (`bind-lockout.ts`). */
 const REFUSED_BIND_MS = 1_000;
 
-/** SMPP 3.4 section 5.1.3. All refusals but unknown system_id and wrong password are ESME_RBINDFAIL, which reveals no term. */
+/**
+ * SMPP 3.4 section 5.1.3. An unknown system_id is answered as a wrong password, so that a peer cannot find out which
+ * systems there are. All other refusals are ESME_RBINDFAIL, which reveals no term.
+ */
 const STATUS_OF: Readonly<Record<Refusal, number>> = {
   shut_out: STATUS.ESME_RBINDFAIL,
   guarded: STATUS.ESME_RBINDFAIL,
-  unknown_system: STATUS.ESME_RINVSYSID,
+  unknown_system: STATUS.ESME_RINVPASWD,
   wrong_password: STATUS.ESME_RINVPASWD,
   disabled: STATUS.ESME_RBINDFAIL,
   address: STATUS.ESME_RBINDFAIL,

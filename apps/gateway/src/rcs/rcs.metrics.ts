@@ -42,7 +42,7 @@ export class RcsMetrics {
     this.commands = metrics.counter({
       name: 'rcs_commands_total',
       help: 'Revokes and closing texts sent to the platform, by outcome; again: to be retried.',
-      labels: ['errand', 'outcome'],
+      labels: ['command', 'outcome'],
     });
     this.webhooks = metrics.counter({
       name: 'rcs_webhooks_total',
@@ -78,8 +78,8 @@ export class RcsMetrics {
     this.taps.inc({ verdict, effect: ended ? 'ended' : 'late' });
   }
 
-  countCommand(errand: RbmCommand['kind'], outcome: CommandResult): void {
-    this.commands.inc({ errand, outcome });
+  countCommand(command: RbmCommand['kind'], outcome: CommandResult): void {
+    this.commands.inc({ command, outcome });
   }
 
   countWebhook(fate: WebhookResult, kind: CardEventKind | null): void {

@@ -10,7 +10,7 @@ export class ReceiptMetrics {
   constructor(metrics: Metrics) {
     this.receipts = metrics.counter({
       name: 'receipts_total',
-      help: 'Delivery receipts by fate; parked: no response with its message id is recorded yet.',
+      help: 'Delivery receipts by fate; parked: no response with its message id is recorded yet; refused: too many of these.',
       labels: ['fate', 'side', 'peer'],
     });
     this.orphans = metrics.counter({

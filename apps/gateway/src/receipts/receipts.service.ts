@@ -12,6 +12,7 @@ import type { InboundLink } from '../links/inbound-link.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { ReceiptBatch } from './receipt-batch.js';
 import { ReceiptMetrics } from './receipt.metrics.js';
+import { UnknownReceiptRate } from './unknown-receipt-rate.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
@@ -21,11 +22,13 @@ const REPORT_EVERY_MS = 1_000;
 /**
  * Processes a delivery receipt, from the PDU to the response. Receipts are matched by carrier, over any of its links.
  * The response is ESME_ROK after the commit, or at once for a receipt that is unreadable or not final; the link's
- * retryable status when the receipt could not be stored.
+ * retryable status when the receipt could not be stored, or when its message is not known and the system that sent it
+ * reports too many of these. A bind of ours has no such limit, since its carrier sends thousands before their responses.
  */
 @Injectable()
 export class ReceiptsService {
   readonly #batcher: Batcher<ReceiptRecord, ReceiptResult>;
+  readonly #unknownRate = new UnknownReceiptRate();
   #reportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -58,10 +61,13 @@ export class ReceiptsService {
       this.metrics.receipts.inc({ fate: 'undecided', ...this.links.labelsOf(link) });
       return { status: STATUS.ESME_ROK };
     }
-    return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError }).then(
+    const ofSystem = link.lease === undefined;
+    const knownOnly = ofSystem && !this.#unknownRate.mayStore(link.id, performance.now());
+    return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError, knownOnly }).then(
       (fate) => {
         this.metrics.receipts.inc({ fate, ...this.links.labelsOf(link) });
-        return { status: STATUS.ESME_ROK };
+        if (ofSystem && fate === 'parked') this.#unknownRate.countUnknown(link.id, performance.now());
+        return { status: fate === 'refused' ? link.retryableMoStatus : STATUS.ESME_ROK };
       },
       (error: unknown) => this.refuseForRetry(error, link),
     );

@@ -44,7 +44,7 @@ export type NewApiKey = Defaulted<
   'accountId' | 'kind' | 'name'
 >;
 
-/** How long a replaced webhook secret signs besides the new one (contract, Webhooks). */
+/** How long a replaced webhook secret signs beside the new one (contract, Webhooks). */
 const SECRET_OVERLAP_HOURS = 24;
 /**
  * Maximum number of replaced secrets that still sign: each keeps its promised time, so a further rotation has to

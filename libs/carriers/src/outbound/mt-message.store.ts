@@ -7,6 +7,7 @@ import { canonicalId } from './message-id.js';
 import {
   CLAIM_MESSAGES,
   COUNT_PARKED,
+  FIND_NAMED,
   END_MESSAGES,
   LOCK_DUE,
   LOCK_LAPSED,
@@ -155,18 +156,20 @@ export class MtMessageStore {
     tx: Executor,
     receipts: readonly ReceiptRecord[],
   ): Promise<{ readonly results: readonly ReceiptResult[]; readonly eventIds: readonly Uuid[] }> {
-    if (receipts.length === 0) return { results: [], eventIds: [] };
+    const stored = await withoutRefused(tx, receipts);
+    if (stored.length === 0) return { results: receipts.map(() => 'refused'), eventIds: [] };
     const known = await tx.query<KnownReceipt>(UPSERT_RECEIPTS, [
-      receipts.map(({ carrier }) => carrier),
-      receipts.map(({ smscMessageId }) => canonicalId(smscMessageId)),
-      receipts.map(({ state }) => state),
-      receipts.map(({ networkError }) => networkError),
+      stored.map(({ carrier }) => carrier),
+      stored.map(({ smscMessageId }) => canonicalId(smscMessageId)),
+      stored.map(({ state }) => state),
+      stored.map(({ networkError }) => networkError),
     ]);
     const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
     const ended = await endAll(tx, known.flatMap(endingOf), 'submitted');
     const endedIds = new Set(ended.map(({ id }) => id));
     const results = receipts.map((receipt): ReceiptResult => {
-      const owner = owners.get(keyOf({ ...receipt, smscMessageId: canonicalId(receipt.smscMessageId) })) ?? null;
+      const owner = owners.get(keyOf({ ...receipt, smscMessageId: canonicalId(receipt.smscMessageId) }));
+      if (owner === undefined) return 'refused';
       if (owner === null) return 'parked';
       return endedIds.has(owner) ? 'settled' : 'late';
     });
@@ -239,6 +242,21 @@ interface KnownReceipt {
 
 const keyOf = ({ carrier, smscMessageId }: Pick<KnownReceipt, 'carrier' | 'smscMessageId'>): string =>
   JSON.stringify([carrier, smscMessageId]);
+
+/** The receipts to store: without those with `knownOnly` whose message is not known. */
+async function withoutRefused(tx: Executor, receipts: readonly ReceiptRecord[]): Promise<readonly ReceiptRecord[]> {
+  const doubtful = receipts.filter(({ knownOnly }) => knownOnly === true);
+  if (doubtful.length === 0) return receipts;
+  const named = await tx.query<Pick<KnownReceipt, 'carrier' | 'smscMessageId'>>(FIND_NAMED, [
+    doubtful.map(({ carrier }) => carrier),
+    doubtful.map(({ smscMessageId }) => canonicalId(smscMessageId)),
+  ]);
+  const keys = new Set(named.map(keyOf));
+  return receipts.filter(
+    ({ carrier, smscMessageId, knownOnly }) =>
+      knownOnly !== true || keys.has(keyOf({ carrier, smscMessageId: canonicalId(smscMessageId) })),
+  );
+}
 
 function endingOf({ messageId, receiptState, networkError }: KnownReceipt): Ending[] {
   return messageId === null ? [] : [{ id: messageId, state: receiptState, networkError }];

@@ -154,6 +154,13 @@ export const UPSERT_RECEIPTS = `
   RETURNING carrier, smsc_message_id AS "smscMessageId", message_id AS "messageId", receipt_state AS "receiptState",
     network_error AS "networkError"`;
 
+/** The carrier ids among these whose message is known. $1 carriers and $2 their ids, in the same order. */
+export const FIND_NAMED = `
+  SELECT carrier, smsc_message_id AS "smscMessageId"
+  FROM submissions JOIN unnest($1::text[], $2::text[]) AS given (given_carrier, smsc_id)
+    ON carrier = given_carrier AND smsc_message_id = smsc_id
+  WHERE message_id IS NOT NULL`;
+
 /** Number of receipts without a message, up to a limit. $1 limit. */
 export const COUNT_PARKED = `
   SELECT count(*)::int AS parked FROM (SELECT FROM submissions WHERE message_id IS NULL LIMIT $1) AS parked`;

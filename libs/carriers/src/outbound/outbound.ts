@@ -96,13 +96,15 @@ export interface ReceiptRecord {
   readonly smscMessageId: string;
   readonly state: 'delivered' | 'undelivered';
   readonly networkError: string | null;
+  /** Whether to store nothing if its message is not known, since its sender has named too many unknown ids. */
+  readonly knownOnly?: boolean;
 }
 
 /**
- * `parked`: its message is not known yet, since receipts may precede responses. `late`: its message had ended, or was
- * requeued.
+ * `parked`: its message is not known yet, since receipts may precede responses. `refused`: the same, but it was not stored
+ * (`knownOnly`). `late`: its message had ended, or was requeued.
  */
-export type ReceiptResult = 'settled' | 'parked' | 'late';
+export type ReceiptResult = 'settled' | 'parked' | 'refused' | 'late';
 
 /** Numbers are assigned in blocks of at least ten thousand: traffic pumpers own whole blocks. */
 const BLOCK_DIGITS = 4;

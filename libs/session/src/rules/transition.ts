@@ -67,8 +67,8 @@ export function transition(state: SessionState, trigger: SessionTrigger, nowMs: 
 
 /** The effective status at `nowMs`: a pending session past `expiresAt` is expired. */
 export function statusAt(state: SessionState, nowMs: number): SessionStatus {
-  const standing = effectiveStatus(state, nowMs);
-  return standing === 'due' ? 'expired' : standing;
+  const status = effectiveStatus(state, nowMs);
+  return status === 'due' ? 'expired' : status;
 }
 
 function effectiveStatus(state: SessionState, nowMs: number): EffectiveStatus {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openLetter, sealLetter } from './inquiry.js';
+import { decodeEnvelope, encodeEnvelope } from './request-envelope.js';
 
 const octets = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 
@@ -8,7 +8,7 @@ describe('an encoded request', () => {
   it('is decoded to the original', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), octets, (id, replyTo, payload) => {
-        expect(openLetter(sealLetter({ id, replyTo, payload }))).toEqual({ id, replyTo, payload });
+        expect(decodeEnvelope(encodeEnvelope({ id, replyTo, payload }))).toEqual({ id, replyTo, payload });
       }),
     );
   });
@@ -16,15 +16,15 @@ describe('an encoded request', () => {
   it.each(['', '\n', 'null\n', '7\n', '{}\n', '{"id":"1"}\n', '{"id":1,"replyTo":"x"}\n', '{"id":"1","replyTo":"x"}'])(
     'is null: %j',
     (text) => {
-      expect(openLetter(Buffer.from(text))).toBeNull();
+      expect(decodeEnvelope(Buffer.from(text))).toBeNull();
     },
   );
 
   it('is a request or null for any octets, never an exception', () => {
     fc.assert(
       fc.property(octets, (given) => {
-        openLetter(given);
-        openLetter(Buffer.concat([given, Buffer.from('\n'), given]));
+        decodeEnvelope(given);
+        decodeEnvelope(Buffer.concat([given, Buffer.from('\n'), given]));
       }),
     );
   });
