@@ -24,9 +24,9 @@ class Sender {
     return call('stop sending');
   }
 
-  @OnStop('drain batchers')
-  drain(): void {
-    throw new Error('not drained');
+  @OnStop('stop maintenance')
+  stopMaintenance(): void {
+    throw new Error('not stopped');
   }
 }
 
@@ -35,6 +35,11 @@ class Port {
   @OnStart('open the SMPP ports')
   listen(): Promise<void> {
     return call('listen');
+  }
+
+  @OnStop('finish events')
+  finish(): Promise<void> {
+    return call('finish');
   }
 
   @OnStop('drain batchers')
@@ -78,12 +83,12 @@ describe('the lifecycle', () => {
     await shutdown.run('the test is over');
   });
 
-  it('stops in the order of the steps, the components of a phase together, and goes on after a failure', async () => {
+  it('stops in the order of the steps, the components of a phase together, and goes on after a step that failed', async () => {
     const { shutdown, codes } = await opened();
     await shutdown.run('SIGTERM');
     expect(calls).toEqual([
       ...['stop sending', 'pause', 'stop sending done', 'pause done'],
-      ...['drain', 'drain done'],
+      ...['drain', 'drain done', 'finish', 'finish done'],
       ...['close the bus', 'close the bus done', 'close queues', 'close queues done'],
     ]);
     expect(codes).toEqual([1]);

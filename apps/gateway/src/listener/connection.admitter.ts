@@ -32,9 +32,9 @@ export class ConnectionAdmitter {
     return reason === null && !socket.destroyed;
   }
 
-  /** The connection is authenticated: it is not evicted any more. */
-  markBound(socket: Socket): void {
-    this.#connections.markBound(nameOf(socket));
+  /** The connection of this name (`nameOf`) is authenticated: it is not evicted any more. */
+  markBound(name: string): void {
+    this.#connections.markBound(name);
   }
 
   destroyAll(): void {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { OnStart, OnStop } from '../lifecycle/phases.js';
 import type { Peer } from './bind-authenticator.js';
+import { nameOf } from './connection-limit.js';
 import { ConnectionAdmitter } from './connection.admitter.js';
 import { ConnectionRegistry } from './connection-registry.js';
 import { SmppPorts } from './smpp-ports.js';
@@ -51,7 +52,9 @@ export class ListenerService {
 
   private openLink(socket: Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>): void {
     if (socket.destroyed) return;
-    this.links.openLink(socket, over, () => this.admitter.markBound(socket));
+    // Read now: a socket that is closing has no address.
+    const name = nameOf(socket);
+    this.links.openLink(socket, over, () => this.admitter.markBound(name));
     socket.resume();
   }
 }
