@@ -59,7 +59,7 @@ const SERVICE = object(
       object({ condition: { enum: ['service_completed_successfully', 'service_healthy', 'service_started'] } }),
     ),
     ports: TEXTS,
-    networks: TEXTS,
+    networks: { anyOf: [TEXTS, mapOf(object({ ipv4_address: TEXT }))] },
     environment: ENVIRONMENT,
     volumes: TEXTS,
     secrets: TEXTS,
@@ -86,7 +86,8 @@ const COMPOSE = {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 interface Service {
-  readonly networks: readonly string[];
+  /** Names, or settings by name. */
+  readonly networks: readonly string[] | Readonly<Record<string, { readonly ipv4_address?: string }>>;
   readonly secrets?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string | null>>;
@@ -127,7 +128,8 @@ describe('docker-compose.yml', () => {
   it('names only services, networks and secrets that it has', () => {
     const { services, networks, secrets } = compose;
     for (const service of Object.values(services)) {
-      expect(Object.keys(networks)).toEqual(expect.arrayContaining([...service.networks]));
+      const names = Array.isArray(service.networks) ? service.networks : Object.keys(service.networks);
+      expect(Object.keys(networks)).toEqual(expect.arrayContaining(names));
       expect(Object.keys(secrets)).toEqual(expect.arrayContaining([...(service.secrets ?? [])]));
       expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(service.depends_on ?? {})));
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
+import { renderId } from '@countersign/ids';
 import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import type { Esme } from '../support/esme.js';
@@ -127,6 +128,32 @@ describe('A6 another sender with the right token', () => {
     expect(await statusOf(id)).toBe('pending');
     const made = await admin.post('smpp-systems', { systemId: 'fresh', password: 'k3Vd9qLz' });
     expect(made.json).toMatchObject({ trustedForMo: false });
+  });
+
+  it('A6 an operator cannot change the country of a number so that a national sender is read as the phone of a session', async () => {
+    const made = await admin.post('inbound-numbers', { number: '60606', countries: ['GB'] });
+    const path = `inbound-numbers/${String(made.json['id'])}`;
+    const operator = await admin.colleague('operator', 'operator of numbers');
+    const { id, text } = await opened();
+    const sent = { source_addr_ton: 2, source_addr: PHONE.slice(2), dest_addr_ton: 3, destination_addr: '60606' };
+    for (const countries of [['US'], ['US', 'CA']]) {
+      const { status, field } = await operator.patch(path, { countries });
+      expect([status, field]).toEqual([403, 'countries']);
+    }
+    expect((await operator.delete(path)).status).toBe(403);
+    const ofUs = await operator.post('inbound-numbers', { number: '70707', countries: ['US'] });
+    expect([ofUs.status, ofUs.field]).toEqual([403, 'number']);
+    for (const destination of ['60606', '70707']) {
+      expect(await submit(text, { ...sent, destination_addr: destination })).toBe(OK);
+      expect(await statusOf(id)).toBe('pending');
+    }
+  });
+
+  it('A6 an operator cannot let a trusted link join the parts of another carrier’s messages', async () => {
+    const operator = await admin.colleague('operator', 'operator of carriers');
+    const { id } = await gateway.system({ systemId: 'south', carrier: 'south' });
+    const { status, field } = await operator.patch(`smpp-systems/${renderId('sys', id)}`, { carrier: 'north' });
+    expect([status, field]).toEqual([403, 'carrier']);
   });
 
   it('A6 messages of a carrier never approve a session of a test key', async () => {

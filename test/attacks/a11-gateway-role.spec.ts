@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Database, DataError } from '@countersign/postgres';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
+import { Database, DataError, RowLease } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
@@ -7,6 +8,7 @@ import { ControlPlaneHarness, type Answer } from '../support/control-plane-harne
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { sms } from '../support/gateway-harness.js';
 import { RbmHarness } from '../support/rbm-harness.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
 // An attacker who controls a gateway has its database connection: its rights, and that they are sufficient for a
@@ -15,6 +17,7 @@ import { until } from '../support/until.js';
 const AGENT = 'acme_agent';
 const WITHIN_MS = 20_000;
 const INSUFFICIENT_PRIVILEGE = '42501';
+const CHECK_VIOLATION = '23514';
 
 let harness: ControlPlaneHarness;
 let platform: RbmHarness;
@@ -144,5 +147,149 @@ describe('an attacker with the database connection of a gateway', () => {
 
   it('A3 reads no digest of a code', async () => {
     await isRefused('SELECT otp_digests FROM sessions');
+  });
+});
+
+/** The columns of an event that a gateway writes; `occurredAt` as PostgreSQL reads it. */
+interface Forged {
+  readonly type: string;
+  readonly accountId: Uuid;
+  readonly sessionId: Uuid | null;
+  readonly url: string | null;
+  readonly test: boolean;
+  readonly data: string;
+  readonly occurredAt: string;
+}
+
+const FORGE = `
+  INSERT INTO events (id, type, account_id, session_id, occurred_at, data, test, webhook_url)
+  VALUES ($1, $2, $3, $4, $5::text::timestamptz, $6::text::json, $7, $8)`;
+const OTHER_ACCOUNT = `
+  INSERT INTO accounts (id, name, webhook_secret_sealed) SELECT $1, 'Other', webhook_secret_sealed FROM accounts LIMIT 1`;
+
+describe('an event that was written with the database connection of a gateway', () => {
+  let evil: Receiver;
+  let good: Receiver;
+  let accountId: Uuid;
+
+  beforeAll(async () => {
+    [evil, good] = [await startReceiver(), await startReceiver()];
+    accountId = parseId('acct', harness.demo.accountId) ?? '';
+  });
+  afterAll(() => Promise.all([evil.close(), good.close()]));
+
+  async function approved(changes: Readonly<Record<string, unknown>> = {}): Promise<Uuid> {
+    const id = idOf(await harness.create({ channel: 'sms_fallback', ...changes }));
+    await harness.approve(id);
+    return parseId('sess', id) ?? '';
+  }
+
+  async function forge(changes: Partial<Forged>): Promise<Uuid> {
+    const id = harness.clock.newId();
+    const genuine = { type: 'verification.completed', accountId, sessionId: null, test: false, data: '{}' };
+    const event: Forged = { ...genuine, url: evil.url, occurredAt: 'now', ...changes };
+    const { type, sessionId, occurredAt, data, test, url } = event;
+    await stolen.query(FORGE, [id, type, event.accountId, sessionId, occurredAt, data, test, url]);
+    return id;
+  }
+
+  const refusals = (id: Uuid): string[] =>
+    harness.log.filter((line) => line.includes(`${renderId('evt', id)} is not sent`));
+
+  /** Each is logged once and has no delivery, though another event behind it is sent. */
+  async function areRefused(reasons: Readonly<Record<Uuid, string>>): Promise<void> {
+    const ids = Object.keys(reasons);
+    await until('the events are refused', WITHIN_MS, () => ids.every((id) => refusals(id).length > 0));
+    const sentBefore = good.received.length;
+    await forge({ sessionId: await approved({ webhookUrl: good.url }), url: good.url });
+    await until('later events are sent', WITHIN_MS, () => good.received.length >= sentBefore + 2);
+    for (const id of ids) expect(refusals(id)).toEqual([expect.stringContaining(reasons[id] ?? '')]);
+    const unblocked = `SELECT url FROM deliveries WHERE id = ANY ($1::uuid[]) AND status <> 'blocked'`;
+    expect(await harness.database.query(unblocked, [ids])).toEqual([]);
+    expect(evil.received).toEqual([]);
+  }
+
+  it('A27 sends authEntropy to no URL but that of the session', async () => {
+    const id = await forge({ sessionId: await approved({ webhookUrl: good.url }) });
+    await areRefused({ [id]: 'its URL is neither that of its session nor one of its account' });
+    const metrics = await (await fetch(`${harness.opsUrl}/metrics`)).text();
+    expect(metrics).toMatch(/events_refused_total\{[^}]*fault="url"[^}]*\} 1\n/);
+  });
+
+  it('A27 sends authEntropy to no URL but those that its account has or had', async () => {
+    const admin = new AdminCalls(harness);
+    const setDefault = async (defaultWebhookUrl: string | null): Promise<void> => {
+      expect((await admin.patch(`accounts/${harness.demo.accountId}`, { defaultWebhookUrl })).status).toBe(200);
+    };
+    const [earlier, now] = [`${good.url}/earlier`, `${good.url}/now`];
+    await setDefault(earlier);
+    const sessionId = await approved();
+    await setDefault(now);
+    await areRefused({ [await forge({ sessionId })]: 'its URL is neither' });
+    // Of its moment: an event that is dispatched after a change of the account goes where it went before.
+    for (const url of [earlier, now]) {
+      const id = await forge({ sessionId, url });
+      await until('it is sent', WITHIN_MS, () =>
+        good.received.some(({ headers }) => headers['webhook-id'] === renderId('evt', id)),
+      );
+    }
+    await setDefault(null);
+  });
+
+  it('A13 shows a session to no other account, and none of live mode as a test', async () => {
+    const other = randomUUID();
+    await harness.database.query(OTHER_ACCOUNT, [other]);
+    const sessionId = await approved({ webhookUrl: good.url });
+    await areRefused({
+      [await forge({ sessionId, url: good.url, accountId: other })]: 'its session is of another account',
+      [await forge({ sessionId, url: good.url, test: true })]: 'its session is of the other mode',
+    });
+  });
+
+  it('A20 says of a session only what its row says, and of no session nothing', async () => {
+    const sessionId = await approved({ webhookUrl: good.url });
+    const nobody = harness.clock.newId();
+    const [code, none] = ['verification.otp_delivery', 'does not exist, or it should have none'];
+    await areRefused({
+      [await forge({ sessionId, url: good.url, type: 'verification.denied' })]: 'not in the state that it names',
+      [await forge({ sessionId: nobody })]: none,
+      [await forge({ sessionId: nobody, type: code })]: none,
+      [await forge({ sessionId: null, type: code })]: none,
+      [await forge({ sessionId, type: code })]: 'its URL is neither',
+    });
+  });
+
+  it('A20 is signed with no type, data or URL of its own', async () => {
+    const sessionId = await approved({ webhookUrl: good.url });
+    const long = { type: 'verification.otp_delivery', data: JSON.stringify('x'.repeat(2_000_000)) };
+    await areRefused({
+      [await forge({ sessionId, type: 'x","data":{},"type":"y' })]: 'its type does not exist',
+      [await forge({ type: 'webhook.test' })]: 'tests are dispatched by their request',
+      [await forge({ type: 'webhook.disabled' })]: 'other events of an account have no URL',
+      [await forge({ sessionId, url: good.url, ...long })]: 'it has no data, or too much',
+    });
+  });
+
+  it.each(['infinity', '-infinity', '0044-03-15 BC', '290000-01-01'])('A37 has no time of %s', async (occurredAt) => {
+    const forged = forge({ sessionId: harness.clock.newId(), occurredAt });
+    await expect(forged).rejects.toMatchObject({ sqlState: CHECK_VIOLATION });
+  });
+});
+
+describe('a row that was written with the database connection of a gateway', () => {
+  it('A37 keeps control planes from no task by a lease without an end', async () => {
+    await stolen.query(`INSERT INTO row_leases (name, owner, expires_at) VALUES ('of a test', $1, 'infinity')`, [
+      randomUUID(),
+    ]);
+    const lease = new RowLease(harness.database, 'of a test', randomUUID(), 10_000);
+    expect(await lease.acquire()).toBe(true);
+    const other = new RowLease(harness.database, 'of a test', randomUUID(), 10_000);
+    expect(await other.acquire()).toBe(false);
+  });
+
+  it('A37 records no key, so that no process with the next one is kept from its start', async () => {
+    const record = `INSERT INTO key_checks (purpose, version, value, fingerprint) VALUES ('entropy', 2, '\\x00', '00')`;
+    expect(await refused(record)).toBe(INSUFFICIENT_PRIVILEGE);
+    await harness.database.query(`EXPLAIN ${record}`);
   });
 });

@@ -1,14 +1,18 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readProxiedRequest } from '../../apps/control-plane/src/http/client-address.js';
+import { inRanges, parseRanges } from '../../apps/control-plane/src/targets/address-ranges.js';
 import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
+import { ROOT } from '../support/stack.js';
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 /** The limit for headers is 10 s, checked every 2 s; the rest is for a slow machine. */
@@ -35,6 +39,17 @@ afterAll(async () => {
   await harness.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** The parts of docker-compose.yml that decide which addresses a control plane believes. */
+interface ComposeFile {
+  readonly services: {
+    readonly proxy: { readonly networks: { readonly edge?: { readonly ipv4_address?: string } } };
+    readonly 'control-plane': { readonly environment: { readonly TRUSTED_PROXIES: string } };
+  };
+  readonly networks: {
+    readonly edge: { readonly ipam: { readonly config: readonly Readonly<Record<string, string>>[] } };
+  };
+}
 
 const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 
@@ -159,6 +174,27 @@ describe('A31 requests that a proxy and the service read differently', () => {
     const answer = await raw(octets());
     expect(answer.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 400']);
     expect(answer).not.toContain('SESSION_NOT_FOUND');
+  });
+
+  it('A31 the shipped containers believe the proxy alone: not the host, which comes from the gateway address, nor each other', () => {
+    const compose = load(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
+      schema: CORE_SCHEMA.withTags(mergeTag),
+    }) as ComposeFile;
+    const { subnet = '', ip_range: range = subnet, gateway: host } = compose.networks.edge.ipam.config[0] ?? {};
+    const { TRUSTED_PROXIES } = compose.services['control-plane'].environment;
+    const proxy = compose.services.proxy.networks.edge?.ipv4_address ?? '';
+    const trusted = parseRanges([TRUSTED_PROXIES]);
+    const forwarded = { forwardedProto: 'https', forwardedFor: '10.8.0.1' };
+    expect(readProxiedRequest(proxy, forwarded, trusted)).toEqual({ secure: true, clientAddress: '10.8.0.1' });
+    // Addresses of the subnet are 172.30.10.0 to 172.30.10.255.
+    expect([subnet, host]).toEqual(['172.30.10.0/24', '172.30.10.1']);
+    const believed = Array.from({ length: 256 }, (_, at) => `172.30.10.${at}`).filter(
+      (address) => readProxiedRequest(address, forwarded, trusted).secure,
+    );
+    expect(believed).toEqual([proxy]);
+    // Docker gives out no address outside of the range, so that of the proxy stays free.
+    expect(inRanges(proxy, parseRanges([subnet]))).toBe(true);
+    expect(inRanges(proxy, parseRanges([range]))).toBe(false);
   });
 
   it('A31 a client names its own address and protocol in vain: hops left of the proxy are not believed', async () => {

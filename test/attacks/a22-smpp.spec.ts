@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
@@ -147,6 +147,45 @@ describe('A22 guessing the password of a system', () => {
     ]);
     expect(codes[0]).not.toBe(OK);
     expect(codes[1]).toBe(OK);
+  });
+});
+
+describe('A22 the password that the gateway sends to a carrier', () => {
+  const STORED = 'st0red77';
+
+  /** A server that keeps the octets it receives. */
+  async function listening(): Promise<{ readonly server: Server; readonly port: number; readonly read: () => string }> {
+    const octets: Buffer[] = [];
+    const server = createServer((socket) =>
+      socket.on('error', () => undefined).on('data', (data) => octets.push(data)),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    return { server, port, read: () => Buffer.concat(octets).toString('latin1') };
+  }
+
+  it('A22 an operator cannot have it sent to another host, port or over another TLS, unless with a password of their own', async () => {
+    const admin = new AdminCalls(harness);
+    const operator = await admin.colleague('operator');
+    const [carrier, other] = [await listening(), await listening()];
+    const bind = { host: '127.0.0.1', port: carrier.port, systemId: 'us', password: STORED };
+    const path = `binds/${String((await admin.post('binds', bind)).json['id'])}`;
+    await until('the carrier has the password', WITHIN_MS, () => carrier.read().includes(STORED));
+    const moved = { host: '127.0.0.1', port: other.port };
+    for (const [field, change] of [
+      ['host', moved],
+      ['hosts', { hosts: [moved] }],
+      ['hosts', { hosts: [{ host: '127.0.0.1', port: carrier.port }, moved] }],
+      ['tls', { tls: { enabled: true, serverName: 'mine.example' } }],
+    ] as const) {
+      const answer = await operator.patch(path, change);
+      expect([answer.status, answer.code, answer.field]).toEqual([403, 'FORBIDDEN', field]);
+    }
+    expect((await operator.patch(path, { ...moved, password: 'mine0001' })).status).toBe(200);
+    await until('the other host has a bind', WITHIN_MS, () => other.read().includes('mine0001'));
+    expect(other.read()).not.toContain(STORED);
+    expect((await admin.delete(path)).status).toBe(204);
+    for (const { server } of [carrier, other]) server.close();
   });
 });
 

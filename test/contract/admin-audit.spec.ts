@@ -1,3 +1,5 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
@@ -79,6 +81,62 @@ describe('the audit log', () => {
         },
       ]);
     }
+  });
+
+  describe('with entries of any size', () => {
+    const append = (resource: string, before: string, after = '{}'): Promise<unknown> =>
+      harness.database.query(
+        `INSERT INTO audit_entries (id, at, actor, action, resource, resource_id, before, after)
+         VALUES ($1, now(), repeat('x', 9000000), 'update', $2, 'brd_1', $3::json, $4::json)`,
+        [harness.clock.newId(), resource, before, after],
+      );
+
+    it.each([
+      ['one text', JSON.stringify({ text: 'x'.repeat(9_000_000) })],
+      ['escapes', JSON.stringify({ text: '\\'.repeat(4_500_000) })],
+      ['random text, which is not compressed', JSON.stringify({ text: randomBytes(4_500_000).toString('hex') })],
+      ['brackets', `{"a":[${'[],'.repeat(3_000_000)}1]}`],
+    ])('shows a page with 9 MB of %s', async (_what, state) => {
+      const resource = `r-${randomBytes(4).toString('hex').replace(/[0-9]/g, 'x')}`;
+      await append(resource, state);
+      for (const reader of [admin, await admin.colleague('viewer', `viewer of ${resource}`)]) {
+        const page = await reader.get(`audit?resource=${resource}`);
+        expect([page.status, page.text.length < 2_000]).toEqual([200, true]);
+        expect(dataOf(page)).toMatchObject([
+          { actor: 'x'.repeat(300), before: { unreadable: 'JSON of more than 131072 octets' }, after: {} },
+        ]);
+      }
+    });
+
+    it('ends a page early where its states are large, and goes on behind it', async () => {
+      const state = JSON.stringify({ text: 'x'.repeat(100_000) });
+      for (let count = 0; count < 12; count += 1) await append('large', state, state);
+      const sizes: number[] = [];
+      let query = 'audit?resource=large&limit=10';
+      for (let hasMore = true; hasMore;) {
+        const page = await admin.get(query);
+        expect(page.text.length).toBeLessThan(800_000);
+        sizes.push(dataOf(page).length);
+        hasMore = page.json['hasMore'] === true;
+        query = `audit?resource=large&limit=10&startingAfter=${String(dataOf(page).at(-1)?.['id'])}`;
+      }
+      expect(sizes).toEqual([3, 3, 3, 3]);
+    });
+
+    it('stores of a certificate the beginning, the length and the digest', async () => {
+      const [pem = ''] = rootCertificates;
+      const caCertificate = Array.from({ length: 20 }, () => pem).join('\n');
+      const bind = { host: '127.0.0.1', port: 1, systemId: 'x', password: 'x', enabled: false };
+      const { json } = await admin.post('binds', { ...bind, tls: { enabled: true, caCertificate } });
+      expect(json['tls']).toEqual({ enabled: true, caCertificate });
+      const digest = createHash('sha256').update(caCertificate).digest('hex');
+      const shown = `${caCertificate.slice(0, 1_000)}… [${caCertificate.length} characters, SHA-256 ${digest}]`;
+      const [entry] = await admin.notes(json['id']);
+      expect(entry?.after).toMatchObject({ tls: { caCertificate: shown } });
+      const { id } = json;
+      await admin.patch(`binds/${String(id)}`, { tls: { enabled: true, caCertificate: `${caCertificate}\n${pem}` } });
+      expect(await admin.notes(id)).toHaveLength(2);
+    });
   });
 
   it('is for the admin key alone, and is never written by hand', async () => {

@@ -132,6 +132,36 @@ describe('a viewer', () => {
     expect((await as('support').get(path)).json).toMatchObject(urls);
   });
 
+  it('sees the prefix of a route that is a whole phone number masked', async () => {
+    const draft = { prefix: PHONE, bindId: renderId('bind', bindId) };
+    const { json } = await root.post('routes', draft);
+    const short = await root.post('routes', { ...draft, prefix: '+1415' });
+    const path = `routes/${String(json['id'])}`;
+    expect((await as('viewer').get(path)).json).toEqual({ ...json, prefix: MASKED });
+    const list = await as('viewer').get('routes');
+    expect([list.text.includes(PHONE), list.text.includes(MASKED)]).toEqual([false, true]);
+    expect((await as('viewer').get(`routes/${String(short.json['id'])}`)).json).toEqual(short.json);
+    for (const role of ['support', 'operator', 'owner'] as const) {
+      expect((await as(role).get(path)).json).toMatchObject({ prefix: PHONE });
+    }
+    expect((await as('viewer').get('audit?resource=routes')).text).not.toContain(PHONE);
+  });
+
+  it('sees the reason why a default webhook URL was disabled without phones and tokens', async () => {
+    const { id } = (await root.post('accounts', { name: 'Disabled' })).json;
+    const reason = `410 from https://acme.example/hooks?token=f00dfeed, told ${PHONE}`;
+    await harness.database.query(
+      `UPDATE accounts SET default_webhook_disabled_at = now(), default_webhook_disabled_reason = $2 WHERE id = $1`,
+      [parseId('acct', String(id)), reason],
+    );
+    expect((await as('viewer').get(`accounts/${String(id)}`)).json).toMatchObject({
+      defaultWebhookDisabledReason: `410 from https://acme.example/hooks?token=*** told ${MASKED}`,
+    });
+    expect((await as('support').get(`accounts/${String(id)}`)).json).toMatchObject({
+      defaultWebhookDisabledReason: reason,
+    });
+  });
+
   it('leaves no entry for reads', async () => {
     const before = await root.log();
     for (const path of paths()) await as('viewer').get(path);

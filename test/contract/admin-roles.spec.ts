@@ -1,7 +1,8 @@
 import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts/admin-keys';
 import { parseId } from '@countersign/ids';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TRUST_POLICY } from '../../apps/control-plane/src/admin/crud/trust.js';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { ADMIN_POLICY } from '../../apps/control-plane/src/http/admin-policy.js';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
@@ -148,6 +149,7 @@ describe('an operator', () => {
     ['systemId', { systemId: 'b-other' }],
     ['password', { password: 'another1' }],
     ['senderFormat', { senderFormat: 'national' }],
+    ['carrier', { carrier: 'another' }],
   ];
   const SYSTEM_PEER: readonly PeerChange[] = [
     ['allowedCidrs', { allowedCidrs: ['127.66.0.0/16'] }],
@@ -156,6 +158,7 @@ describe('an operator', () => {
     ['systemId', { systemId: 's-other' }],
     ['password', { password: 'another1' }],
     ['senderFormat', { senderFormat: 'international' }],
+    ['carrier', { carrier: 'another' }],
   ];
   const PEER_CHANGES = [
     ...BIND_PEER.map(([field, change]) => ['binds', field, change] as const),
@@ -196,11 +199,43 @@ describe('an operator', () => {
     expect((await root.delete(path)).status).toBe(204);
   });
 
-  it.each(PEER_CHANGES)('of untrusted %s changes %s: %j', async (resource, _field, change) => {
+  it.each(PEER_CHANGES)('of untrusted %s changes %s: %j', async (resource, field, change) => {
     const path = await createLink(resource, false);
     const before = await rowAt(path);
-    expect((await operator().patch(path, change)).status).toBe(200);
+    const isAddress = ['hosts', 'host', 'tls'].includes(field);
+    const body = isAddress ? { ...change, password: 'another1' } : change;
+    expect((await operator().patch(path, body)).status).toBe(200);
     expect(await rowAt(path)).not.toEqual(before);
+    expect((await root.delete(path)).status).toBe(204);
+  });
+
+  it.each(BIND_PEER.filter(([field]) => ['hosts', 'host', 'tls'].includes(field)))(
+    'of an untrusted bind changes %s only with the password: %j; an owner needs none',
+    async (field, change) => {
+      const path = await createLink('binds', false);
+      const before = await rowAt(path);
+      expect(refusalOf(await operator().patch(path, change))).toEqual([
+        403,
+        'FORBIDDEN',
+        field,
+        `The role operator may not change ${field} without the password in the same request: this needs the role owner.`,
+      ]);
+      expect(await rowAt(path)).toEqual(before);
+      expect((await root.patch(path, change)).status).toBe(200);
+      expect((await root.delete(path)).status).toBe(204);
+    },
+  );
+
+  it.each(['binds', 'smpp-systems'])('of trusted %s does not restart a format that is mixed', async (resource) => {
+    const path = await createLink(resource, true);
+    const [, id = ''] = path.split('/');
+    await harness.database.query(
+      `INSERT INTO sender_formats (link_id, learned, learned_at) VALUES ($1, 'mixed', now())`,
+      [parseId(resource === 'binds' ? 'bind' : 'sys', id)],
+    );
+    expect(refusalOf(await operator().patch(path, { senderFormat: 'auto' }))).toEqual(refusedFor('senderFormat'));
+    expect((await operator().patch(path, { submitPerSecond: 9 })).status).toBe(200);
+    expect((await root.patch(path, { senderFormat: 'auto' })).status).toBe(200);
     expect((await root.delete(path)).status).toBe(204);
   });
 
@@ -227,9 +262,12 @@ describe('an operator', () => {
   it.each([
     ['binds', { hosts: [{ host: '127.0.0.1', port: 2776 }], tls: { enabled: false }, systemId: 'b-peer' }],
     ['binds', { host: '127.0.0.1', port: 2776, senderFormat: 'auto', trustedForMo: true }],
-    ['binds', { name: 'renamed', carrier: 'north', connections: 2, window: 20, submitPerSecond: 9, enabled: true }],
+    [
+      'binds',
+      { name: 'renamed', carrier: 'b-peer@127.0.0.1', connections: 2, window: 20, submitPerSecond: 9, enabled: true },
+    ],
     ['smpp-systems', { allowedCidrs: ['127.0.0.1'], tlsRequired: false, systemId: 's-peer', senderFormat: 'auto' }],
-    ['smpp-systems', { carrier: 'north', maxConnections: 2, submitPerSecond: 9, enabled: false }],
+    ['smpp-systems', { carrier: 's-peer', maxConnections: 2, submitPerSecond: 9, enabled: false }],
   ])('may send the stored values of trusted %s, and change other fields: %j', async (resource, change) => {
     const path = await createLink(resource, true);
     const changed = await operator().patch(path, change);
@@ -243,5 +281,113 @@ describe('an operator', () => {
       expect([action, (await operator().post(`${path}/${action}`)).status]).toEqual([action, 202]);
     }
     expect((await operator().delete(path)).status).toBe(204);
+  });
+});
+
+describe('inbound numbers and an operator', () => {
+  const operator = (): AdminCalls => byRole.get('operator') ?? root;
+  const draft = { number: '60606', countries: ['GB'] };
+  const CHANGES = [
+    ['number', { number: '70707' }],
+    ['countries', { countries: ['US'] }],
+    ['countries', { countries: ['GB', 'US'] }],
+  ] as const;
+  const messageOf = ({ json }: Answer): unknown => Reflect.get(Object(json['error']) as object, 'message');
+  const refused = (what: string): string =>
+    `The role operator may not ${what} while the number is a short code and a bind or system has trustedForMo: this needs the role owner.`;
+  const trust = (to: boolean): Promise<unknown> =>
+    harness.database.query('UPDATE smpp_systems SET trusted_for_mo = $1 WHERE id = $2', [to, systemUuid]);
+  let systemUuid: string | null = null;
+
+  beforeAll(async () => {
+    await harness.database.query('UPDATE smpp_systems SET trusted_for_mo = false');
+    await harness.database.query('UPDATE binds SET trusted_for_mo = false');
+    const system = { systemId: 's-numbers', allowedCidrs: ['127.0.0.1/32'], enabled: false };
+    systemUuid = parseId('sys', idOf(await root.post('smpp-systems', system)));
+  });
+
+  it('while nothing is trusted, are made, changed and deleted', async () => {
+    await trust(false);
+    const path = `inbound-numbers/${idOf(await operator().post('inbound-numbers', draft))}`;
+    for (const [, change] of CHANGES) expect((await operator().patch(path, change)).status).toBe(200);
+    expect((await operator().delete(path)).status).toBe(204);
+  });
+
+  it('while a system is trusted, even a disabled one, are neither made nor deleted', async () => {
+    await trust(true);
+    const made = await operator().post('inbound-numbers', draft);
+    expect([made.status, made.code, made.field]).toEqual([403, 'FORBIDDEN', 'number']);
+    expect(messageOf(made)).toBe(refused('change number'));
+    const path = `inbound-numbers/${idOf(await root.post('inbound-numbers', draft))}`;
+    const gone = await operator().delete(path);
+    expect([gone.status, gone.code, gone.field]).toEqual([403, 'FORBIDDEN', undefined]);
+    expect(messageOf(gone)).toBe(refused('delete it'));
+    expect((await root.delete(path)).status).toBe(204);
+  });
+
+  it('while a bind is trusted, do not change', async () => {
+    await trust(false);
+    const bind = {
+      host: '127.0.0.1',
+      port: 1,
+      systemId: 'b-numbers',
+      password: 'x',
+      enabled: false,
+      trustedForMo: true,
+    };
+    const bindPath = `binds/${idOf(await root.post('binds', bind))}`;
+    const path = `inbound-numbers/${idOf(await root.post('inbound-numbers', draft))}`;
+    const before = (await root.get(path)).json;
+    for (const [field, change] of CHANGES) {
+      const answer = await operator().patch(path, change);
+      expect([answer.status, answer.field, messageOf(answer)]).toEqual([403, field, refused(`change ${field}`)]);
+    }
+    expect((await root.get(path)).json).toEqual(before);
+    expect((await operator().patch(path, { ...draft, brandId: null })).status).toBe(200);
+    expect((await operator().patch(path, { brandId: harness.demo.brandId })).status).toBe(200);
+    for (const [, change] of CHANGES) expect((await root.patch(path, change)).status).toBe(200);
+    expect((await root.delete(path)).status).toBe(204);
+    expect((await root.delete(bindPath)).status).toBe(204);
+  });
+
+  it('while a system is trusted, are made, changed and deleted if they are long: their country is their own', async () => {
+    await trust(true);
+    const made = await operator().post('inbound-numbers', { number: '+14155559081', countries: ['US'] });
+    expect(made.status).toBe(201);
+    const path = `inbound-numbers/${idOf(made)}`;
+    expect((await operator().patch(path, { countries: ['US', 'CA'] })).status).toBe(200);
+    expect((await operator().patch(path, { number: '+14155559082' })).status).toBe(200);
+    expect((await operator().patch(path, { number: '80808' })).status).toBe(403);
+    expect((await operator().delete(path)).status).toBe(204);
+  });
+});
+
+describe('the table of fields that concern trust', () => {
+  /** Resources that operators write and whose fields concern only codes that are sent. */
+  const OUTBOUND = {
+    routes: ['prefix', 'bindId', 'priority', 'weight', 'costUsd', 'sourceAddress', 'enabled'],
+    destinations: ['accountId', 'prefix', 'action', 'kinds', 'reason', 'until'],
+  };
+
+  const fieldsOf = (path: string, method: 'post' | 'patch'): string[] => {
+    const body = document.paths[path]?.[method]?.requestBody;
+    const reference = JSON.stringify(body).match(/#\/components\/schemas\/(\w+)/)?.[1] ?? '';
+    return Object.keys(Reflect.get(document.components?.schemas?.[reference] ?? {}, 'properties') as object);
+  };
+
+  it('has every field of every body that an operator may send', () => {
+    const bodies = calls.filter(({ operation }) => operation.requestBody !== undefined);
+    const resources = new Set(
+      bodies.map(({ path }) => path.split('/')[3] ?? '').filter((each) => OPERATED.includes(each)),
+    );
+    const known: Readonly<Record<string, readonly string[]>> = {
+      ...OUTBOUND,
+      ...Object.fromEntries(Object.entries(TRUST_POLICY).map(([name, { fields }]) => [name, Object.keys(fields)])),
+    };
+    expect([...resources].sort()).toEqual(Object.keys(known).sort());
+    for (const [resource, fields] of Object.entries(known)) {
+      expect(fieldsOf(`/v1/admin/${resource}`, 'post').sort(), resource).toEqual([...fields].sort());
+      for (const field of fieldsOf(`/v1/admin/${resource}/{id}`, 'patch')) expect(fields, resource).toContain(field);
+    }
   });
 });

@@ -12,6 +12,7 @@ import { until } from '../support/until.js';
 
 const MAIN = path.resolve('dist/apps/gateway/src/main.js');
 const MIGRATE = path.resolve('dist/apps/control-plane/src/migration/migrate.js');
+const ROTATE = path.resolve('dist/apps/control-plane/src/key-rotation/rotate-master-key.js');
 const READY_WITHIN_MS = 60_000;
 const GONE_WITHIN_MS = 45_000;
 
@@ -187,6 +188,23 @@ describe('the process of the gateway', () => {
     expect(stderr).toContain(`the role ${superuser.username} could change or remove audit entries`);
     expect(stderr).not.toContain(superuser.password);
     expect(status).toBe(1);
+  });
+
+  it('migrates, and refuses arguments, without writing terminal escapes of names to the terminal', async () => {
+    const name = 'odd\u001b]0;title\u0007\u009b2J';
+    await asOwner(
+      { ...postgres, ownerUrl: postgres.superuserUrl },
+      `CREATE ROLE "${name}" SUPERUSER LOGIN PASSWORD 'p'`,
+    );
+    const url = new URL(postgres.url);
+    url.username = name;
+    const env = { PATH: process.env['PATH'], DATABASE_URL: url.href, DATABASE_MIGRATION_URL: postgres.ownerUrl };
+    const migrating = spawnSync(process.execPath, [MIGRATE], { env, encoding: 'utf8' });
+    const rotating = spawnSync(process.execPath, [ROTATE, name], { env, encoding: 'utf8' });
+    for (const { stderr, stdout } of [migrating, rotating]) {
+      expect(stderr).toContain('odd\\u{1b}]0;title\\u{7}\\u{9b}2J');
+      expect(stderr + stdout).not.toMatch(/(?!\n)\p{Cc}/u);
+    }
   });
 
   it('does not start with another master key than its database was used with, and says what to do', async () => {

@@ -25,8 +25,7 @@ const ENTRY: NewAuditEntry = {
   requestId: 'req_1',
 };
 
-const entries = async () =>
-  (await AUDIT_ENTRIES.list(harness.database, { limit: 100, startingAfter: null, ownerId: null })).rows;
+const entries = async () => (await AUDIT_ENTRIES.list(harness.database, { limit: 100, startingAfter: null })).rows;
 
 const RESOURCE = {
   name: 'accounts',

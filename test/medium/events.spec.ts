@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { EventStore, type EventType, type NewEvent } from '@countersign/events';
 import { newId } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
@@ -55,10 +56,18 @@ const claim = (limit: number) => database.transaction((tx) => store.markUndispat
 
 describe('an event', () => {
   it('is read as it was written, its text unchanged', async () => {
-    const written = event({ sessionWebhookUrl: 'https://session.example/x?y=,"{}' });
+    const written = event({ type: 'webhook.test', sessionWebhookUrl: 'https://session.example/x?y=,"{}' });
     await append(written);
     const { sessionWebhookUrl, ...rest } = written;
     expect(await claim(10)).toEqual([{ ...rest, webhookUrl: sessionWebhookUrl }]);
+  });
+
+  it('is read without data when the data is the Session, or longer than any that is written', async () => {
+    await append(event(), event({ type: 'webhook.test', data: JSON.stringify('x'.repeat(65_535)) }));
+    const long = event({ type: 'webhook.test', data: JSON.stringify(randomBytes(100_000).toString('hex')) });
+    await append(long);
+    expect((await claim(10)).map(({ data }) => data)).toEqual([null, null, null]);
+    expect((await store.findMany(database, [long.id])).get(long.id)?.data).toBeNull();
   });
 
   it.each<[string, string, EventType, string | null, string | null]>([

@@ -1,7 +1,7 @@
 import { prepareDatabase } from '@countersign/events';
 import { Database, DataError } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
-import { warnOfRoleFaults } from '@countersign/postgres/schema';
+import { warnOfRoleFaults, type DaemonKind } from '@countersign/postgres/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   asOwner,
@@ -74,10 +74,10 @@ describe("the gateways' role", () => {
       cards: ['SELECT', 'UPDATE'],
       concatenation_parts: ['DELETE,INSERT,SELECT,UPDATE', null],
       concatenations: ['DELETE,INSERT,SELECT,UPDATE', null],
-      events: ['INSERT', 'SELECT'],
+      events: [null, 'INSERT,SELECT'],
       gateways: ['DELETE,INSERT,SELECT,UPDATE', null],
       inbound_numbers: ['SELECT', null],
-      key_checks: ['INSERT,SELECT', 'UPDATE'],
+      key_checks: ['SELECT', 'UPDATE'],
       messages: ['INSERT', 'SELECT'],
       migrations: ['SELECT', null],
       outbound_messages: ['SELECT', 'UPDATE'],
@@ -104,6 +104,7 @@ describe("the gateways' role", () => {
     ['smpp_systems', 'UPDATE', ['digest_version', 'password_digest']],
     ['sessions', 'UPDATE', ['approved_by', 'channel', 'ended_at', 'otp_digests', 'sender_mismatch_at', 'status']],
     ['events', 'SELECT', ['id']],
+    ['events', 'INSERT', ['account_id', 'data', 'id', 'occurred_at', 'session_id', 'test', 'type', 'webhook_url']],
     ['messages', 'SELECT', ['id']],
   ])('has on %s the right %s of no other columns', async (table, right, columns) => {
     const rows = await database.query<{ name: string }>(COLUMNS, [roleOf(home.gatewayUrl), table, right]);
@@ -141,6 +142,7 @@ describe("the gateways' role", () => {
     'SELECT * FROM idempotency_keys',
     'DELETE FROM otp_counters',
     "UPDATE key_checks SET value = ''",
+    "INSERT INTO key_checks (purpose, version, value, fingerprint) VALUES ('master', 9, '', '')",
     'CREATE TABLE mine (id integer)',
     'TRUNCATE gateways',
     'SET ROLE countersign_app',
@@ -214,10 +216,10 @@ describe("the gateways' role", () => {
 });
 
 describe('a process that has started', () => {
-  const warningsOf = async (url: string): Promise<string[]> => {
+  const warningsOf = async (url: string, process: DaemonKind = 'daemon'): Promise<string[]> => {
     const database = await open(url);
     const warnings: string[] = [];
-    await warnOfRoleFaults(database, (message) => warnings.push(message));
+    await warnOfRoleFaults(database, process, (message) => warnings.push(message));
     await database.close();
     return warnings;
   };
@@ -225,8 +227,21 @@ describe('a process that has started', () => {
   it('is not warned of a role as migrate leaves it', async () => {
     const home = await freshDatabase();
     expect(await warningsOf(home.url)).toEqual([]);
-    expect(await warningsOf(home.gatewayUrl)).toEqual([]);
+    expect(await warningsOf(home.gatewayUrl, 'gateway')).toEqual([]);
     await home.drop();
+  });
+
+  it('is warned, as a gateway, of the role of control planes, unless gateways have no role of their own', async () => {
+    const home = await freshDatabase();
+    const { fault, todo } = { fault: 'it has DELETE, INSERT, UPDATE on ', todo: ' .*config/stack/roles.sql' };
+    const warnings = await warningsOf(home.url, 'gateway');
+    expect(warnings).toContainEqual(expect.stringMatching(`may do more than a gateway needs: ${fault}.*${todo}`));
+    expect(await warningsOf(home.url, 'daemon')).toEqual([]);
+    await home.drop();
+    const single = await emptyDatabase();
+    await prepareDatabase({ ownerUrl: single.ownerUrl, daemonRole: roleOf(single.url) });
+    expect(await warningsOf(single.url, 'gateway')).toEqual([]);
+    await single.drop();
   });
 
   it('is warned of the owner, of a superuser and of rights that were granted by hand, each with what to do', async () => {

@@ -38,6 +38,13 @@ describe('the start of a gateway, whose database role cannot read webhook secret
     await expect(bootGateway(ringOf(2))).rejects.toThrow('api_keys needs it');
   });
 
+  it('passes on a database that no control plane has used, and records no key there', async () => {
+    await bootGateway(ringOf(1));
+    expect(await harness.database.query('SELECT version FROM key_checks')).toEqual([]);
+    await bootAt(testDatabase.url, ringOf(1), true);
+    await expect(bootGateway(WRONG)).rejects.toThrow('version 1 of COUNTERSIGN_MASTER_KEY is not the key');
+  });
+
   it('does not retire a version that webhook secrets may need', async () => {
     await bootAt(testDatabase.url, ringOf(1), true);
     await bootAt(testDatabase.url, ringOf(1, 2), true);

@@ -18,8 +18,8 @@ afterEach(() => harness.database.query('DELETE FROM events'));
 function newEvent(): NewEvent {
   const { account, clock } = harness;
   return {
-    ...{ id: clock.newId(), type: 'verification.cancelled', accountId: account.id, test: false, sessionId: null },
-    ...{ occurredAt: new Date(clock.nowMs()), data: '{}', sessionWebhookUrl: null },
+    ...{ id: clock.newId(), type: 'verification.cancelled', accountId: account.id, test: false },
+    ...{ sessionId: clock.newId(), occurredAt: new Date(clock.nowMs()), data: '{}', sessionWebhookUrl: null },
   };
 }
 
@@ -30,7 +30,7 @@ async function appended(): Promise<Uuid> {
 }
 
 function outboxWith(...subscribers: EventSubscriber[]): Outbox {
-  const outbox = new Outbox({ database: harness.database, events });
+  const outbox = new Outbox({ database: harness.database, events, onRefused: () => undefined });
   outbox.subscribe(subscribers);
   return outbox;
 }

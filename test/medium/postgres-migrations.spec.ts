@@ -19,6 +19,7 @@ const MIGRATIONS = [
   'IdempotencyQuota1700000000014',
   'AuditTimes1700000000015',
   'PartitionDays1700000000016',
+  'EventTimes1700000000017',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

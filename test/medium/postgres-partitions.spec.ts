@@ -117,7 +117,7 @@ describe('partitions', () => {
 
   it('are left alone while another process is at it', async () => {
     await ensurePartitions(database, NOW);
-    await new RowLease(database, 'partitions', newId(NOW), 60_000).acquire();
+    await new RowLease(database, 'partitions', newId(NOW), 10_000).acquire();
     expect(await dropOldPartitions(database, NOW + 31 * DAY_MS, 30)).toEqual([]);
   });
 });
@@ -140,6 +140,22 @@ describe('a lease', () => {
     expect(await other.acquire()).toBe(false);
     await one.release();
     expect(await other.acquire()).toBe(true);
+  });
+
+  it('counts as expired when it ends later than any owner sets it', async () => {
+    const [one, other] = [
+      new RowLease(database, 'far', newId(NOW), 60_000),
+      new RowLease(database, 'far', newId(NOW), 60_000),
+    ];
+    await one.acquire();
+    for (const [end, isAcquired] of [
+      [`clock_timestamp() + interval '61 seconds'`, false],
+      [`clock_timestamp() + interval '121 seconds'`, true],
+      [`'infinity'`, true],
+    ] as const) {
+      await database.query(`UPDATE row_leases SET expires_at = ${end}, owner = $1 WHERE name = 'far'`, [newId(NOW)]);
+      expect(await other.acquire()).toBe(isAcquired);
+    }
   });
 
   it('is won by one of many who ask at once', async () => {

@@ -141,9 +141,10 @@ describe('a delivery of a new event', () => {
   it('whose body cannot be rendered keeps its lease without an attempt, and does not affect other deliveries', async () => {
     const one = worker();
     const [unreadableId = '', readableId = ''] = await cancelSessions(2);
-    await harness.database.query(`DELETE FROM sessions WHERE id = (SELECT session_id FROM events WHERE id = $1)`, [
-      unreadableId,
-    ]);
+    await harness.database.query(
+      `UPDATE sessions SET created_at = 'infinity' WHERE id = (SELECT session_id FROM events WHERE id = $1)`,
+      [unreadableId],
+    );
     const { claimed } = await one.dispatchNamed([unreadableId, readableId], () => 5);
     expect([idsOf(claimed), unreadable]).toEqual([[readableId], [unreadableId]]);
     const [row] = await harness.database.query(
@@ -151,6 +152,26 @@ describe('a delivery of a new event', () => {
       [unreadableId],
     );
     expect(row).toEqual({ leased: true, sealed: null });
+  });
+
+  it('that contradicts its session is not created, or ends as blocked when that is found later', async () => {
+    const one = worker();
+    const [early = '', late = '', sound = ''] = await cancelSessions(3);
+    await harness.database.query(`UPDATE events SET webhook_url = 'https://evil.example/' WHERE id = ANY ($1)`, [
+      [early, late],
+    ]);
+    expect(idsOf((await one.dispatchNamed([early], () => 5)).claimed)).toEqual([]);
+    expect(unreadable).toEqual([early]);
+    await one.dispatchNamed([late, sound]);
+    expect(idsOf((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed)).toEqual([sound]);
+    expect(unreadable).toEqual([early, late]);
+    const rows = await harness.database.query<{ id: Uuid }>(
+      `SELECT id, status, next_attempt_at AS due, body_sealed AS body FROM deliveries WHERE id <> $1`,
+      [sound],
+    );
+    expect(rows).toEqual([{ id: late, status: 'blocked', due: null, body: null }]);
+    expect((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
+    expect(unreadable).toEqual([early, late]);
   });
 
   it('is created and claimed by one of many processes that dispatch its event at once', async () => {

@@ -32,7 +32,7 @@ export function deliveryWorkerOf(
   const cards = new CardOfferStore({ database, unreachableSeconds: 60 });
   const events = new EventStore();
   const outboxWith = (deliveries: DeliverySubscriber): Outbox => {
-    const outbox = new Outbox({ database, events });
+    const outbox = new Outbox({ database, events, onRefused: (refused) => onUnreadable(refused.eventId, refused) });
     outbox.subscribe([
       new CardRevocationSubscriber(cards, { notify: () => undefined }),
       new ApprovalSubscriber(new ApprovalStore(keys)),
@@ -51,6 +51,7 @@ export function deliveryWorkerOf(
     maxBatch: 100,
     onBatch: () => undefined,
     onUnreadable,
+    onRefused: (refused) => onUnreadable(refused.eventId, refused),
   });
   return {
     store,

@@ -19,6 +19,7 @@ import { UsageModule } from './usage/usage.module.js';
 import { VerifyModule } from './verify/verify.module.js';
 import { DeliverySubscriber } from './webhooks/delivery.subscriber.js';
 import {
+  refusedEvents,
   startWebhookWorkers,
   type WebhooksOptions,
   WebhooksModule,
@@ -33,7 +34,7 @@ export class AppModule {
     const testNumbers = TestNumbersModule.over(options);
     const idempotency = IdempotencyModule.over(options);
     const mutex = new Mutex();
-    const outbox = new Outbox(options.stores);
+    const outbox = new Outbox({ ...options.stores, onRefused: refusedEvents(options) });
     const webhooks = startWebhookWorkers(options, outbox, mutex);
     outbox.subscribe(eventSubscribers(options.stores, webhooks));
     return {

@@ -94,7 +94,7 @@ export async function startControlPlane(
     onChecks: (checks) => metrics.countChecks(checks),
     onKeyLog: (facts, message) => logger.info(facts, message),
   });
-  if (settings.production) await warnOfRoleFaults(stores.database, (message) => logger.warn(message));
+  if (settings.production) await warnOfRoleFaults(stores.database, 'daemon', (message) => logger.warn(message));
   const deadline = new RequestDeadline();
   const limits = new Limits(stores.limiter);
   const answers = new ErrorAnswers(settings.publicBaseUrl, failures, limits);

@@ -25,17 +25,30 @@ export const LOCK_NAMED = `
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3 AND dispatched_at IS NULL
   ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** Marks the locked events $1, all between $2 and $3 (so that only their partitions are read), and returns them. */
+/** Octets of stored data that are read at most; longer data reads as null. URLs are the longest part of what is written. */
+const MAX_DATA_OCTETS = 65_536;
+/** The stored size is known without reading the value; compressed data of that size has a few megabytes at most. */
+const BOUNDED_DATA = `CASE WHEN pg_column_size(data) <= ${MAX_DATA_OCTETS} THEN
+  CASE WHEN octet_length(data::text) <= ${MAX_DATA_OCTETS} THEN data::text END END`;
+/** Characters of a type and of a URL that are read at most: a longer one is no type and no URL of an account. */
+const MAX_TYPE_LENGTH = 64;
+const MAX_URL_LENGTH = 32_768;
+
+/**
+ * Marks the locked events $1, all between $2 and $3 (so that only their partitions are read), and returns them. `data` is
+ * as in READ_EVENTS. Gateways write events, so the size of everything that is read is bounded.
+ */
 export const MARK_DISPATCHED = `
   UPDATE events SET dispatched_at = date_trunc('milliseconds', clock_timestamp())
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
-  RETURNING id, type, account_id AS "accountId", test, session_id AS "sessionId", occurred_at AS "occurredAt",
-    data::text AS data, webhook_url AS "webhookUrl"`;
+  RETURNING id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
+    occurred_at AS "occurredAt", CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data,
+    left(webhook_url, ${MAX_URL_LENGTH}) AS "webhookUrl"`;
 
-/** Events by id. `data` is JSON text, null for types other than $4. $1 ids, $2 and $3 their bounds. */
+/** Events by id. `data` is JSON text, null for types other than $4 and where it is too long. $1 ids, $2 and $3 their bounds. */
 export const READ_EVENTS = `
-  SELECT id, type, account_id AS "accountId", test, session_id AS "sessionId", occurred_at AS "occurredAt",
-    CASE WHEN type = ANY ($4::text[]) THEN data::text END AS data
+  SELECT id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
+    occurred_at AS "occurredAt", CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data
   FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /** Age of the oldest undispatched event in seconds; no row when there is none. */

@@ -10,6 +10,8 @@ import {
 } from './event-store.sql.js';
 import { ALWAYS_SENT, HAS_STORED_DATA, type DueEvent, type NewEvent, type StoredEvent } from './event.js';
 
+const STORED_TYPES = [...HAS_STORED_DATA];
+
 const byId = (one: DueEvent, other: DueEvent): number => (one.id < other.id ? -1 : 1);
 
 /**
@@ -55,7 +57,7 @@ export class EventStore {
   async findMany(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, StoredEvent>> {
     if (ids.length === 0) return new Map();
     const { low, high } = idBounds(ids);
-    const found = await db.query<StoredEvent>(READ_EVENTS, [ids, low, high, [...HAS_STORED_DATA]]);
+    const found = await db.query<StoredEvent>(READ_EVENTS, [ids, low, high, STORED_TYPES]);
     return new Map(found.map((event) => [event.id, event]));
   }
 
@@ -69,6 +71,6 @@ export class EventStore {
     if (locked.length === 0) return [];
     const ids = locked.map((row) => row.id);
     const { low, high } = idBounds(ids);
-    return (await tx.query<DueEvent>(MARK_DISPATCHED, [ids, low, high])).sort(byId);
+    return (await tx.query<DueEvent>(MARK_DISPATCHED, [ids, low, high, STORED_TYPES])).sort(byId);
   }
 }

@@ -65,8 +65,8 @@ export interface DueEvent {
   readonly test: boolean;
   readonly sessionId: Uuid | null;
   readonly occurredAt: Date;
-  /** JSON text, as written. */
-  readonly data: string;
+  /** JSON text, as written; null where the data of the event is the Session, and where it is too long. */
+  readonly data: string | null;
   /** The destination, fixed when the event was written; null without a subscriber. */
   readonly webhookUrl: string | null;
 }

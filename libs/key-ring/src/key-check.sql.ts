@@ -16,6 +16,9 @@ export const INSERT_CHECK = `
   INSERT INTO key_checks (purpose, version, value, fingerprint) VALUES ($1, $2, $3, $4)
   ON CONFLICT (purpose, version) DO NOTHING RETURNING version`;
 
+/** Whether the role may record keys: that of gateways may not. */
+export const MAY_RECORD = `SELECT has_table_privilege('key_checks', 'INSERT') AS "mayRecord"`;
+
 /** Marks versions that a process does not list and no row needs as retired. $1 purpose, $2 versions. */
 export const RETIRE_CHECKS = `
   UPDATE key_checks SET retired_at = date_trunc('milliseconds', clock_timestamp())

@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { digestsEqual, SealError, type ServerKeys } from '@countersign/keys';
 import { Database, type Executor } from '@countersign/postgres';
-import { INSERT_CHECK, READ_CHECKS, RETIRE_CHECKS, REVIVE_CHECKS, type RecordedCheck } from './key-check.sql.js';
+import {
+  INSERT_CHECK,
+  MAY_RECORD,
+  READ_CHECKS,
+  RETIRE_CHECKS,
+  REVIVE_CHECKS,
+  type RecordedCheck,
+} from './key-check.sql.js';
 import { firstNeed } from './key-needs.js';
 import { nameOf, type KeyDependants, type SealedColumn, type SealedRow } from './sealed-column.js';
 import { LIST_READABLE, sampleValues } from './sealed-column.sql.js';
@@ -42,6 +49,7 @@ const ENTROPY_CHECK_LABEL = 'countersign/entropy-key-check/v1';
  * them. Throws a KeyCheckError for a wrong key, for a version that is not listed and that rows need, and for a current
  * version of the master key that is new to a database with others. Nothing is written before all keys have passed; then
  * new versions are recorded, one of the master key only after a stored value has opened with it, where there is one.
+ * The role of gateways may record none: control planes record the versions that gateways list, too.
  * Columns that the role of the process may not read are left out: another process, which needs them, checks them.
  * Has a connection of its own, which is closed when this returns.
  */
@@ -187,7 +195,8 @@ async function record(
 ): Promise<void> {
   const inserted = await database.transaction(async (tx) => {
     const facts: Readonly<Record<string, unknown>>[] = [];
-    for (const ring of rings) facts.push(...(await insertNew(tx, ring)));
+    const [right] = await tx.query<{ mayRecord: boolean }>(MAY_RECORD);
+    if (right?.mayRecord === true) for (const ring of rings) facts.push(...(await insertNew(tx, ring)));
     compare(rings, await readChecks(tx));
     await tx.query(REVIVE_CHECKS, ['master', keys.versions]);
     if (unneeded.length > 0) await tx.query(RETIRE_CHECKS, ['master', unneeded]);

@@ -45,6 +45,8 @@ describe('a daemon', () => {
     expect(quoting.seen.join('')).not.toContain('secret');
     const lines = await run(() => Promise.reject(new ForOperator('DATABASE_URL is not set')));
     expect(lines.seen).toContain('DATABASE_URL is not set\n');
+    const escaping = await run(() => Promise.reject(new ForOperator('no role \u001b[2J\nor \u009bm')));
+    expect(escaping.seen).toContain('no role \\u{1b}[2J\nor \\u{9b}m\n');
   });
 
   it('names the variable to change when a port is in use', async () => {

@@ -1,5 +1,6 @@
 import { redactText } from './redaction.js';
 import type { Shutdown } from './shutdown.js';
+import { terminalText } from './terminal.js';
 
 /** A started process. */
 export interface Started {
@@ -12,7 +13,7 @@ export interface DaemonOptions {
   readonly start: () => Promise<Started>;
   /** The variables that set its ports, named in the message about a port in use. */
   readonly portVariables: string;
-  /** Whether an error's text was written for the operator, and is shown unchanged. */
+  /** Whether an error's text was written for the operator, and is shown without redaction. */
   readonly isForOperator: (error: unknown) => error is Error;
 }
 
@@ -41,7 +42,7 @@ export async function runDaemon(options: DaemonOptions, host: Host = process): P
     shutdown.listen();
     ready();
   } catch (error) {
-    host.stderr.write(`${messageFor(error, options)}\n`);
+    host.stderr.write(`${terminalText(messageFor(error, options))}\n`);
     host.exit(1);
   }
 }

@@ -9,3 +9,4 @@ export { type Check } from './readiness.js';
 export { REDACTED, redactText, redactValue } from './redaction.js';
 export { createRequestIds } from './request-ids.js';
 export { Shutdown } from './shutdown.js';
+export { terminalText } from './terminal.js';

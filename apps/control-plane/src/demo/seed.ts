@@ -3,7 +3,7 @@ import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
 import { ControlPlaneSettings, loadSettings, MigrationSettings, SettingsError } from '@countersign/settings';
-import { redactText } from '@countersign/telemetry';
+import { redactText, terminalText } from '@countersign/telemetry';
 import { DemoSeed, type SeededDemo } from './demo-account.js';
 import { parseSeedRequest, type SeedRequest } from './seed-request.js';
 
@@ -18,7 +18,7 @@ async function readInput(): Promise<Buffer> {
 
 async function seed(settings: ControlPlaneSettings, request: SeedRequest): Promise<SeededDemo> {
   await prepareDatabase(loadSettings(MigrationSettings));
-  const onError = (error: unknown): void => void process.stderr.write(`${redactText(String(error))}\n`);
+  const onError = (error: unknown): void => void process.stderr.write(`${terminalText(redactText(String(error)))}\n`);
   const database = await Database.open({
     url: settings.databaseUrl,
     poolMax: 2,
@@ -47,6 +47,6 @@ try {
   process.stdout.write(`${JSON.stringify(demo)}\n`);
 } catch (error) {
   const message = error instanceof SettingsError || !(error instanceof Error) ? String(error) : error.message;
-  process.stderr.write(`${redactText(message)}\n`);
+  process.stderr.write(`${terminalText(redactText(message))}\n`);
   process.exitCode = 1;
 }

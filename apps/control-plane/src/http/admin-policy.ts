@@ -116,7 +116,7 @@ export const ADMIN_RIGHTS = {
   readRecordedTexts: FROM_OPERATOR,
   /** The digits of codes in revealed texts. */
   readCodes: OWNER_ONLY,
-  /** Changes of `trustedForMo`, and of the fields that decide who the peer of a trusted bind or system is. */
+  /** Changes of `trustedForMo`, and of the fields that TRUST_POLICY lists for trusted messages. */
   changeTrust: OWNER_ONLY,
 } as const satisfies Readonly<Record<string, readonly AdminRole[]>>;
 

@@ -3,16 +3,17 @@ import { ServerKeys } from '@countersign/keys';
 import { Database } from '@countersign/postgres';
 import { checkSchema, SchemaOutdated } from '@countersign/postgres/schema';
 import { DaemonSettings, loadSettings, SettingsError } from '@countersign/settings';
-import { redactText } from '@countersign/telemetry';
+import { redactText, terminalText } from '@countersign/telemetry';
 import { KEY_DEPENDANTS } from './key-dependants.js';
 import { readStatus, renderStatus } from './rotation-status.js';
 
 // Command for operators. `--status` lists the rows that still need an old version of the master key, and writes nothing.
 // Without it, keys are checked as at boot, and stored values are resealed at once instead of in the background.
 
+const report = (line: string): void => void process.stderr.write(`${terminalText(line)}\n`);
+
 async function resealAll(database: Database, keys: ServerKeys): Promise<string> {
-  const onError = (error: unknown, column: string): void =>
-    void process.stderr.write(`${column}: ${redactText(String(error))}\n`);
+  const onError = (error: unknown, column: string): void => report(`${column}: ${redactText(String(error))}`);
   const resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError });
   let renewed = 0;
   for (;;) {
@@ -28,8 +29,7 @@ async function run(argv: readonly string[]): Promise<string> {
     throw new KeyCheckError(`unknown argument ${unknown}. Usage: rotate-master-key [--status]`);
   const { databaseUrl, masterKeys } = loadSettings(DaemonSettings);
   const keys = ServerKeys.fromRing(masterKeys);
-  const log = (facts: object, message: string): void =>
-    void process.stderr.write(`${message}: ${JSON.stringify(facts)}\n`);
+  const log = (facts: object, message: string): void => report(`${message}: ${JSON.stringify(facts)}`);
   await checkSchema(databaseUrl);
   const isStatus = argv.includes('--status');
   if (!isStatus) {
@@ -50,10 +50,10 @@ async function run(argv: readonly string[]): Promise<string> {
 }
 
 try {
-  process.stdout.write(await run(process.argv.slice(2)));
+  process.stdout.write(terminalText(await run(process.argv.slice(2))));
 } catch (error) {
   const isForOperator =
     error instanceof SettingsError || error instanceof SchemaOutdated || error instanceof KeyCheckError;
-  process.stderr.write(`${isForOperator ? error.message : redactText(String(error))}\n`);
+  report(isForOperator ? error.message : redactText(String(error)));
   process.exitCode = 1;
 }

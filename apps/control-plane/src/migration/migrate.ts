@@ -1,10 +1,10 @@
 import { prepareDatabase } from '@countersign/events';
 import { loadSettings, MigrationSettings, SettingsError } from '@countersign/settings';
-import { redactText } from '@countersign/telemetry';
+import { redactText, terminalText } from '@countersign/telemetry';
 
 // `npm run migrate`: prepares the database for this release and exits. Writes one line for each change and each fault.
 
-const log = (line: string): void => void process.stderr.write(`${redactText(line)}\n`);
+const log = (line: string): void => void process.stderr.write(`${terminalText(redactText(line))}\n`);
 
 try {
   const { ownerUrl, daemonRole, gatewayRole } = loadSettings(MigrationSettings);

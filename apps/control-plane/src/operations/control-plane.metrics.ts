@@ -14,6 +14,11 @@ const BATCH_COMMANDS = {
   labels: ['batch'],
   buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 500],
 } as const;
+const EVENTS_REFUSED = {
+  name: 'events_refused_total',
+  help: 'Events that were not sent because they contradict their session or account, by fault.',
+  labels: ['fault'],
+} as const;
 const CREATE_ROUTE = '/v1/verify';
 
 /** The metrics of the control plane. Labels have few values: no phone, id, address or value that callers can choose. */
@@ -21,6 +26,7 @@ export class ControlPlaneMetrics {
   readonly deliveryAttempts;
   readonly deliverySeconds;
   readonly codesRefused;
+  readonly eventsRefused;
   readonly realtimeClosed;
   readonly sealedValuesRenewed;
   readonly #expired;
@@ -59,6 +65,7 @@ export class ControlPlaneMetrics {
       help: 'Seconds that webhook receivers took to answer.',
       labels: ['mode'],
     });
+    this.eventsRefused = metrics.counter(EVENTS_REFUSED);
     this.codesRefused = metrics.counter({
       name: 'otp_refused_total',
       help: 'Codes that the toll-fraud guard refused, by rule.',

@@ -140,6 +140,7 @@ describe('a broadcast event', () => {
     ['its row has a session and the message none', { ...mismatch, sessionId: null }, { events: [rowOf(mismatch)] }],
     ['its session does not exist', broadcast, { sessions: [] }],
     ['its session is of another account', broadcast, { sessions: [{ ...session, accountId: STRANGER }] }],
+    ['its session does not exist and its data is its own', mismatch, { sessions: [], events: [rowOf(mismatch)] }],
     ['its session is pending', broadcast, { sessions: [{ ...session, status: 'pending' }] }],
     ['its session ended in another status', broadcast, { sessions: [{ ...session, status: 'denied' }] }],
   ])('is left out when %s', async (_what, message, rows) => {
@@ -180,11 +181,9 @@ describe('the mode of an event', () => {
     }
   });
 
-  it('is that of the row when no session is read', async () => {
-    for (const event of [mismatch, ofAccount]) {
-      const rows = { sessions: [], events: [rowOf({ ...event, test: true })] };
-      expect(await modeOf({ ...event, test: false }, rows)).toBe('test');
-      expect(await modeOf({ ...event, test: null }, rows)).toBe('test');
-    }
+  it('is that of the row when it has no session', async () => {
+    const rows = { sessions: [], events: [rowOf({ ...ofAccount, test: true })] };
+    expect(await modeOf({ ...ofAccount, test: false }, rows)).toBe('test');
+    expect(await modeOf({ ...ofAccount, test: null }, rows)).toBe('test');
   });
 });

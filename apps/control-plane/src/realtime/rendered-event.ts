@@ -74,9 +74,7 @@ export class EventLoader {
 
   async read(broadcasts: readonly BroadcastEvent[]): Promise<RenderedEvent[]> {
     const { database, clock, sessions, events } = this.o;
-    const ofSessions = broadcasts.flatMap(({ type, sessionId, test }) =>
-      sessionId !== null && (showsSession(type) || test === null) ? [sessionId] : [],
-    );
+    const ofSessions = broadcasts.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId]));
     const [found, stored] = await Promise.all([
       sessions.findMany(database, [...new Set(ofSessions)]),
       events.findMany(
@@ -119,12 +117,12 @@ export class EventLoader {
 type ConfirmedEvent = BroadcastEvent & { readonly test: boolean };
 
 /**
- * The event of a row; null where the message names another type or session than the row, or the session has not ended
- * as the event says. The session's mode takes precedence, because an older release writes rows without a mode.
+ * The event of a row; null where the message names another type or session than the row, the session is missing or of
+ * another account, or it has not ended as the event says. The session's mode takes precedence, because an older release writes rows without a mode.
  */
 function storedEventOf(broadcast: BroadcastEvent, row?: StoredEvent, session?: Session): ConfirmedEvent | null {
   if (row === undefined || row.type !== broadcast.type || row.sessionId !== broadcast.sessionId) return null;
-  if (session !== undefined && session.accountId !== row.accountId) return null;
+  if (row.sessionId !== null && session?.accountId !== row.accountId) return null;
   const ends = STATUS_BY_TERMINAL_EVENT.get(row.type);
   if (ends !== undefined && session?.status !== ends) return null;
   const { id, type, sessionId, accountId, occurredAt } = row;

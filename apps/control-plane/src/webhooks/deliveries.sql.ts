@@ -65,6 +65,12 @@ export const CLAIM_DELIVERIES = `
   WHERE deliveries.id = claimed.id AND deliveries.id = ANY ($1::uuid[])
   RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`;
 
+/** Ends locked deliveries without an attempt. $1 ids. */
+export const BLOCK_DELIVERIES = `
+  UPDATE deliveries SET status = 'blocked', next_attempt_at = NULL, claimed_until = NULL, retry_asked = false,
+    schedule_resumes_at = NULL, ended_at = ${NOW}
+  WHERE id = ANY ($1::uuid[])`;
+
 /** Attempts kept with a delivery: another one replaces the oldest. The attempts of its schedule are counted all the same. */
 const MAX_ATTEMPTS_KEPT = 100;
 const ALL_KEPT = `(jsonb_array_length(deliveries.attempts) >= ${MAX_ATTEMPTS_KEPT})`;

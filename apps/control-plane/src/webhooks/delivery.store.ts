@@ -3,9 +3,11 @@ import type { ServerKeys } from '@countersign/keys';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
+import type { EventRefused } from '../events/event-fault.js';
 import type { Outbox } from '../events/outbox.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
+  BLOCK_DELIVERIES,
   CLAIM_DELIVERIES,
   COUNT_DUE_TO_HOSTS,
   INSERT_DELIVERIES,
@@ -71,7 +73,7 @@ interface DeliveryRow extends DueDelivery {
   readonly type: EventType;
   readonly occurredAt: Date;
   /** JSON text of the event; left out where it was not read. */
-  readonly data?: string;
+  readonly data?: string | null;
   readonly bodySealed: Buffer | null;
   readonly attemptsMade: number;
   readonly retryAsked: boolean;
@@ -127,6 +129,8 @@ export interface DeliveryStoreOptions {
   readonly onBatch: (size: number) => void;
   /** A body could not be rendered or opened, for want of a key for instance. Its delivery waits for the end of its lease. */
   readonly onUnreadable: (id: Uuid, error: unknown) => void;
+  /** An event contradicts its session: it gets no delivery, or its delivery ends as blocked. Must not throw. */
+  readonly onRefused: (refused: EventRefused) => void;
 }
 
 /** Stores deliveries. */
@@ -160,8 +164,9 @@ export class DeliveryStore {
   ): Promise<NewDeliveries> {
     const rows = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
     const { chosen, leftOver } = choose(rows, capacity);
-    const bodies = await this.bodies.readBodies(tx, chosen);
-    return { claimed: await this.insertDeliveries(tx, rows, chosen, bodies), leftOver };
+    const { bodies, refused } = await this.bodies.readBodies(tx, chosen);
+    const sound = refused.size === 0 ? rows : rows.filter(({ id }) => !refused.has(id));
+    return { claimed: await this.insertDeliveries(tx, sound, chosen, bodies), leftOver };
   }
 
   /** Appends a test event and creates its delivery, unclaimed. */
@@ -268,8 +273,9 @@ export class DeliveryStore {
     const wanted = chosen.map(({ id }) => id);
     const rows = await tx.query<DeliveryRow>(LOCK_DUE_DELIVERIES, [wanted]);
     if (rows.length === 0) return [];
-    const bodies = await this.bodies.readBodies(tx, rows);
-    const ids = rows.map(({ id }) => id);
+    const { bodies, refused } = await this.bodies.readBodies(tx, rows);
+    if (refused.size > 0) await tx.query(BLOCK_DELIVERIES, [[...refused]]);
+    const ids = rows.flatMap(({ id }) => (refused.has(id) ? [] : [id]));
     const sealed = ids.map((id) => bodies.get(id)?.sealed ?? null);
     const leases = await tx.query<Lease>(CLAIM_DELIVERIES, [ids, sealed, LEASE_SECONDS]);
     return claimedOf(rows, leases, bodies);

@@ -5,6 +5,7 @@ import { AccountStore } from '@countersign/accounts/accounts';
 import { DefaultWebhookStore } from '@countersign/accounts/webhooks';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { BodyConstraints } from '../http/body.pipe.js';
+import type { EventRefused } from '../events/event-fault.js';
 import type { Mutex } from '../events/mutex.js';
 import type { Outbox } from '../events/outbox.js';
 import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
@@ -70,7 +71,20 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions,
     maxBatch: settings.batchMaxCommands,
     onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),
+    onRefused: refusedEvents({ metrics, failures }),
   });
+}
+
+/** Logs and counts an event that is not sent. */
+export function refusedEvents({
+  metrics,
+  failures,
+}: Pick<WebhooksOptions, 'metrics' | 'failures'>): (refused: EventRefused) => void {
+  const log = failures.about('events: an event that no process of this installation writes');
+  return (refused) => {
+    metrics.eventsRefused.inc({ fault: refused.fault });
+    log(refused);
+  };
 }
 
 function webhookDeliveries(

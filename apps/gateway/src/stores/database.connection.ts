@@ -18,7 +18,8 @@ export class DatabaseConnection {
 
   @OnStart('check the database role')
   async checkRole(): Promise<void> {
-    if (this.settings.production) await warnOfRoleFaults(this.database, (message) => this.logger.warn(message));
+    if (this.settings.production)
+      await warnOfRoleFaults(this.database, 'gateway', (message) => this.logger.warn(message));
   }
 
   @OnStop('close the database')

@@ -29,6 +29,10 @@ export const LIST_SYSTEMS = `SELECT ${SYSTEM} FROM smpp_systems ORDER BY id`;
 /** Every bind, oldest first, disabled ones included. */
 export const LIST_BINDS = `SELECT ${BIND} FROM binds ORDER BY id`;
 
+/** Whether a bind or a system is trusted for MO, disabled ones included. */
+export const HAS_TRUSTED_LINK = `
+  SELECT EXISTS (SELECT FROM binds WHERE trusted_for_mo) OR EXISTS (SELECT FROM smpp_systems WHERE trusted_for_mo) AS found`;
+
 /** $1 id, $2 number, $3 countries, $4 brand or null. */
 export const INSERT_NUMBER = `
   INSERT INTO inbound_numbers (id, number, countries, brand_id) VALUES ($1, $2, $3, $4) RETURNING ${NUMBER}`;

@@ -5,6 +5,7 @@ import {
   DELETE_BIND,
   DELETE_NUMBER,
   DELETE_SYSTEM,
+  HAS_TRUSTED_LINK,
   INSERT_BIND,
   INSERT_NUMBER,
   INSERT_SYSTEM,
@@ -111,6 +112,11 @@ export class CarrierStore {
   /** Sessions keep a copy of their number. */
   async deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
     await tx.query(DELETE_NUMBER, [id]);
+  }
+
+  /** Whether a bind or a system is trusted for MO. A disabled one counts: enabling it needs no further right. */
+  async hasTrustedLink(tx: Executor): Promise<boolean> {
+    return requireRow(await tx.query<{ found: boolean }>(HAS_TRUSTED_LINK)).found;
   }
 
   /** Throws DataError 23505 for an existing system_id. */

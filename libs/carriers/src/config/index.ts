@@ -15,5 +15,6 @@ export {
   type LinkTerms,
   type SmppSystem,
 } from './carrier.js';
+export { isShortCode } from './number-plan.js';
 export { CarrierStore, type NewBind, type NewRoute, type NewSystem } from './carrier.store.js';
 export { bindPassword, sealBindPassword, systemPasswordMatches } from './smpp-password.js';

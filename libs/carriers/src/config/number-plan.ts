@@ -7,6 +7,9 @@ export const EVERY_COUNTRY = '*';
 
 const LONG_NUMBER = /^\+[0-9]{7,15}$/;
 
+/** Whether the country of the number is what its row says, not what the number itself says. */
+export const isShortCode = (number: string): boolean => !LONG_NUMBER.test(number);
+
 /**
  * The number to which a phone of this country sends. Preference: numbers that name the country before numbers for all
  * countries, then numbers reserved for the brand, then the oldest. Numbers reserved for other brands are excluded.

@@ -101,6 +101,11 @@ export const FIND_MISSING_GRANTS = `
 /** The role that connected (not the one of ALTER ROLE … SET role), and the schema of the tables. */
 export const CONNECTED_ROLE = `SELECT session_user::text AS role, current_schema()::text AS schema`;
 
+/** Whether gateways have a role of their own: rights on single columns of API keys are granted to that role alone. */
+export const HAS_GATEWAY_ROLE = `
+  SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'api_keys'::regclass AND attname = 'digest_version'
+    AND attacl IS NOT NULL) AS "exists"`;
+
 /**
  * Settings that ALTER ROLE and ALTER DATABASE can give to every session of the role, and that change whose rights it has,
  * which tables a statement means, or which checks and triggers are run.

@@ -5,6 +5,7 @@ import {
   FIND_FAULTS,
   FIND_MISSING_GRANTS,
   grantFunction,
+  HAS_GATEWAY_ROLE,
   OWNED_FUNCTIONS,
   schemaGrants,
 } from './daemon-role.sql.js';
@@ -67,19 +68,26 @@ export function faultsOfDaemonRole(query: OwnerQuery, role: DaemonRole, schema: 
 }
 
 /**
- * Calls `warn` once for each fault of the role that this process connects with, judged as the daemons' role, with what to
- * do about it. Never throws: a process starts whatever is found.
+ * Calls `warn` once for each fault of the role that this process connects with, with what to do about it. A gateway is
+ * judged by the rights of gateways where `migrate` has prepared a role for them, else by those of control planes. Never
+ * throws: a process starts whatever is found.
  */
-export async function warnOfRoleFaults(database: Executor, warn: (message: string) => void): Promise<void> {
+export async function warnOfRoleFaults(
+  database: Executor,
+  process: DaemonKind,
+  warn: (message: string) => void,
+): Promise<void> {
   try {
     const [connected] = await database.query<{ role: string; schema: string }>(CONNECTED_ROLE);
     if (connected === undefined) return;
-    const role: DaemonRole = { name: connected.role, kind: 'daemon' };
+    const [gatewayRole] = await database.query<{ exists: boolean }>(HAS_GATEWAY_ROLE);
+    const kind = gatewayRole?.exists === true ? process : 'daemon';
+    const role: DaemonRole = { name: connected.role, kind };
     const query: OwnerQuery = <Row>(text: string, values?: unknown[]) =>
       database.query<object>(text, values) as Promise<Row[]>;
     for (const { fault } of await faultsOfDaemonRole(query, role, { name: connected.schema, content: 'tables' })) {
       warn(
-        `the role ${connected.role} of DATABASE_URL may do more than a daemon needs: ${fault}. Connect with a role of ` +
+        `the role ${connected.role} of DATABASE_URL may do more than a ${kind} needs: ${fault}. Connect with a role of ` +
           'config/stack/roles.sql, or take this away, and run "npm run migrate"',
       );
     }

@@ -1,4 +1,5 @@
 export { grantDaemonRole, warnOfRoleFaults, type DaemonRole, type OwnerQuery } from './daemon-role.js';
+export type { DaemonKind } from './role-rights.js';
 export {
   checkSchema,
   ensureSchema,

@@ -25,6 +25,7 @@ import { DatabaseRoles1700000000013 } from '../migrations/0013-database-roles.js
 import { IdempotencyQuota1700000000014 } from '../migrations/0014-idempotency-quota.js';
 import { AuditTimes1700000000015 } from '../migrations/0015-audit-times.js';
 import { PartitionDays1700000000016 } from '../migrations/0016-partition-days.js';
+import { EventTimes1700000000017 } from '../migrations/0017-event-times.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -42,6 +43,7 @@ const MIGRATIONS = [
   IdempotencyQuota1700000000014,
   AuditTimes1700000000015,
   PartitionDays1700000000016,
+  EventTimes1700000000017,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */

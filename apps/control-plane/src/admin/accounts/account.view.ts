@@ -4,7 +4,7 @@ import { SESSION_EVENT_TYPES } from '@countersign/events';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
-import { maskUrlsIn } from '../crud/people.js';
+import { maskText, maskUrlsIn } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, USD_PATTERN } from '../crud/view-fields.js';
 
@@ -151,9 +151,14 @@ export function accountView(account: Account): Plain<AccountAnswer> {
   };
 }
 
-/** The account with the query values of its URLs masked. */
+/** The account without tokens and people's data: the query values of its URLs, and its reason, are masked. */
 export function withoutTokens(account: Plain<AccountAnswer>): Plain<AccountAnswer> {
-  const { defaultWebhookUrl, testWebhookUrl } = account;
+  const { defaultWebhookUrl, testWebhookUrl, defaultWebhookDisabledReason: reason } = account;
   const masked = (url: string | null): string | null => (url === null ? null : maskUrlsIn(url));
-  return { ...account, defaultWebhookUrl: masked(defaultWebhookUrl), testWebhookUrl: masked(testWebhookUrl) };
+  return {
+    ...account,
+    defaultWebhookUrl: masked(defaultWebhookUrl),
+    testWebhookUrl: masked(testWebhookUrl),
+    ...(reason === undefined ? {} : { defaultWebhookDisabledReason: maskText(reason) }),
+  };
 }

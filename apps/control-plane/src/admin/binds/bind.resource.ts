@@ -50,11 +50,8 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
   });
 
   async create(tx: Executor, by: Engineer, body: BindDraft): Reply {
-    const refusal = trustRefusal(by, {
-      sent: body,
-      stored: null,
-      wanted: { trustedForMo: body.trustedForMo ?? false },
-    });
+    const trust = { sent: body, stored: null, wanted: { trustedForMo: body.trustedForMo ?? false } };
+    const refusal = trustRefusal(by, 'binds', trust);
     if (refusal !== null) return { ok: false, refusal };
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
     const sentHosts = hostsOfBody(body);
@@ -70,7 +67,7 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     const sentHosts = hostsOfBody(change);
     if (!sentHosts.ok) return sentHosts;
     const changed = { ...bind, ...stored(rest), hosts: sentHosts.value ?? bind.hosts };
-    const refusal = trustRefusal(by, { sent: change, stored: bind, wanted: changed });
+    const refusal = trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed });
     if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, bind.id);

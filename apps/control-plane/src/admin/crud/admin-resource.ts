@@ -23,8 +23,8 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
   readonly table: Records<Row>;
   /** The audited state, where the view also contains state that engineers do not set. */
   readonly audited?: (row: Row) => object;
-  /** The reason why a locked row may not be deleted, or null. */
-  readonly mayRemove?: (tx: Executor, row: Row) => Promise<Refusal | null>;
+  /** The reason why this engineer may not delete a locked row, or null. */
+  readonly mayRemove?: (tx: Executor, row: Row, by: Engineer) => Promise<Refusal | null>;
   /** Called after a change of it was committed. */
   readonly committed?: () => void;
   /** The refusals of violated constraints of its table, by constraint name; any other violation is a fault of ours. */

@@ -96,7 +96,7 @@ export class AdminService {
     write: (tx: Executor, row: Row) => Promise<unknown>,
   ): Promise<Outcome<null>> {
     return this.withLocked(resource, id, async (tx, row) => {
-      const refusal = (await resource.mayRemove?.(tx, row)) ?? null;
+      const refusal = (await resource.mayRemove?.(tx, row, by)) ?? null;
       if (refusal !== null) return { ok: false, refusal };
       await write(tx, row);
       await this.appendAudit(tx, resource, by, {

@@ -1,5 +1,5 @@
 import type { AdminRole } from '@countersign/accounts/admin-keys';
-import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import { checkPhone, maskPhone, maskPhonesIn } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
 import { hasRight } from '../../http/admin-policy.js';
 import type { AdminResource, Engineer } from './admin-resource.js';
@@ -40,6 +40,9 @@ export const maskUrlsIn = (text: string): string => text.replace(HTTP_URL, maskU
 
 /** A free text with phones masked, and URLs reduced by `maskUrlsIn`. */
 export const maskText = (text: string): string => maskPhonesIn(maskUrlsIn(text));
+
+/** The beginning of numbers, masked if it is a whole phone number. */
+export const maskPrefix = (prefix: string): string => (checkPhone(prefix).ok ? maskPhone(prefix) : prefix);
 
 function maskUrl(url: string): string {
   const [, base = url, query, fragment] = /^([^?#]*)(\?[^#]*)?(#.*)?$/.exec(url) ?? [];

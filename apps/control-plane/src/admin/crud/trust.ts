@@ -1,51 +1,147 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Bind, SmppSystem } from '@countersign/carriers/config';
+import type { AdminRole } from '@countersign/accounts/admin-keys';
+import type { Bind, InboundNumber, SmppSystem } from '@countersign/carriers/config';
 import { ADMIN_RIGHTS, hasRight } from '../../http/admin-policy.js';
 import type { Refusal } from '../../http/errors.js';
 import type { Engineer } from './admin-resource.js';
 
-/** Fields of a bind and of a system that decide who the peer of a link is, and how its senders are interpreted. */
-const PEER_FIELDS = ['allowedCidrs', 'tlsRequired', 'hosts', 'tls', 'systemId', 'senderFormat'] as const;
+/**
+ * The requirement of a change of a field, beside the permission of its route:
+ *
+ * - `none`: nothing;
+ * - `trust`: the right `changeTrust`;
+ * - `trust-while-trusted`: that right while messages are trusted, see `condition`;
+ * - `trust-while-trusted-or-password`: the same, and otherwise that right or a `password` in the same request: the
+ *   gateway would send the stored password to a peer of the engineer's choice.
+ */
+type Requirement = 'none' | 'trust' | 'trust-while-trusted' | 'trust-while-trusted-or-password';
 
-/** The compared fields of a bind or a system; a field that the kind does not have is absent in both rows. */
-type LinkRow = Partial<
-  Pick<SmppSystem, 'allowedCidrs' | 'tlsRequired'> &
-    Pick<Bind, 'hosts' | 'tls' | 'systemId' | 'senderFormat' | 'trustedForMo'>
->;
-
-/** Fields of a body whose presence matters. Any password counts as a change: a comparison would let a role guess it. */
-interface SentFields {
-  readonly hosts?: unknown;
-  readonly password?: string;
-}
-
-/** `stored` is null for a create; `wanted` is the row as it would be stored. */
-interface LinkChange {
-  readonly sent: SentFields;
-  readonly stored: LinkRow | null;
-  readonly wanted: LinkRow;
+interface TrustPolicy {
+  /** When messages are trusted, as part of a sentence. */
+  readonly condition: string;
+  /** The first field that is refused is named, so the order is that of precedence. */
+  readonly fields: Readonly<Record<string, Requirement>>;
 }
 
 /**
- * FORBIDDEN when a role without `changeTrust` changes `trustedForMo`, or, while the stored row is trusted, a field that
- * would let another peer send over the link or change the interpretation of its senders. Null otherwise: a value equal
- * to the stored one is no change, and every other field is free.
+ * Every writable field of the resources that decide which messages approve sessions, and which phone their senders are
+ * read as. Other resources need no right but the permission of their routes: routes and destination rules concern only
+ * codes that are sent, and accounts, brands, keys and prices are written by owners alone.
  */
-export function trustRefusal({ role }: Engineer, change: LinkChange): Refusal | null {
-  if (hasRight(role, 'changeTrust')) return null;
-  const field = trustFieldChanged(change);
-  if (field === null) return null;
-  const condition = field === 'trustedForMo' ? '' : ' while trustedForMo is true';
-  const message = `The role ${role} may not change ${field}${condition}: this needs the role ${ADMIN_RIGHTS.changeTrust.join(' or ')}.`;
-  return { code: 'FORBIDDEN', field, message };
+export const TRUST_POLICY = {
+  binds: {
+    condition: 'trustedForMo is true',
+    fields: {
+      trustedForMo: 'trust',
+      // The peer that sends over the link, and that receives the password.
+      hosts: 'trust-while-trusted-or-password',
+      host: 'trust-while-trusted-or-password',
+      port: 'trust-while-trusted-or-password',
+      tls: 'trust-while-trusted-or-password',
+      systemId: 'trust-while-trusted',
+      senderFormat: 'trust-while-trusted',
+      // Parts of a long message are joined within a carrier: the link of the last part decides how its sender is read.
+      carrier: 'trust-while-trusted',
+      password: 'trust-while-trusted',
+      name: 'none',
+      systemType: 'none',
+      bindType: 'none',
+      interfaceVersion: 'none',
+      addressRange: 'none',
+      connections: 'none',
+      window: 'none',
+      submitPerSecond: 'none',
+      enquireLinkSeconds: 'none',
+      responseTimeoutSeconds: 'none',
+      defaultAlphabet: 'none',
+      messageIdBase: 'none',
+      temporaryStatuses: 'none',
+      retryableMoStatus: 'none',
+      enabled: 'none',
+    },
+  },
+  'smpp-systems': {
+    condition: 'trustedForMo is true',
+    fields: {
+      trustedForMo: 'trust',
+      allowedCidrs: 'trust-while-trusted',
+      tlsRequired: 'trust-while-trusted',
+      systemId: 'trust-while-trusted',
+      senderFormat: 'trust-while-trusted',
+      carrier: 'trust-while-trusted',
+      password: 'trust-while-trusted',
+      bindTypes: 'none',
+      maxConnections: 'none',
+      submitPerSecond: 'none',
+      enabled: 'none',
+    },
+  },
+  // National senders of messages to a short code are read in its countries; the country of a long number is its own. A
+  // link does not say which numbers it serves, so a short code counts for every trusted link.
+  'inbound-numbers': {
+    condition: 'the number is a short code and a bind or system has trustedForMo',
+    fields: { number: 'trust-while-trusted', countries: 'trust-while-trusted', brandId: 'none' },
+  },
+} as const satisfies Readonly<Record<string, TrustPolicy>>;
+
+/** The row's field of a field of the body, where their names differ. */
+const STORED_AS: Readonly<Record<string, string>> = { host: 'hosts', port: 'hosts' };
+
+type Row = Partial<SmppSystem> | Partial<Bind> | Partial<InboundNumber>;
+
+interface TrustChange {
+  /** The body: only fields in it can be changed. */
+  readonly sent: object;
+  /** Null for a create. */
+  readonly stored: Row | null;
+  /** The row as it would be stored; null for a delete, where `sent` is the row itself. */
+  readonly wanted: Row | null;
+  /** Whether the condition of the resource holds. Default: the stored row's `trustedForMo`. */
+  readonly trusted?: boolean;
 }
 
-/** The first changed field of trust, by its name in the body, or null. */
-function trustFieldChanged({ sent, stored, wanted }: LinkChange): string | null {
-  const trusted = stored?.trustedForMo ?? false;
-  if ((wanted.trustedForMo ?? false) !== trusted) return 'trustedForMo';
-  if (!trusted) return null;
-  const field = PEER_FIELDS.find((name) => !isDeepStrictEqual(wanted[name], stored?.[name]));
-  if (field === 'hosts' && sent.hosts === undefined) return 'host';
-  return field ?? (sent.password === undefined ? null : 'password');
+/**
+ * FORBIDDEN when a role without `changeTrust` changes a field for which TRUST_POLICY demands more; null otherwise. A
+ * value equal to the stored one is no change, except a password, because a comparison would let a role guess it, and a
+ * sender format that starts learning again.
+ */
+export function trustRefusal(
+  { role }: Engineer,
+  resource: keyof typeof TRUST_POLICY,
+  change: TrustChange,
+): Refusal | null {
+  if (hasRight(role, 'changeTrust')) return null;
+  const { condition, fields }: TrustPolicy = TRUST_POLICY[resource];
+  const trusted = change.trusted ?? valueOf(change.stored, 'trustedForMo') === true;
+  for (const [field, requirement] of Object.entries(fields)) {
+    if (requirement === 'none' || !isChanged(field, change)) continue;
+    if (requirement === 'trust') return forbidden(role, field, '');
+    if (trusted) return forbidden(role, change.wanted === null ? null : field, ` while ${condition}`);
+    const needsPassword = requirement === 'trust-while-trusted-or-password';
+    if (needsPassword && valueOf(change.sent, 'password') === undefined) {
+      return forbidden(role, field, ' without the password in the same request');
+    }
+  }
+  return null;
+}
+
+function isChanged(field: string, { sent, stored, wanted }: TrustChange): boolean {
+  if (valueOf(sent, field) === undefined) return false;
+  if (field === 'password' || (field === 'senderFormat' && isMixed(stored))) return true;
+  const name = STORED_AS[field] ?? field;
+  const none = field === 'trustedForMo' ? false : undefined;
+  return !isDeepStrictEqual(valueOf(wanted, name) ?? none, valueOf(stored, name) ?? none);
+}
+
+/** Whether setting the format of this link, even to the same one, discards the evidence of its senders. */
+const isMixed = (link: Row | null): boolean =>
+  link !== null && 'senderLearning' in link && link.senderLearning?.learned === 'mixed';
+
+const valueOf = (row: object | null, field: string): unknown => (row === null ? undefined : Reflect.get(row, field));
+
+/** @param field null for a delete */
+function forbidden(role: AdminRole, field: string | null, condition: string): Refusal {
+  const what = field === null ? 'delete it' : `change ${field}`;
+  const message = `The role ${role} may not ${what}${condition}: this needs the role ${ADMIN_RIGHTS.changeTrust.join(' or ')}.`;
+  return { code: 'FORBIDDEN', message, ...(field === null ? {} : { field }) };
 }

@@ -1,9 +1,9 @@
 import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers/destinations';
-import { checkPhone, maskPhone, RESTRICTED_KINDS } from '@countersign/phone';
+import { RESTRICTED_KINDS } from '@countersign/phone';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
-import { maskText } from '../crud/people.js';
+import { maskPrefix, maskText } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, nullableId } from '../crud/view-fields.js';
 import { shortPrefix } from './short-prefix.js';
@@ -101,6 +101,5 @@ export function destinationView(rule: DestinationRule): Plain<DestinationAnswer>
  */
 export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<DestinationAnswer> {
   const { prefix, reason, origin } = rule;
-  const whole = checkPhone(prefix).ok ? maskPhone(prefix) : prefix;
-  return { ...rule, prefix: origin === 'guard' ? shortPrefix(prefix) : whole, reason: maskText(reason) };
+  return { ...rule, prefix: origin === 'guard' ? shortPrefix(prefix) : maskPrefix(prefix), reason: maskText(reason) };
 }

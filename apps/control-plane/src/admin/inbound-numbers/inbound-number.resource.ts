@@ -1,11 +1,12 @@
-import { CarrierStore, type InboundNumber } from '@countersign/carriers/config';
+import { CarrierStore, type InboundNumber, isShortCode } from '@countersign/carriers/config';
 import { INBOUND_NUMBERS } from '@countersign/carriers/records';
 import { parseId, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
-import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
+import { trustRefusal } from '../crud/trust.js';
 import type { InboundNumberChange, InboundNumberDraft } from './inbound-number.dto.js';
 import { type InboundNumberAnswer, inboundNumberView } from './inbound-number.view.js';
 
@@ -36,21 +37,43 @@ export class InboundNumberResource implements AdminResource<InboundNumber, Answe
 
   constructor(private readonly carriers: CarrierStore) {}
 
-  async create(tx: Executor, { number, countries, brandId = null }: InboundNumberDraft): Reply {
+  async create(tx: Executor, by: Engineer, draft: InboundNumberDraft): Reply {
+    const refusal = await this.refusalFor(tx, by, { sent: draft, stored: null, wanted: draft });
+    if (refusal !== null) return { ok: false, refusal };
+    const { number, countries, brandId = null } = draft;
     const brand = brandOf(brandId);
     if (!brand.ok) return brand;
     return succeed({ row: await this.carriers.createInboundNumber(tx, { number, countries, brandId: brand.value }) });
   }
 
-  async update(tx: Executor, inbound: InboundNumber, { brandId, ...change }: InboundNumberChange): Reply {
+  async update(tx: Executor, by: Engineer, inbound: InboundNumber, body: InboundNumberChange): Reply {
+    const { brandId, ...change } = body;
     const brand = brandId === undefined ? succeed(inbound.brandId) : brandOf(brandId);
     if (!brand.ok) return brand;
     const changed = { ...inbound, ...change, brandId: brand.value };
+    const refusal = await this.refusalFor(tx, by, { sent: body, stored: inbound, wanted: changed });
+    if (refusal !== null) return { ok: false, refusal };
     return succeed({ row: await this.carriers.updateInboundNumber(tx, changed) });
+  }
+
+  mayRemove(tx: Executor, inbound: InboundNumber, by: Engineer): Promise<Refusal | null> {
+    return this.refusalFor(tx, by, { sent: inbound, stored: inbound, wanted: null });
   }
 
   delete(tx: Executor, { id }: InboundNumber): Promise<void> {
     return this.carriers.deleteInboundNumber(tx, id);
+  }
+
+  private async refusalFor(
+    tx: Executor,
+    by: Engineer,
+    change: Parameters<typeof trustRefusal>[2],
+  ): Promise<Refusal | null> {
+    const numbers = [change.stored, change.wanted].flatMap((row) =>
+      row !== null && 'number' in row ? [row.number] : [],
+    );
+    const trusted = numbers.some(isShortCode) && (await this.carriers.hasTrustedLink(tx));
+    return trustRefusal(by, 'inbound-numbers', { ...change, trusted });
   }
 }
 

@@ -19,6 +19,9 @@ const NUMBER = {
   many: 'inbound numbers',
 } as const;
 
+/** National senders of messages to a short code are read in its countries. */
+const TRUST = 'For a short code, while a bind or system has trustedForMo, this needs the role `owner`.';
+
 @Controller('v1/admin/inbound-numbers')
 export class InboundNumbersController {
   constructor(
@@ -32,14 +35,14 @@ export class InboundNumbersController {
   }
 
   @Creates(NUMBER, InboundNumberAnswer, {
-    description: 'New sessions of its countries use it at once.',
+    description: `New sessions of its countries use it at once. ${TRUST}`,
     errors: ['CONFLICT'],
   })
   async create(
     @ByEngineer() by: Engineer,
     @Body(BodyPipe) body: InboundNumberDraft,
   ): Promise<Plain<InboundNumberAnswer>> {
-    return valueOf(await this.admin.create(this.numbers, by, (tx) => this.numbers.create(tx, body)));
+    return valueOf(await this.admin.create(this.numbers, by, (tx) => this.numbers.create(tx, by, body)));
   }
 
   @Shows(NUMBER, InboundNumberAnswer)
@@ -48,7 +51,7 @@ export class InboundNumbersController {
   }
 
   @Updates(NUMBER, InboundNumberAnswer, {
-    description: 'Existing sessions keep their inbound number.',
+    description: `Existing sessions keep their inbound number. ${TRUST}`,
     errors: ['CONFLICT'],
   })
   async update(
@@ -56,10 +59,10 @@ export class InboundNumbersController {
     @Param('id') id: string,
     @Body(BodyPipe) body: InboundNumberChange,
   ): Promise<Plain<InboundNumberAnswer>> {
-    return valueOf(await this.admin.update(this.numbers, by, id, (tx, row) => this.numbers.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.numbers, by, id, (tx, row) => this.numbers.update(tx, by, row, body)));
   }
 
-  @Deletes(NUMBER, { description: 'Existing sessions keep their inbound number.' })
+  @Deletes(NUMBER, { description: `Existing sessions keep their inbound number. ${TRUST}` })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
     valueOf(await this.admin.remove(this.numbers, by, id, (tx, row) => this.numbers.delete(tx, row)));
   }

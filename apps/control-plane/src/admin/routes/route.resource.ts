@@ -5,10 +5,11 @@ import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
-import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
+import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import type { RouteChange, RouteDraft } from './route.dto.js';
-import { type RouteAnswer, routeView } from './route.view.js';
+import { type RouteAnswer, routeView, withoutPerson } from './route.view.js';
 
 type Answer = Plain<RouteAnswer>;
 type Reply = Promise<Outcome<Written<Route, Answer>>>;
@@ -29,6 +30,11 @@ export class RouteResource implements AdminResource<Route, Answer> {
   readonly refusals = { routes_bind_id_fkey: NO_SUCH_BIND };
 
   constructor(private readonly carriers: CarrierStore) {}
+
+  /** The routes with the view of the engineer's role. */
+  seenBy(by: Engineer): AdminResource<Route, Answer> {
+    return maskedFor(by, this, withoutPerson);
+  }
 
   async create(tx: Executor, { prefix, bindId: sentId, ...rest }: RouteDraft): Reply {
     const bindId = parseId('bind', sentId);

@@ -3,6 +3,7 @@ import type { Route } from '@countersign/carriers/routes';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
+import { maskPrefix } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, USD_PATTERN } from '../crud/view-fields.js';
 
@@ -47,7 +48,12 @@ export class RouteAnswer {
   @ApiProperty(idField('route'))
   readonly id!: string;
 
-  @ApiProperty(ROUTE_FIELDS.prefix)
+  @ApiProperty({
+    ...ROUTE_FIELDS.prefix,
+    pattern: '^(\\+|[+*][0-9*]{1,15})$',
+    description:
+      'Numbers that begin with this prefix; the plus sign alone for every number. A whole number is masked for roles that may not see people’s data.',
+  })
   readonly prefix!: string;
 
   @ApiProperty(ROUTE_FIELDS.bindId)
@@ -84,3 +90,9 @@ export function routeView({ id, bindId, costUsd, ...rest }: Route): Plain<RouteA
     enabled,
   };
 }
+
+/** The route without people's data: its prefix may be a whole phone number. */
+export const withoutPerson = (route: Plain<RouteAnswer>): Plain<RouteAnswer> => ({
+  ...route,
+  prefix: maskPrefix(route.prefix),
+});

@@ -22,8 +22,8 @@ export class RoutesController {
   ) {}
 
   @Lists(ROUTE, RouteList)
-  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<RouteList>> {
-    return valueOf(await this.admin.list(this.routes, query));
+  async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: PageQuery): Promise<Plain<RouteList>> {
+    return valueOf(await this.admin.list(this.routes.seenBy(by), query));
   }
 
   @Creates(ROUTE, RouteAnswer, {
@@ -35,8 +35,8 @@ export class RoutesController {
   }
 
   @Shows(ROUTE, RouteAnswer)
-  async find(@Param('id') id: string): Promise<Plain<RouteAnswer>> {
-    return valueOf(await this.admin.find(this.routes, id));
+  async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<Plain<RouteAnswer>> {
+    return valueOf(await this.admin.find(this.routes.seenBy(by), id));
   }
 
   @Updates(ROUTE, RouteAnswer)

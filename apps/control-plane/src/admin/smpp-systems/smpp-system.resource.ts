@@ -40,7 +40,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     const { systemId, password: chosen, carrier = systemId, ...rest } = body;
     const wanted = { ...stored(rest), systemId, carrier };
     const refusal =
-      trustRefusal(by, { sent: body, stored: null, wanted }) ??
+      trustRefusal(by, 'smpp-systems', { sent: body, stored: null, wanted }) ??
       proofRefusal(body, wanted) ??
       passwordRefusal(chosen, systemId);
     if (refusal !== null) return { ok: false, refusal };
@@ -57,7 +57,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     const { password, ...change } = body;
     const wanted = { ...system, ...stored(change) };
     const refusal =
-      trustRefusal(by, { sent: body, stored: system, wanted }) ??
+      trustRefusal(by, 'smpp-systems', { sent: body, stored: system, wanted }) ??
       proofRefusal(body, wanted) ??
       passwordRefusal(password, wanted.systemId);
     if (refusal !== null) return { ok: false, refusal };
@@ -73,7 +73,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   /** Sets a new random password. Open connections stay. */
   async rotate(tx: Executor, by: Engineer, system: SystemRecord): Reply {
     const password = createSystemPassword();
-    const refusal = trustRefusal(by, { sent: { password }, stored: system, wanted: system });
+    const refusal = trustRefusal(by, 'smpp-systems', { sent: { password }, stored: system, wanted: system });
     if (refusal !== null) return { ok: false, refusal };
     const changed = await this.carriers.updateSystem(tx, system, password);
     return succeed({ row: { ...changed, links: system.links }, once: { password }, hidden: ['password'] });

@@ -43,7 +43,8 @@ export class SmppSystemsController {
   @Updates(SYSTEM, SmppSystemAnswer, {
     description:
       'The settings are checked at bind; an open connection that is no longer allowed is closed. While ' +
-      'trustedForMo is true, only the role `owner` may change allowedCidrs, tlsRequired, systemId, senderFormat or password.',
+      'trustedForMo is true, only the role `owner` may change ' +
+      'allowedCidrs, tlsRequired, systemId, senderFormat, carrier or password.',
     errors: ['CONFLICT'],
   })
   async update(
