@@ -1,4 +1,4 @@
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable, Logger, Module } from '@nestjs/common';
 import { DiscoveryModule, NestFactory } from '@nestjs/core';
 import { createLogger, Shutdown } from '@countersign/telemetry';
 import { describe, expect, it } from 'vitest';
@@ -63,7 +63,8 @@ class TestModule {}
 
 async function opened(): Promise<{ lifecycle: Lifecycle; shutdown: Shutdown; codes: number[] }> {
   calls.length = 0;
-  const app = await NestFactory.createApplicationContext(TestModule, { logger: false });
+  Logger.overrideLogger(false);
+  const app = await NestFactory.createApplicationContext(TestModule);
   const codes: number[] = [];
   const logger = createLogger({ app: 'test', level: 'silent' });
   const shutdown = new Shutdown({ logger, exit: (code) => void codes.push(code) });
