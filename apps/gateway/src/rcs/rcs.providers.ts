@@ -27,11 +27,13 @@ import { PlatformEventReceiver } from './webhook/platform-event.receiver.js';
 import { RbmWebhookHandler } from './webhook/rbm-webhook.handler.js';
 import { WebhookServer } from './webhook/webhook.server.js';
 
+const MAX_BATCHES_IN_FLIGHT = 2;
+
 /** RCS: offers to the platform, and events of the platform to decisions. */
 export const rcsProviders: Provider[] = [
   provide(CardAnswers, [ServerKeys], (keys) => new CardAnswers(keys)),
   provide(CardSendStore, [Database, GatewaySettings], (database, { batchMaxCommands: maxBatch }) => {
-    return new CardSendStore({ database, batch: { maxBatch, maxInFlight: 2 } });
+    return new CardSendStore({ database, batch: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT } });
   }),
   provide(CardEventStore, [Database, DatabaseClock, CardAnswers], (database, clock, answers) => {
     return new CardEventStore({ database, clock, answers });
