@@ -27,8 +27,9 @@ import type { BindOutcome } from './esme-bind.js';
 import { SmscBind } from './smsc-bind.js';
 import { UnbindSequence, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
 import { LinkTimerDriver } from './link-timer-driver.js';
+import { LinkTap } from './link-tap.js';
+import { PduReader } from './pdu-reader.js';
 import { PduSocket } from './pdu-socket.js';
-import type { PduSocketOptions } from './pdu-socket.js';
 
 /** Default of `maxWaiting`. */
 const MAX_WAITING = 10_000;
@@ -60,6 +61,7 @@ export class SmppLink {
   readonly #esmeBind: EsmeBind;
   readonly #smscBind: SmscBind;
   readonly #unbindSequence: UnbindSequence;
+  readonly #reader: PduReader;
   readonly #socket: PduSocket;
 
   /** Throws RangeError when responseMs, window or maxInbound is below 1, or systemIdOfServer is too long. */
@@ -91,7 +93,13 @@ export class SmppLink {
     this.#esmeBind = this.#prepareEsmeBind();
     this.#smscBind = this.#prepareSmscBind();
     this.#unbindSequence = this.#prepareUnbind();
-    this.#socket = this.#open(socket);
+    const tap = new LinkTap(options, (error) => this.#listenerFailed(error));
+    this.#reader = new PduReader({
+      tap,
+      onReceived: (pdu) => this.#receive(pdu),
+      onReadDone: (read) => this.#readDone(read),
+    });
+    this.#socket = this.#open(socket, this.#reader, tap);
     this.closed = this.#socket.gone.then(() => ({ reason: this.#closeReason }));
     this.#timerDriver.arm();
   }
@@ -192,23 +200,11 @@ export class SmppLink {
 
   // ---- receiving
 
-  #open(socket: Socket): PduSocket {
-    const tap: PduSocketOptions['onTap'] = (direction, pdu) => {
-      try {
-        this.#options.onPdu?.(direction, pdu);
-      } catch (error) {
-        this.#listenerFailed(error);
-      }
-    };
+  #open(socket: Socket, reader: PduReader, tap: LinkTap): PduSocket {
     return new PduSocket(socket, {
-      onReceived: (pdu) => this.#receive(pdu),
-      onReadDone: (read) => this.#readDone(read),
+      reader,
+      tap,
       onBroken: (reason, how) => this.#close(reason, how),
-      onTap: 'onPdu' in this.#options ? tap : null,
-      onOctets:
-        'onOctets' in this.#options
-          ? (direction, octets) => this.#notify(() => this.#options.onOctets?.(direction, octets))
-          : null,
       mayWrite: this.#options.mayWrite?.bind(this.#options),
     });
   }
@@ -291,8 +287,7 @@ export class SmppLink {
 
   #bound(terms: BindTerms): void {
     this.#terms = terms;
-    this.#socket.limits = terms.limits;
-    this.#socket.raiseLimit();
+    this.#reader.raiseLimits(terms.limits);
     this.#timerDriver.timers = timersBound(this.#timerDriver.timers, this.#timerDriver.nowMs());
     this.#change(`bound_${terms.bindType}`);
     this.#timerDriver.arm();
