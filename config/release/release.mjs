@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { printable } from '../stack/printable.mjs';
 import { pinImages, unpinnedImages, writeSbom } from './prepare-release.mjs';
 import { Registry } from './registry.mjs';
 
@@ -15,14 +16,14 @@ const USAGE = `node config/release/release.mjs [--check] [--registry <url>] [--s
 async function run({ check, registry, sbom }) {
   if (check) {
     const unpinned = await unpinnedImages({ root: ROOT });
-    for (const { file, image } of unpinned) console.error(`${file}: ${image} is named by a tag alone`);
+    for (const { file, image } of unpinned) console.error(printable(`${file}: ${image} is named by a tag alone`));
     return unpinned.length === 0;
   }
   for (const { file, image } of await pinImages({ root: ROOT, registry: new Registry({ hubUrl: registry }) })) {
-    console.log(`${file}: ${image}`);
+    console.log(printable(`${file}: ${image}`));
   }
   const packages = await writeSbom({ root: ROOT, file: path.resolve(sbom) });
-  console.log(`${sbom}: ${packages} packages`);
+  console.log(printable(`${sbom}: ${packages} packages`));
   return true;
 }
 
@@ -36,6 +37,6 @@ try {
   });
   process.exitCode = (await run(values)) ? 0 : 1;
 } catch (error) {
-  console.error(error.code?.startsWith('ERR_PARSE_ARGS') ? `${error.message}\n${USAGE}` : error.message);
+  console.error(printable(error.code?.startsWith('ERR_PARSE_ARGS') ? `${error.message}\n${USAGE}` : error.message));
   process.exitCode = 1;
 }

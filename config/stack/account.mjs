@@ -1,5 +1,5 @@
 // `npm start` as root: every process of the run, the launcher included, switches to an unprivileged account.
-import { lchownSync, lstatSync, readdirSync } from 'node:fs';
+import { closeSync, constants, fchownSync, fstatSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { scriptOf } from './apps.mjs';
@@ -13,11 +13,12 @@ import { StartError } from './progress.mjs';
  * account. Does nothing unless this process is root's. If the account cannot reach the program or the data directory,
  * the run stays root's and logs that, provided that the directory and its files belong to root; otherwise the run ends.
  *
- * @param {{ dataDir: string, owner: number, env: Record<string, string | undefined>, log: (message: string) => void }}
- * options
- * owner: of the data directory, as openDataDir found it
+ * @param {{ dataDir: string, owner: number, recheck: () => void, env: Record<string, string | undefined>,
+ *   log: (message: string) => void }} options owner and recheck: of the data directory, as openDataDir found it
  */
-export function becomeUnprivileged({ dataDir, owner, env, log }) {
+export function becomeUnprivileged({ dataDir, owner, recheck, env, log }) {
+  // The installation and the build may have taken minutes.
+  recheck();
   if (process.getuid?.() !== 0) return;
   const account = serverAccount();
   const { name, uid, gid } = account;
@@ -34,7 +35,8 @@ export function becomeUnprivileged({ dataDir, owner, env, log }) {
   if (!env.DATABASE_URL) findBinaries(account);
   if (owner === 0) {
     for (const entry of ownEntries(dataDir)) handOver(path.join(dataDir, entry), account);
-    lchownSync(dataDir, uid, gid);
+    recheck();
+    changeOwner(dataDir, lstatSync(dataDir), account);
   }
   try {
     process.setgroups([gid]);
@@ -79,6 +81,23 @@ function handOver(file, account) {
   if (found.uid !== 0)
     throw new StartError(`${file} belongs to another user (uid ${found.uid}): look at it and remove it`);
   checkEntry(file, found);
+  // Its server has ended; a new one makes its own.
+  if (found.isSocket()) return rmSync(file);
   if (found.isDirectory()) for (const entry of readdirSync(file)) handOver(path.join(file, entry), account);
-  lchownSync(file, account.uid, account.gid);
+  changeOwner(file, found, account);
+}
+
+/** Through a descriptor, of the file that was looked at: the name may lead to another one by now. */
+function changeOwner(file, found, { uid, gid }) {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const opened = fstatSync(handle);
+    if (opened.dev !== found.dev || opened.ino !== found.ino || opened.uid !== 0) {
+      throw new StartError(`${file} was replaced during the start: find out by whom, and start again`);
+    }
+    checkEntry(file, opened);
+    fchownSync(handle, uid, gid);
+  } finally {
+    closeSync(handle);
+  }
 }

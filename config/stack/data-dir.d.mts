@@ -4,5 +4,9 @@ interface Accounts {
   readonly program: string;
 }
 
-export function openDataDir(dataDir: string, accounts: Accounts): { owner: number | undefined };
+export function openDataDir(
+  dataDir: string,
+  accounts: Accounts,
+): { owner: number | undefined; isEmpty: boolean; recheck: () => void };
+export function createDataDir(dataDir: string, accounts: Accounts): void;
 export function mayEnd(pid: number, places: readonly string[]): boolean;

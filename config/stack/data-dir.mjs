@@ -5,7 +5,9 @@ import { StartError } from './progress.mjs';
 import { ownerOf } from './processes.mjs';
 
 const ROOT_UID = 0;
-const NEW_FOLDER_MODE = 0o755;
+/** Of a new data directory; the account that root becomes must be able to pass the folders above it. */
+const NEW_DATA_DIR_MODE = 0o700;
+const NEW_PARENT_MODE = 0o755;
 const OTHERS_MAY_WRITE = 0o002;
 const GROUP_MAY_WRITE = 0o020;
 const STICKY = 0o1000;
@@ -38,24 +40,21 @@ const ELSEWHERE = 'or set COUNTERSIGN_DATA_DIR to a folder of your own';
  *
  * @param {string} dataDir absolute
  * @param {Accounts} accounts
- * @returns {{ owner: number | undefined }} its user id
+ * @returns {{ owner: number | undefined, isEmpty: boolean, recheck: () => void }} owner: its user id; isEmpty: without
+ *   files of a run; recheck: throws a StartError if the directory or a place on the way to it is another one by then
  */
 export function openDataDir(dataDir, accounts) {
+  if (/\p{Cc}/u.test(dataDir)) throw new StartError(`COUNTERSIGN_DATA_DIR has a control character: ${dataDir}`);
   const before = lstatOrNot(dataDir);
-  if (accounts.uid !== undefined) checkParents(dataDir, accounts, before);
-  if (before?.isSymbolicLink()) {
-    throw new StartError(`${dataDir} is a symbolic link: set COUNTERSIGN_DATA_DIR to the folder that it leads to`);
-  }
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: NEW_FOLDER_MODE });
-    accessSync(dataDir, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new StartError(
-      `cannot write to ${dataDir} (${error.code}): set COUNTERSIGN_DATA_DIR to a folder of your own`,
-    );
-  }
-  if (accounts.uid === undefined) return { owner: undefined };
+  checkParents(dataDir, accounts, before);
+  refuseLink(dataDir, before);
+  createDataDir(dataDir, accounts);
+  if (accounts.uid === undefined) return { owner: undefined, isEmpty: isEmpty(dataDir), recheck: () => {} };
+  const places = identitiesOn(dataDir);
   const found = lstatSync(dataDir);
+  // Somebody may have created the directory, or a folder above it, since the first check.
+  checkParents(dataDir, accounts, found);
+  refuseLink(dataDir, found);
   if (!ownersOf(accounts).includes(found.uid)) {
     throw new StartError(`${dataDir} belongs to another user (uid ${found.uid}): run as that user, ${ELSEWHERE}`);
   }
@@ -66,7 +65,67 @@ export function openDataDir(dataDir, accounts) {
   }
   // Root reads nothing in a directory of the account: it switches to the account first.
   if (found.uid === accounts.uid || found.uid === ROOT_UID) checkContents(dataDir, accounts);
-  return { owner: found.uid };
+  const recheck = () => checkIdentities(dataDir, places);
+  recheck();
+  return { owner: found.uid, isEmpty: isEmpty(dataDir), recheck };
+}
+
+function refuseLink(dataDir, found) {
+  if (!found?.isSymbolicLink()) return;
+  throw new StartError(`${dataDir} is a symbolic link: set COUNTERSIGN_DATA_DIR to the folder that it leads to`);
+}
+
+/**
+ * Creates the data directory and the folders above it that are missing, one by one. Before each, all that is above it
+ * is checked: in a folder such as /tmp another account may have created the one before. `mkdir` follows no link in the
+ * place of the folder that it creates.
+ *
+ * @param {string} dataDir absolute
+ * @param {Accounts} accounts
+ */
+export function createDataDir(dataDir, accounts) {
+  try {
+    for (const folder of foldersOn(dataDir).reverse()) {
+      if (lstatOrNot(folder) !== undefined) continue;
+      checkParents(folder, accounts, undefined);
+      makeFolder(folder, folder === dataDir ? NEW_DATA_DIR_MODE : NEW_PARENT_MODE);
+    }
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(
+      `cannot write to ${dataDir} (${error.code}): set COUNTERSIGN_DATA_DIR to a folder of your own`,
+    );
+  }
+}
+
+/** One that exists by now is checked like those that existed before. */
+function makeFolder(folder, mode) {
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+}
+
+const isEmpty = (dataDir) => ownEntries(dataDir).length === 0;
+
+/** Device and inode of the data directory and of every place on the way to it. */
+const identitiesOn = (dataDir) =>
+  placesOn(dataDir).map((place) => {
+    const found = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+    return { place, identity: `${found?.dev}/${found?.ino}` };
+  });
+
+function checkIdentities(dataDir, places) {
+  const now = identitiesOn(dataDir);
+  const replaced = places.find(({ place, identity }, at) => {
+    return now[at]?.place !== place || now[at].identity !== identity;
+  });
+  if (replaced === undefined && now.length === places.length) return;
+  throw new StartError(
+    `${replaced?.place ?? dataDir} was replaced during the start: find out by whom, and start again`,
+  );
 }
 
 /** Permitted owners of a data directory and its files. */
@@ -74,6 +133,7 @@ const ownersOf = ({ uid, accountUid }) => [ROOT_UID, uid, accountUid].filter((ea
 
 /** An account that owns or may write to a folder above could replace the data directory with another one. */
 function checkParents(dataDir, { uid, accountUid, program }, found) {
+  if (uid === undefined) return;
   const programFolders = foldersOn(program);
   const trusted = [ROOT_UID, uid, lstatSync(program).uid];
   // Root does nothing in a directory of the account except switch to the account.
@@ -168,10 +228,14 @@ export const ownEntries = (dataDir) => readdirSync(dataDir).filter((entry) => OW
 /** The first entry of a data directory with a name that no run uses, or undefined. */
 export const strangeEntry = (dataDir) => readdirSync(dataDir).find((entry) => !OWN_NAMES.test(entry));
 
-function checkContents(dataDir, accounts) {
+/** The files of runs in a data directory, and those in the folders that are read back. */
+function filesOf(dataDir) {
   const folders = READ_FOLDERS.map((name) => path.join(dataDir, name));
-  const names = [...ownEntries(dataDir).map((entry) => path.join(dataDir, entry)), ...folders.flatMap(entriesIn)];
-  for (const file of names) {
+  return [...ownEntries(dataDir).map((entry) => path.join(dataDir, entry)), ...folders.flatMap(entriesIn)];
+}
+
+function checkContents(dataDir, accounts) {
+  for (const file of filesOf(dataDir)) {
     const found = lstatOrNot(file);
     if (found === undefined) continue; // removed meanwhile by another run
     if (!ownersOf(accounts).includes(found.uid)) {
@@ -187,13 +251,14 @@ const entriesIn = (folder) =>
   lstatOrNot(folder)?.isDirectory() ? readdirSync(folder).map((entry) => path.join(folder, entry)) : [];
 
 /**
- * Rejects entries that root must not hand over or follow: links, and files with several names.
+ * Rejects entries that root must not hand over or follow: links, and files with several names. A socket may be left by
+ * a server.
  *
  * @param {string} file
  * @param {import('node:fs').Stats} found of lstat
  */
 export function checkEntry(file, found) {
-  if (found.isDirectory()) return;
+  if (found.isDirectory() || found.isSocket()) return;
   if (!found.isFile()) {
     throw new StartError(`${file} is neither a file nor a folder: root does not use it. Remove it, ${ELSEWHERE}`);
   }
@@ -208,12 +273,10 @@ export function checkEntry(file, found) {
  * The first file in the data directory that another account owns: if there is one, root must not stay root in that
  * directory.
  */
-export const foreignEntry = (dataDir) => {
-  const folders = READ_FOLDERS.map((name) => path.join(dataDir, name));
-  const own = ownEntries(dataDir).filter((entry) => !SERVER_FOLDER.test(entry));
-  const files = [...own.map((entry) => path.join(dataDir, entry)), ...folders.flatMap(entriesIn)];
-  return files.find((file) => lstatSync(file).uid !== ROOT_UID);
-};
+export const foreignEntry = (dataDir) =>
+  filesOf(dataDir).find(
+    (file) => !SERVER_FOLDER.test(path.relative(dataDir, file)) && lstatSync(file).uid !== ROOT_UID,
+  );
 
 /**
  * Whether a process may be ended because a file names it. A file that root alone could write may name any process; a

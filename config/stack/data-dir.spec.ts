@@ -4,10 +4,13 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -16,7 +19,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mayEnd, openDataDir } from './data-dir.mjs';
+import { createDataDir, mayEnd, openDataDir } from './data-dir.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
 const ACCOUNT = 40_001;
@@ -33,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = (target = dataDir): unknown =>
+const open = (target = dataDir): ReturnType<typeof openDataDir> =>
   openDataDir(target, { uid: own, accountUid: isRoot ? ACCOUNT : undefined, program: PROGRAM });
 const write = (name: string, text = ''): string => {
   const file = path.join(dataDir, name);
@@ -45,9 +48,10 @@ const write = (name: string, text = ''): string => {
 describe('a data directory', () => {
   it('is made with the folders above it, for its owner to write to, and opened again', () => {
     const deep = path.join(dataDir, 'a/b');
-    expect(open(deep)).toEqual({ owner: own });
-    expect(lstatSync(deep).mode & 0o022).toBe(0);
-    expect(open(deep)).toEqual({ owner: own });
+    expect(open(deep)).toMatchObject({ owner: own });
+    expect(lstatSync(deep).mode & 0o777).toBe(0o700);
+    expect(lstatSync(path.dirname(deep)).mode & 0o022).toBe(0);
+    expect(open(deep)).toMatchObject({ owner: own });
   });
 
   it('is not a link, not even one to nowhere', () => {
@@ -74,7 +78,7 @@ describe('a data directory', () => {
     symlinkSync(above, path.join(folder, 'link'));
     expect(() => open(path.join(folder, 'link/data'))).toThrow(/other accounts may write to .+above, on the way to/);
     chmodSync(above, 0o1777);
-    expect(open(path.join(above, 'a/data'))).toEqual({ owner: own });
+    expect(open(path.join(above, 'a/data'))).toMatchObject({ owner: own });
   });
 
   it('below the program is checked alone: an account that may write above it may replace the program anyway', () => {
@@ -82,13 +86,34 @@ describe('a data directory', () => {
     mkdirSync(program);
     chmodSync(folder, 0o777);
     const accounts = { uid: own, accountUid: undefined, program };
-    expect(openDataDir(path.join(program, '.data'), accounts)).toEqual({ owner: own });
-    expect(openDataDir(path.join(program, '.data'), { ...accounts, program: `${program}/` })).toEqual({ owner: own });
+    expect(openDataDir(path.join(program, '.data'), accounts)).toMatchObject({ owner: own });
+    expect(openDataDir(path.join(program, '.data'), { ...accounts, program: `${program}/` })).toMatchObject({
+      owner: own,
+    });
     expect(() => openDataDir(path.join(folder, 'b/.data'), { ...accounts, program: PROGRAM })).toThrow(/may write to/);
   });
 
+  it('is empty until a run has written to it, and has no control character in its name', () => {
+    expect(open()).toMatchObject({ isEmpty: true });
+    write('notes.txt');
+    expect(open()).toMatchObject({ isEmpty: true });
+    write('secrets.json');
+    expect(open()).toMatchObject({ isEmpty: false });
+    expect(() => open(path.join(folder, 'a\u001b[2Jb'))).toThrow(/control character/);
+  });
+
+  it.each(['data', '.'])('is another one when %s was replaced after it was opened', (name) => {
+    const place = path.join(folder, 'above', name);
+    const { recheck } = open(path.join(folder, 'above/data'));
+    expect(recheck).not.toThrow();
+    renameSync(place, path.join(folder, 'moved'));
+    expect(recheck).toThrow(/cannot look at|was replaced during the start/);
+    mkdirSync(path.join(folder, 'above/data'), { recursive: true });
+    expect(recheck).toThrow(/was replaced during the start/);
+  });
+
   it('where there are no user ids is only made', () => {
-    expect(openDataDir(dataDir, { uid: undefined, accountUid: undefined, program: PROGRAM })).toEqual({
+    expect(openDataDir(dataDir, { uid: undefined, accountUid: undefined, program: PROGRAM })).toMatchObject({
       owner: undefined,
     });
     expect(lstatSync(dataDir).isDirectory()).toBe(true);
@@ -102,7 +127,7 @@ describe.skipIf(!isRoot)('as root, a data directory', () => {
     expect(open).toThrow(/data belongs to another user \(uid 40002\)/);
     chownSync(dataDir, ACCOUNT, ACCOUNT);
     symlinkSync('/etc', path.join(dataDir, 'redis'));
-    expect(open()).toEqual({ owner: ACCOUNT });
+    expect(open()).toMatchObject({ owner: ACCOUNT });
   });
 
   it.each([STRANGER, ACCOUNT])('of root below a folder of the user %d is refused', (uid) => {
@@ -111,10 +136,22 @@ describe.skipIf(!isRoot)('as root, a data directory', () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
+  it.each(['folder', 'link'])('is not made below a %s that another account has put there meanwhile', (kind) => {
+    const target = path.join(folder, 'target');
+    mkdirSync(target);
+    const planted = path.join(folder, 'planted');
+    if (kind === 'link') symlinkSync(target, planted);
+    else mkdirSync(planted);
+    lchownSync(planted, STRANGER, STRANGER);
+    const accounts = { uid: own, accountUid: ACCOUNT, program: PROGRAM };
+    expect(() => createDataDir(path.join(planted, 'data'), accounts)).toThrow(/planted, on the way .+ \(uid 40002\)/);
+    expect([...readdirSync(planted), ...readdirSync(target)]).toEqual([]);
+  });
+
   it('of the account may be in a folder of the account', () => {
     mkdirSync(dataDir);
     for (const each of [folder, dataDir]) chownSync(each, ACCOUNT, ACCOUNT);
-    expect(open()).toEqual({ owner: ACCOUNT });
+    expect(open()).toMatchObject({ owner: ACCOUNT });
   });
 
   it.each(['secrets.json', 'redis/password', 'logs/gateway.log', 'postgres-18'])(
@@ -139,7 +176,7 @@ describe.skipIf(!isRoot)('as root, a data directory', () => {
   it('of root may hold files of the account, and other things of anyone', () => {
     chownSync(write('secrets.json'), ACCOUNT, ACCOUNT);
     chownSync(write('notes.txt'), STRANGER, STRANGER);
-    expect(open()).toEqual({ owner: 0 });
+    expect(open()).toMatchObject({ owner: 0 });
   });
 });
 
@@ -153,10 +190,10 @@ describe('a group that may write', () => {
     chmodSync(dataDir, 0o775);
     expect(open).toThrow(/other accounts may write to/);
     chownSync(dataDir, 0, 0);
-    expect(open()).toEqual({ owner: 0 });
+    expect(open()).toMatchObject({ owner: 0 });
     if (!(postgres > 0)) return;
     chownSync(dataDir, postgres, idOf(['-g', 'postgres']));
-    expect(openDataDir(dataDir, { uid: 0, accountUid: postgres, program: PROGRAM })).toEqual({ owner: postgres });
+    expect(openDataDir(dataDir, { uid: 0, accountUid: postgres, program: PROGRAM })).toMatchObject({ owner: postgres });
   });
 });
 

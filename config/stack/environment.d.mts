@@ -1,4 +1,4 @@
-interface AccountConnectionQuota {
+interface Places {
   readonly proxied: boolean;
   readonly baseUrl: string;
   readonly controlPlane: string;
@@ -15,18 +15,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function placesOf(
   env: Environment,
   listeners: readonly { variable: string; host: string; port: number }[],
-): AccountConnectionQuota;
+): Places;
 export function certificateHosts(env: Environment): string[];
 export function cardsAreSimulated(env: Environment): boolean;
 export function demoEnvironmentOf(run: {
-  places: AccountConnectionQuota;
+  places: Places;
   caFile: string;
   demo: Readonly<Record<'apiKey' | 'accountId' | 'brandId' | 'webhookSecret', string>>;
 }): Record<string, string>;
 export function environmentOf(run: {
   env: Environment;
   dataDir: string;
-  places: AccountConnectionQuota;
+  places: Places;
   secrets: Readonly<Record<'masterKey' | 'entropyKeys' | 'adminKey' | 'simulatorPassword' | 'rbmClientToken', string>>;
   stores: {
     readonly databaseUrl: string;

@@ -53,17 +53,18 @@ async function bringUp(env, lifecycle, log) {
   const places = placesOf(env, listeners);
   const dataDir = env.COUNTERSIGN_DATA_DIR ? path.resolve(env.COUNTERSIGN_DATA_DIR) : path.join(ROOT, '.data');
   const accountUid = serverAccount().uid;
-  const { owner } = openDataDir(dataDir, { uid: process.getuid?.(), accountUid, program: ROOT });
-  // Root opens nothing in a directory of the account that it switches to: the account opens it below.
-  const isOurs = accountUid === undefined || owner !== accountUid;
+  const { owner, isEmpty, recheck } = openDataDir(dataDir, { uid: process.getuid?.(), accountUid, program: ROOT });
+  // Root opens nothing in a directory of the account that it switches to, and creates nothing in an empty one: the
+  // account does it below.
+  const isOurs = accountUid === undefined || (owner !== accountUid && !isEmpty);
   if (isOurs) {
     claimDataDir(dataDir, lifecycle);
     await endLeftOverApps({ dataDir, log });
-    await checkPorts(listeners);
   }
+  if (isOurs || isEmpty) await checkPorts(listeners);
   await lifecycle.during('apps', prepare({ log, signal: lifecycle.signal }));
   if (isOurs) await stopLeftOverRedis({ dataDir, log });
-  becomeUnprivileged({ dataDir, owner, env, log });
+  becomeUnprivileged({ dataDir, owner, recheck, env, log });
   if (!isOurs) {
     claimDataDir(dataDir, lifecycle);
     await endLeftOverApps({ dataDir, log });

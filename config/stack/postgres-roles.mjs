@@ -32,8 +32,7 @@ const passwordOf = (superuserUrl, role) =>
 
 /**
  * Creates missing roles and gives them the database of that URL, with all objects that an earlier release created in
- * it.
- * Idempotent.
+ * it. Idempotent.
  *
  * @param {string} superuserUrl
  */

@@ -1,9 +1,12 @@
 // Facts about other processes. A process id can be reused, so an id alone never identifies a process.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { showLines } from './printable.mjs';
 
 const POLL_MS = 25;
 const COMMAND_STOP_MS = 2000;
+/** A process that a command has left may keep its output open. */
+const LAST_OUTPUT_MS = 1000;
 
 /** Fields of /proc/<pid>/stat after the name, which may hold spaces and brackets; undefined without such a process or /proc. */
 function statFields(pid) {
@@ -100,7 +103,8 @@ export function stopChild(child, signal, timeoutMs) {
 }
 
 /**
- * Runs a command to its end, its output on our standard error (standard output is kept for what `npm start` answers).
+ * Runs a command to its end, its output on our standard error (standard output is kept for what `npm start` answers),
+ * control characters escaped.
  *
  * @param {string} command
  * @param {string[]} args
@@ -109,14 +113,17 @@ export function stopChild(child, signal, timeoutMs) {
  */
 export function runCommand(command, args, { signal, onStart, ...options } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 2, 2], ...options });
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    for (const stream of [child.stdout, child.stderr]) if (stream !== null) showLines(stream);
     if (child.pid !== undefined) onStart?.(child.pid);
     const stop = () => void stopChild(child, 'SIGTERM', COMMAND_STOP_MS);
     signal?.addEventListener('abort', stop, { once: true });
     child.once('error', reject);
     child.once('exit', (code) => {
       signal?.removeEventListener('abort', stop);
-      resolve(code ?? 1);
+      const end = () => resolve(code ?? 1);
+      child.once('close', end);
+      setTimeout(end, LAST_OUTPUT_MS).unref();
     });
   });
 }

@@ -1,4 +1,5 @@
 // Messages of a run to its user. Progress goes to standard error; standard output is for the result alone.
+import { printable } from './printable.mjs';
 
 /** An error that the user can correct: its message says how, and is shown without a stack. */
 export class StartError extends Error {}
@@ -8,7 +9,9 @@ export function startLog(name = 'countersign') {
   const startedAt = performance.now();
   return (message) => {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    for (const line of message.split('\n')) process.stderr.write(`[${name} +${seconds}s] ${line}\n`);
+    for (const line of message.split('\n')) {
+      process.stderr.write(`[${name} +${seconds}s] ${printable(line)}\n`);
+    }
   };
 }
 

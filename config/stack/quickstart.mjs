@@ -1,6 +1,7 @@
 // The result of a start: one JSON object, in a file and on standard output, and a call to paste.
 import path from 'node:path';
 import { writePrivate } from './files.mjs';
+import { printable } from './printable.mjs';
 
 export const quickstartFile = (dataDir) => path.join(dataDir, 'quickstart.json');
 
@@ -29,7 +30,8 @@ export function publishQuickstart({ dataDir, places, caFile, demo, adminKey, env
   const text = JSON.stringify(quickstart);
   writePrivate(quickstartFile(dataDir), `${JSON.stringify(quickstart, undefined, 2)}\n`);
   log('ready');
-  process.stdout.write(`${text}\n\n${introduction({ dataDir, places, quickstart, environment, stores })}\n`);
+  const words = introduction({ dataDir, places, quickstart, environment, stores });
+  process.stdout.write(printable(`${text}\n\n${words}\n`));
 }
 
 function introduction({ dataDir, places, quickstart, environment, stores }) {

@@ -10,8 +10,7 @@ const PROJECT = 'countersign-development';
 
 /**
  * Creates the key file of a service account in Google's format, with `tokenUri` as the address of its tokens. An
- * existing
- * key is kept if only the address has changed.
+ * existing key is kept if only the address has changed.
  *
  * @param {{ dataDir: string, tokenUri: string }} options
  * @returns {Promise<string>} its path

@@ -9,7 +9,7 @@ const LIBS = {
   smpp: ['text'],
   postgres: ['ids', 'schedule'],
   'key-ring': ['ids', 'keys', 'postgres'],
-  bus: ['ids', 'schedule', 'postgres'],
+  bus: ['ids', 'schedule', 'resilience', 'postgres'],
   events: ['ids', 'postgres', 'bus', 'keys'],
   session: ['ids', 'phone', 'text', 'keys', 'key-ring', 'postgres', 'events'],
   accounts: ['ids', 'schedule', 'resilience', 'text', 'keys', 'key-ring', 'postgres', 'bus', 'events'],

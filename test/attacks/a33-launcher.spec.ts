@@ -13,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { identify, stillRuns } from '../../config/stack/processes.mjs';
@@ -103,6 +104,53 @@ describe('A33 npm start in a directory that others control', () => {
     plant('redis/password', 'x\nloadmodule /tmp/module.so');
     await expect(startRedis({ dataDir, log: () => undefined })).rejects.toThrow(/password is damaged/);
     expect(existsSync(path.join(dataDir, 'redis/redis.conf'))).toBe(false);
+  });
+});
+
+describe('A33 npm start prints nothing that a terminal executes', () => {
+  const ESCAPE = '\u001b]0;owned\u0007\u001b[2J\u009b2J';
+  const SHOWN = '\\u001b]0;owned\\u0007\\u001b[2J\\u009b2J';
+
+  it.each([
+    ['a variable', { NODE_ENV: ESCAPE }],
+    ['a port', { CONTROL_PLANE_PORT: ESCAPE }],
+    ['the name of the directory', { COUNTERSIGN_DATA_DIR: `/tmp/${ESCAPE}` }],
+  ])('A33 controls in %s are shown escaped', async (_where, environment) => {
+    const output = await refusal({ ...NO_DATABASE, ...environment });
+    expect(output).toContain(SHOWN);
+    expect(output).not.toMatch(/(?!\n)\p{Cc}/u);
+  });
+
+  it('A33 controls in the output of a program that it runs are shown escaped', () => {
+    const program = `import { runCommand } from './config/stack/processes.mjs';
+      const text = ${JSON.stringify(`one ${ESCAPE}\nlast`)};
+      process.exitCode = await runCommand(process.execPath, ['-e', \`
+        process.stdout.write(\${JSON.stringify(text)}); process.exitCode = 3;\`]);`;
+    const ran = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: ROOT, encoding: 'utf8' });
+    expect(ran.stderr).toBe(`one ${SHOWN}\nlast\n`);
+    expect(ran.status).toBe(3);
+  });
+});
+
+describe.skipIf(findRedis() === undefined)('A33 the private Redis of npm start', () => {
+  it('A33 a server that took its port first is sent nothing', async () => {
+    const received: string[] = [];
+    let connections = 0;
+    const other = net.createServer((socket) => {
+      connections++;
+      socket.on('data', (data) => received.push(String(data)));
+      socket.on('error', () => undefined);
+    });
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as net.AddressInfo;
+    try {
+      const starting = startRedis({ dataDir, log: () => undefined, port });
+      await expect(starting).rejects.toThrow(`another program took port ${port} of 127.0.0.1 first`);
+      expect({ connections, received }).toEqual({ connections: 0, received: [] });
+    } finally {
+      other.close();
+    }
   });
 });
 

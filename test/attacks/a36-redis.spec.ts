@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { AccountStore } from '@countersign/accounts/accounts';
-import { MAX_MESSAGE_OCTETS, openPubSub, type PubSub } from '@countersign/bus';
+import { MAX_MESSAGE_OCTETS, openPubSub, TOPICS, type PubSub } from '@countersign/bus';
 import { EventStore } from '@countersign/events';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
-import { cardTopic, type Card } from '@countersign/rcs/rules';
+import type { Card } from '@countersign/rcs/rules';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { BroadcastEvent } from '../../apps/control-plane/src/events/event-broadcast.js';
@@ -209,7 +209,7 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
       ['sms_fallback', 'rcs'],
     ])('A36 a forged outcome %s is not answered where the card comes to %s', async (lie, truth) => {
       const { answer, card } = await waiting();
-      await publish(cardTopic(card.originProcess), JSON.stringify([{ id: card.id, news: lie }]));
+      await publish(TOPICS.cardOutcomes(card.originProcess), JSON.stringify([{ id: card.id, news: lie }]));
       if (truth === 'rcs') await gateway.receiveEvent(card, 'delivered');
       else await gateway.sent(card, { kind: 'unreachable' });
       const made = await answer;

@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { openPubSub, type PubSub } from '@countersign/bus';
+import { openPubSub, TOPICS, type PubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import { BindLeaseStore, GatewayStore } from '@countersign/carriers/leases';
-import { traceTopic } from '@countersign/carriers/traces';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { ControlPlaneSettings, GatewaySettings, loadSettings } from '@countersign/settings';
 import { encodePdu } from '@countersign/smpp/codec';
@@ -137,7 +136,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
     gateway.recordPdu(0, 'in', deliver(1));
-    const topic = traceTopic(gateway.id);
+    const topic: string = TOPICS.trace(gateway.id);
     expect(await bus.ask(topic, { bindId: bind.uuid, format: 'json' }, 500)).toBeNull();
     const received: Buffer[] = [];
     const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => received.push(octets)).ready;
@@ -156,7 +155,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
     gateway.recordPdu(0, 'in', deliver(1));
-    const topic = traceTopic(gateway.id);
+    const topic: string = TOPICS.trace(gateway.id);
     const received: Buffer[] = [];
     const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => received.push(octets)).ready;
     await listen(topic);
@@ -294,7 +293,7 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
   it('has texts recorded from then on, is audited, and published to gateways', async () => {
     const bind = await newBind();
     let notifications = 0;
-    const subscription = bus.subscribe('binds', () => notifications++);
+    const subscription = bus.subscribe(TOPICS.binds, () => notifications++);
     await subscription.ready;
     const startMs = harness.clock.nowMs();
     const answer = await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });

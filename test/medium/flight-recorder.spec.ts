@@ -1,13 +1,6 @@
-import { openPubSub, type PubSub } from '@countersign/bus';
+import { openPubSub, TOPICS, type PubSub } from '@countersign/bus';
 import type { Bind } from '@countersign/carriers/config';
-import {
-  newTraceNonce,
-  recordFully,
-  TraceSeal,
-  traceTopic,
-  type TraceAnswer,
-  type TracedPdu,
-} from '@countersign/carriers/traces';
+import { newTraceNonce, recordFully, TraceSeal, type TraceAnswer, type TracedPdu } from '@countersign/carriers/traces';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';
@@ -42,7 +35,7 @@ async function recorded(): Promise<readonly TracedPdu[]> {
   const gatewayId = row?.id ?? '';
   const seal = new TraceSeal(gateway.harness.keys, gatewayId);
   const question = { bindId: bind.id, format: 'json', nonce: newTraceNonce() } as const;
-  const answer = await bus.ask(traceTopic(gatewayId), seal.question(question), 5_000);
+  const answer = await bus.ask(TOPICS.trace(gatewayId), seal.question(question), 5_000);
   const octets = seal.openAnswer(answer?.octets ?? Buffer.alloc(0), question);
   const { connections } = JSON.parse(String(octets)) as TraceAnswer;
   return connections.flatMap(({ pdus }) => pdus);
@@ -72,7 +65,7 @@ describe('the flight recorder of a gateway', () => {
   it('records texts while full traces are enabled, and none afterwards', async () => {
     const holdsText = async (): Promise<boolean> => (await recorded()).some(({ octets }) => octets.includes(IN_HEX));
     await recordFully(gateway.harness.database, bind.id, 60);
-    bus.publish('binds');
+    bus.publish(TOPICS.binds);
     await until('a text is recorded', SOON_MS, async () => {
       await send();
       return holdsText();

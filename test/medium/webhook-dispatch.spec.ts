@@ -118,10 +118,16 @@ describe('a delivery of a new event', () => {
     const limited = await one.store.claimDueDeliveries({ ...CAPACITY_FOR_ALL, capacityForAccount: () => 1 });
     expect(limited.claimed).toHaveLength(1);
     const { account: other } = await harness.accounts.createAccount(harness.database, { name: 'Other' });
-    await harness.database.query(`UPDATE deliveries SET account_id = $1 WHERE claimed_until IS NULL AND id = $2`, [
-      other.id,
-      [...ids].sort().at(-1),
-    ]);
+    const ofOther = [other.id, [...ids].sort().at(-1)];
+    await harness.database.query(
+      `UPDATE deliveries SET account_id = $1 WHERE claimed_until IS NULL AND id = $2`,
+      ofOther,
+    );
+    await harness.database.query(
+      `WITH event AS (UPDATE events SET account_id = $1 WHERE id = $2 RETURNING session_id, webhook_url)
+       UPDATE sessions SET account_id = $1, webhook_url = event.webhook_url FROM event WHERE sessions.id = event.session_id`,
+      ofOther,
+    );
     const past = await one.store.claimDueDeliveries({ ...CAPACITY_FOR_ALL, fullAccounts: [harness.account.id] });
     expect(past.claimed.map(({ accountId }) => accountId)).toEqual([other.id]);
     const rest = await one.store.claimDueDeliveries(CAPACITY_FOR_ALL);

@@ -69,9 +69,9 @@ async function listen(answer: RequestListener): Promise<string> {
 }
 
 /** Creates a due delivery to this URL. */
-async function createDue({ store }: Pick<Worker, 'store'>, url: string): Promise<Uuid> {
+async function createDue({ outbox }: Pick<Worker, 'outbox'>, url: string): Promise<Uuid> {
   const id = harness.clock.newId();
-  await store.dispatchNew({
+  await outbox.dispatchNew({
     ...{
       id,
       type: 'webhook.test',

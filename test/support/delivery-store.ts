@@ -16,6 +16,8 @@ import type { SessionHarness } from './session-harness.js';
 /** The outbox and the delivery rows as one process sees them; two of these share nothing but the database. */
 export interface DeliveryWorker {
   readonly store: DeliveryStore;
+  /** Its deliveries are not claimed. */
+  readonly outbox: Outbox;
   /** Dispatches events; their deliveries are claimed within these capacities of hosts (by default none) and accounts. */
   readonly dispatchNamed: (
     ids: readonly Uuid[],
@@ -23,6 +25,8 @@ export interface DeliveryWorker {
     capacityForAccount?: Capacity['capacityForAccount'],
   ) => Promise<NewDeliveries & { readonly dispatched: number }>;
 }
+
+const NO_CAPACITY = { capacityForNew: () => 0, capacityForAccount: () => 0, addClaimed: () => undefined };
 
 export function deliveryWorkerOf(
   harness: SessionHarness,
@@ -40,14 +44,8 @@ export function deliveryWorkerOf(
     ]);
     return outbox;
   };
-  const store: DeliveryStore = new DeliveryStore({
+  const store = new DeliveryStore({
     ...{ database, clock, keys, sessions, renderer, events },
-    outbox: {
-      dispatchNew: (event) => {
-        const none = { capacityForNew: () => 0, capacityForAccount: () => 0, addClaimed: () => undefined };
-        return outboxWith(new DeliverySubscriber(store, none)).dispatchNew(event);
-      },
-    },
     maxBatch: 100,
     onBatch: () => undefined,
     onUnreadable,
@@ -55,6 +53,7 @@ export function deliveryWorkerOf(
   });
   return {
     store,
+    outbox: outboxWith(new DeliverySubscriber(store, NO_CAPACITY)),
     dispatchNamed: async (ids, capacityForNew = () => 0, capacityForAccount = () => 100) => {
       let created: NewDeliveries = { claimed: [], leftOver: [] };
       const addClaimed = (deliveries: NewDeliveries): void => {

@@ -1,6 +1,6 @@
-import { JobNotifier, queueConnection, openPubSub, type PubSub } from '@countersign/bus';
+import { JobNotifier, queueConnection, openPubSub, TOPICS, type PubSub } from '@countersign/bus';
 import { findCards, type CardRecord } from '@countersign/rcs/offers';
-import { CardAnswers, cardTopic, OFFER_LIFE_MS, OFFERS_TOPIC, type CardOutcome } from '@countersign/rcs/rules';
+import { CardAnswers, OFFER_LIFE_MS, type CardOutcome } from '@countersign/rcs/rules';
 import type { NewCard } from '@countersign/rcs/rules';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
@@ -73,7 +73,7 @@ export class RcsHarness {
         await bus.close();
       },
     );
-    await bus.subscribe(cardTopic(originProcess), (message) =>
+    await bus.subscribe(TOPICS.cardOutcomes(originProcess), (message) =>
       harness.#outcomes.push(...(message.json() as CardOutcome[])),
     ).ready;
     return harness;
@@ -141,7 +141,7 @@ export class RcsHarness {
 
   /** Broadcasts offers to both gateways. */
   broadcast(ids: readonly Uuid[]): void {
-    this.bus.publish(OFFERS_TOPIC, [...ids]);
+    this.bus.publish(TOPICS.cardOffers, ids);
   }
 
   /** The outcomes published for this card, in order. */

@@ -19,3 +19,4 @@ export {
   PubSub,
   type Subscription,
 } from './pub-sub.js';
+export { TOPICS, type Topic } from './topics.js';

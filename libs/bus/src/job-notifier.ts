@@ -1,3 +1,4 @@
+import { throttled } from '@countersign/resilience';
 import type { JobsOptions } from 'bullmq';
 
 /** Payload of a job: ids of committed rows, never state. */
@@ -25,8 +26,6 @@ const GIVE_UP_MS = 1_000;
 const UNSETTLED_LIMIT = 4;
 /** How long closing waits for the last add. */
 const CLOSE_TIMEOUT_MS = 500;
-/** Minimum interval between error reports while the store is unavailable. */
-const REPORT_EVERY_MS = 1_000;
 
 /** Only the last failed jobs are kept, for diagnosis. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } };
@@ -38,13 +37,12 @@ const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: { count
  */
 export class JobNotifier {
   readonly #queue: JobQueue;
-  readonly #onError: (error: unknown) => void;
+  readonly #report: (error: unknown) => void;
   #waiting: string[] = [];
   #pendingAdd: object | undefined;
   #unsettled = 0;
   #flushing = false;
   #closed = false;
-  #reportedMs = Number.NEGATIVE_INFINITY;
   #settled: (() => void) | undefined;
 
   /**
@@ -52,7 +50,7 @@ export class JobNotifier {
    */
   constructor(queue: JobQueue, onError: (error: unknown) => void) {
     this.#queue = queue;
-    this.#onError = onError;
+    this.#report = throttled(onError);
   }
 
   /** Call after the commit of the rows. */
@@ -117,12 +115,5 @@ export class JobNotifier {
   #releasePendingAdd(mine: object): void {
     if (this.#pendingAdd === mine) this.#pendingAdd = undefined;
     if (!this.#closed) this.#flushSoon();
-  }
-
-  #report(error: unknown): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
-    this.#reportedMs = nowMs;
-    this.#onError(error);
   }
 }

@@ -50,11 +50,11 @@ interface Share {
 }
 
 interface LastCount {
-  readonly consumed: number;
+  consumed: number;
   /** Monotonic milliseconds. */
-  readonly endsMs: number;
+  endsMs: number;
   /** Counted by this process alone. */
-  readonly away: boolean;
+  away: boolean;
 }
 
 interface PendingRequest {
@@ -185,8 +185,17 @@ export class Limiter {
     });
   }
 
+  /** Called for every counted request: writes into the key's entry instead of replacing it. */
   #remember(key: string, { consumed, resetMs }: Count, away: boolean): void {
-    this.#counted.set(key, { consumed, endsMs: performance.now() + resetMs, away });
+    const endsMs = performance.now() + resetMs;
+    const counted = this.#counted.get(key);
+    if (counted === undefined) {
+      this.#counted.set(key, { consumed, endsMs, away });
+    } else {
+      counted.consumed = consumed;
+      counted.endsMs = endsMs;
+      counted.away = away;
+    }
   }
 
   #markUnavailable(error: unknown): void {

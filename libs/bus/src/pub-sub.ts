@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { throttled } from '@countersign/resilience';
 import type { BusConnection, BusEvents } from './bus-connection.js';
 import { decodeEnvelope, encodeEnvelope } from './request-envelope.js';
+import type { Topic } from './topics.js';
 
 /** Buffers are sent unchanged, any other value as JSON. No secrets in clear: the payload passes through the store. */
 export type Payload = Buffer | string | number | boolean | object | null;
@@ -11,6 +13,9 @@ export interface BusMessage {
   /** The payload parsed as JSON; undefined when it is not JSON, or empty. */
   json(): unknown;
 }
+
+/** The payload of a publish; nothing for a signal. */
+type Published<P> = undefined extends P ? [payload?: P] : [payload: P];
 
 /** A handler that throws is reported and called again for the next message. */
 export type MessageHandler = (message: BusMessage) => void;
@@ -34,8 +39,6 @@ export const MAX_MESSAGE_OCTETS = 4 * 1024 * 1024;
 const TOPIC = /^[\w:.-]{1,200}$/;
 /** Maximum number of pending requests; further ones resolve to null. */
 const QUESTIONS_OPEN = 1_000;
-/** Minimum interval between error reports while the connection is unavailable. */
-const REPORT_EVERY_MS = 1_000;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -50,12 +53,11 @@ export class PubSub {
   readonly #questions = new Map<string, (answer: BusMessage) => void>();
   readonly #replyTopic = `reply:${randomBytes(12).toString('hex')}`;
   #replies: Subscription | undefined;
-  #reportedMs = Number.NEGATIVE_INFINITY;
   #closed = false;
 
   /** `onError` is called for lost messages and failing handlers, at most once a second. */
   constructor(openConnection: (events: BusEvents) => BusConnection, onError: (error: unknown) => void) {
-    this.#onError = onError;
+    this.#onError = throttled(onError);
     this.#connection = openConnection({
       onMessage: (topic, octets) => this.deliver(topic, octets),
       onError: (error) => this.report(error),
@@ -63,13 +65,8 @@ export class PubSub {
   }
 
   /** Call after the commit of the change. Without a payload it only signals a change. */
-  publish(topic: string, payload: Payload = NOTHING): void {
-    if (this.#closed) return;
-    const octets = octetsOf(payload);
-    if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
-    else if (octets.length > MAX_MESSAGE_OCTETS)
-      this.report(new Error(`${topic}: a message of ${octets.length} octets`));
-    else this.#connection.send(topic, octets);
+  publish<P extends Payload | undefined>(topic: Topic<P>, ...[payload]: Published<NoInfer<P>>): void {
+    this.send(topic, payload === undefined ? NOTHING : octetsOf(payload));
   }
 
   /** Receives every message of the topic from `ready` on. A topic may have any number of handlers. */
@@ -86,7 +83,7 @@ export class PubSub {
   }
 
   /** The first answer of any process on the topic, or null when none arrived in time. Never rejects. */
-  async ask(topic: string, payload: Payload, timeoutMs: number): Promise<BusMessage | null> {
+  async ask<P extends Payload>(topic: Topic<P>, payload: NoInfer<P>, timeoutMs: number): Promise<BusMessage | null> {
     if (this.#closed || this.#questions.size >= QUESTIONS_OPEN) return null;
     const id = randomBytes(12).toString('hex');
     return new Promise((resolve) => {
@@ -100,7 +97,7 @@ export class PubSub {
       this.#replies ??= this.subscribe(this.#replyTopic, (message) => this.receiveAnswer(message));
       const envelope = encodeEnvelope({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
       void this.#replies.ready.then(() => {
-        if (this.#questions.has(id)) this.publish(topic, envelope);
+        if (this.#questions.has(id)) this.send(topic, envelope);
       });
     });
   }
@@ -124,10 +121,18 @@ export class PubSub {
     await this.#connection.close();
   }
 
+  private send(topic: string, octets: Buffer): void {
+    if (this.#closed) return;
+    if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
+    else if (octets.length > MAX_MESSAGE_OCTETS)
+      this.report(new Error(`${topic}: a message of ${octets.length} octets`));
+    else this.#connection.send(topic, octets);
+  }
+
   private async reply(topic: string, id: string, work: () => Promise<Payload | null>): Promise<void> {
     try {
       const answer = await work();
-      if (answer !== null) this.publish(topic, encodeEnvelope({ id, replyTo: '', payload: octetsOf(answer) }));
+      if (answer !== null) this.send(topic, encodeEnvelope({ id, replyTo: '', payload: octetsOf(answer) }));
     } catch (error) {
       this.report(error);
     }
@@ -162,10 +167,7 @@ export class PubSub {
   }
 
   private report(error: unknown): void {
-    const nowMs = performance.now();
-    if (this.#closed || nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
-    this.#reportedMs = nowMs;
-    this.#onError(error);
+    if (!this.#closed) this.#onError(error);
   }
 }
 

@@ -51,6 +51,11 @@ export const READ_EVENTS = `
     occurred_at AS "occurredAt", CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data
   FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
+/** The data of events of the types $4 as JSON text. $1 ids, $2 and $3 their bounds. */
+export const READ_EVENT_DATA = `
+  SELECT id, data::text AS data FROM events
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND type = ANY ($4::text[]) AND data IS NOT NULL`;
+
 /** Age of the oldest undispatched event in seconds; no row when there is none. */
 export const OLDEST_UNDISPATCHED = `
   SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8 AS seconds

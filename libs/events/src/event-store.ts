@@ -6,6 +6,7 @@ import {
   LOCK_UNDISPATCHED,
   MARK_DISPATCHED,
   OLDEST_UNDISPATCHED,
+  READ_EVENT_DATA,
   READ_EVENTS,
 } from './event-store.sql.js';
 import { ALWAYS_SENT, HAS_STORED_DATA, type DueEvent, type NewEvent, type StoredEvent } from './event.js';
@@ -49,8 +50,10 @@ export class EventStore {
 
   /** The stored data of events: JSON text by id. */
   async dataOf(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, string>> {
-    const found = [...(await this.findMany(db, ids)).values()];
-    return new Map(found.flatMap(({ id, data }) => (data === null ? [] : [[id, data] as const])));
+    if (ids.length === 0) return new Map();
+    const { low, high } = idBounds(ids);
+    const found = await db.query<{ id: Uuid; data: string }>(READ_EVENT_DATA, [ids, low, high, [...HAS_STORED_DATA]]);
+    return new Map(found.map(({ id, data }) => [id, data]));
   }
 
   /** Events by id, in one statement; ids that are not there are left out. */

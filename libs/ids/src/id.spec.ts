@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstIdAt, idBounds, idOf, idTimeMs, lastIdAt, newId, parseId, renderId } from './id.js';
+import { firstIdAt, idBounds, idOf, idTimeMs, isUuid, lastIdAt, newId, parseId, renderId } from './id.js';
 
 const ms = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
@@ -57,6 +57,26 @@ describe('an id', () => {
   it('is rejected for a time that does not fit', () => {
     for (const time of [-1, 0.5, 2 ** 48, Number.NaN]) expect(() => newId(time)).toThrow(RangeError);
     expect(() => idOf(0, new Uint8Array(9))).toThrow(RangeError);
+  });
+});
+
+describe('the form of an id', () => {
+  it('is recognised for every id, and for no other value', () => {
+    fc.assert(fc.property(id, (uuid) => isUuid(uuid)));
+    const good = 'abcdef01-2345-6789-abcd-ef0123456789';
+    const wrong = [
+      good.toUpperCase(),
+      good.replaceAll('-', ''),
+      `${good}0`,
+      `${good}\n`,
+      good.slice(1),
+      good.replace('a', 'g'),
+      [good],
+      null,
+      undefined,
+    ];
+    expect(isUuid(good)).toBe(true);
+    expect(wrong.filter(isUuid)).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@ import { randomFillSync } from 'node:crypto';
 /** An id as PostgreSQL writes it: 36 lower-case characters for 16 bytes. Sorts by creation time. */
 export type Uuid = string;
 
+const CANONICAL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME_LIMIT_MS = 2 ** 48;
 const RANDOM_BYTES = 10;
 const LOWEST_RANDOM = '00000000000000000000';
@@ -17,6 +18,9 @@ for (let value = 0; value < ALPHABET.length; value++) VALUES[ALPHABET.charCodeAt
 
 const uuid = (timeHex: string, randomHex: string): Uuid =>
   `${timeHex.slice(0, 8)}-${timeHex.slice(8)}-${randomHex.slice(0, 4)}-${randomHex.slice(4, 8)}-${randomHex.slice(8)}`;
+
+/** Whether a value has the form of an id; upper case is refused. */
+export const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && CANONICAL.test(value);
 
 const timeHex = (ms: number): string => {
   if (!Number.isInteger(ms) || ms < 0 || ms >= TIME_LIMIT_MS) throw new RangeError(`no id for the time ${ms} ms`);

@@ -4,6 +4,7 @@ export {
   idBounds,
   idOf,
   idTimeMs,
+  isUuid,
   lastIdAt,
   newId,
   parseId,

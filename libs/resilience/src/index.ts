@@ -1,2 +1,5 @@
+export { CircuitBreaker, type BreakerState } from './circuit-breaker.js';
 export { doubledMs, JITTER_SHARE, withJitterMs } from './exponential-backoff.js';
 export { RowCache } from './row-cache.js';
+export { throttled } from './throttled.js';
+export { TokenBucket } from './token-bucket.js';

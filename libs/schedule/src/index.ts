@@ -1,2 +1,3 @@
+export { LeasedWorker, type Claim } from './leased-worker.js';
 export { PollLoop } from './poll-loop.js';
 export { Timers } from './timers.js';

@@ -14,6 +14,7 @@ import {
   Port,
   WholeNumber,
 } from './variables.js';
+import { sharedKeyFaults, sharedKeyWarnings } from './shared-keys.js';
 import { weakAdminKeyFaults, weakKeyFaults } from './weak-keys.js';
 import { coverWholeSpace, isWideRange } from './whole-space.js';
 
@@ -153,6 +154,7 @@ export class ControlPlaneSettings extends DaemonSettings {
   override warnings(): string[] {
     const found = super.warnings();
     if (!this.production) return found;
+    found.push(...sharedKeyWarnings(this));
     found.push(...this.trustedProxies.filter(isWideRange).map(tooManyProxies));
     if (this.webhookEgressProxy !== null && !isGuardedUrl(this.webhookEgressProxy))
       found.push(EGRESS_PROXY_WITHOUT_TLS);
@@ -207,12 +209,14 @@ function repeatedEntropyKeys(keys: ReadonlyMap<number, Buffer>): SettingFault[] 
 }
 
 /** Faults of keys that production refuses. */
-function keyFaults({ entropyKeys, adminKey }: ControlPlaneSettings): SettingFault[] {
+function keyFaults(settings: ControlPlaneSettings): SettingFault[] {
+  const { entropyKeys, adminKey } = settings;
   // New brands get the highest version; the others are kept for the brands that were made with them.
   const highest = Math.max(...entropyKeys.keys());
   const current = [...entropyKeys].flatMap(([version, key]) => (version === highest ? [key] : []));
   return [
     ...repeatedEntropyKeys(entropyKeys),
+    ...sharedKeyFaults(settings),
     ...weakKeyFaults('COUNTERSIGN_ENTROPY_KEYS', current),
     ...weakAdminKeyFaults('COUNTERSIGN_ADMIN_KEY', adminKey),
   ];

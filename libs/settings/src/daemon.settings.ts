@@ -1,5 +1,6 @@
+import { optionsOfThisProcess, processFaults, processWarnings } from './process-options.js';
 import type { SettingFault } from './settings-error.js';
-import { unprotectedStores } from './store-links.js';
+import { acceptsAnyName, unprotectedStores } from './store-links.js';
 import {
   ConnectionUrl,
   DatabaseHost,
@@ -9,6 +10,7 @@ import {
   MasterKeys,
   OneOf,
   Production,
+  Text,
   WholeNumber,
 } from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
@@ -18,6 +20,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const ENVIRONMENT_NOT_NAMED =
   'NODE_ENV is not set, so the defaults of development are used: set NODE_ENV=production, or NODE_ENV=development';
+
+const ANY_NAME_ACCEPTED =
+  'DATABASE_URL accepts every certificate of the authorities in sslrootcert, for any host: use sslmode=verify-full, ' +
+  'unless these authorities serve this database alone';
 
 /**
  * Settings of both daemons (contract, Running it). The master key and the database have no default: in development
@@ -38,6 +44,18 @@ export class DaemonSettings {
   /** Read by the driver, for a URL without a host. */
   @DatabaseHost('PGHOST')
   readonly defaultDatabaseHost: string | null = null;
+
+  @Text('DEBUG')
+  readonly debug: string | null = null;
+
+  @Text('NODE_DEBUG')
+  readonly nodeDebug: string | null = null;
+
+  @Text('NODE_OPTIONS')
+  readonly nodeOptions: string | null = null;
+
+  @Text('NODE_TLS_REJECT_UNAUTHORIZED')
+  readonly nodeTlsRejectUnauthorized: string | null = null;
 
   @WholeNumber('DATABASE_POOL_MAX', 2, 200)
   readonly databasePoolMax: number = 10;
@@ -70,11 +88,17 @@ export class DaemonSettings {
   /** Faults of combinations of variables. */
   contradictions(): SettingFault[] {
     if (!this.production) return [];
-    return [...unprotectedStores(this), ...weakKeyFaults('COUNTERSIGN_MASTER_KEY', [...this.masterKeys.values()])];
+    return [
+      ...processFaults(optionsOfThisProcess(this)),
+      ...unprotectedStores(this),
+      ...weakKeyFaults('COUNTERSIGN_MASTER_KEY', [...this.masterKeys.values()]),
+    ];
   }
 
   /** Accepted settings that an operator should check, each as a sentence that says what to do. */
   warnings(): string[] {
-    return this.environmentIsNamed ? [] : [ENVIRONMENT_NOT_NAMED];
+    if (!this.production) return this.environmentIsNamed ? [] : [ENVIRONMENT_NOT_NAMED];
+    const ofDatabase = acceptsAnyName(this.databaseUrl) ? [ANY_NAME_ACCEPTED] : [];
+    return [...processWarnings(optionsOfThisProcess(this)), ...ofDatabase];
   }
 }

@@ -8,6 +8,7 @@ import {
   DAEMON,
   faultsOf,
   FILE,
+  ENTROPY_KEY,
   MASTER_KEY,
 } from './environment.fixture.js';
 import { ControlPlaneSettings, GatewaySettings, loadSettings, SettingsError, SimulatorSettings } from './index.js';
@@ -23,7 +24,7 @@ describe('a good environment', () => {
       databasePoolMax: 10,
       logLevel: 'info',
       masterKeys: new Map([[1, Buffer.from(MASTER_KEY, 'base64')]]),
-      entropyKeys: new Map([[1, Buffer.from(MASTER_KEY, 'base64')]]),
+      entropyKeys: new Map([[1, Buffer.from(ENTROPY_KEY, 'base64')]]),
       adminKey: CONTROL_PLANE_KEYS.COUNTERSIGN_ADMIN_KEY,
       opsHost: '127.0.0.1',
       opsPort: 9464,
@@ -309,13 +310,13 @@ describe('secrets', () => {
 
   it('for entropy may not be the same under two versions in production', () => {
     const other = randomBytes(32).toString('base64');
-    const keys = `1:${MASTER_KEY},2:${other},3:${MASTER_KEY}`;
+    const keys = `1:${ENTROPY_KEY},2:${other},3:${ENTROPY_KEY}`;
     const variable = 'COUNTERSIGN_ENTROPY_KEYS';
     expect(controlPlaneFaults({ [variable]: keys, NODE_ENV: 'production' })).toEqual([
       { variable, fault: 'has the same key for the versions 1 and 3', allowed: 'another key for each version' },
     ]);
     expect(controlPlaneFaults({ [variable]: keys })).toEqual([]);
-    expect(controlPlaneFaults({ [variable]: `1:${MASTER_KEY},2:${other}`, NODE_ENV: 'production' })).toEqual([]);
+    expect(controlPlaneFaults({ [variable]: `1:${ENTROPY_KEY},2:${other}`, NODE_ENV: 'production' })).toEqual([]);
   });
 
   it('never appear in an error, whatever they are', () => {

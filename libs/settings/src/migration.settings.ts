@@ -1,6 +1,7 @@
+import { optionsOfThisProcess, processFaults } from './process-options.js';
 import type { SettingFault } from './settings-error.js';
 import { unprotectedDatabase } from './store-links.js';
-import { ConnectionUrl, DatabaseHost, Hosts, Production, Role } from './variables.js';
+import { ConnectionUrl, DatabaseHost, Hosts, Production, Role, Text } from './variables.js';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 
@@ -25,6 +26,15 @@ export class MigrationSettings {
   @DatabaseHost('PGHOST')
   readonly defaultDatabaseHost: string | null = null;
 
+  @Text('NODE_DEBUG')
+  readonly nodeDebug: string | null = null;
+
+  @Text('NODE_OPTIONS')
+  readonly nodeOptions: string | null = null;
+
+  @Text('NODE_TLS_REJECT_UNAUTHORIZED')
+  readonly nodeTlsRejectUnauthorized: string | null = null;
+
   @Production('NODE_ENV')
   readonly production: boolean = false;
 
@@ -48,7 +58,8 @@ export class MigrationSettings {
   contradictions(): SettingFault[] {
     if (this.ownerUrl !== '') {
       const variable = this.migrationUrl === null ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL';
-      return this.production ? unprotectedDatabase(variable, this.ownerUrl, this) : [];
+      if (!this.production) return [];
+      return [...processFaults(optionsOfThisProcess(this)), ...unprotectedDatabase(variable, this.ownerUrl, this)];
     }
     return [
       { variable: 'DATABASE_MIGRATION_URL', fault: 'is not set', allowed: 'the URL of the role that owns the tables' },

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { type ConnectionOptions, parse } from 'pg-connection-string';
 import type { SettingFault } from './settings-error.js';
 
 /** The stores of a daemon, and the hosts that may be reached without TLS. */
@@ -25,20 +26,38 @@ const NETWORK_IS_PRIVATE = `where the network to it is private, its host in ${OP
 export function unprotectedStores(stores: StoreLinks): SettingFault[] {
   const { databaseUrl, redisUrl, storesWithoutTls } = stores;
   const database = unprotectedDatabase('DATABASE_URL', databaseUrl, stores);
-  if (redisUrl === null || redisUrl.startsWith('rediss')) return database;
-  const redis = hostsIn(redisUrl).find((host) => isExposed(host, storesWithoutTls));
-  if (redis === undefined) return database;
-  return [...database, fault('REDIS_URL', redis, 'without TLS', `rediss://, or ${NETWORK_IS_PRIVATE}`)];
+  if (redisUrl === null) return database;
+  const { protocol, hostname } = new URL(redisUrl);
+  // The path of a socket has its slashes encoded.
+  const host = hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/^%2f/i, '/')
+    .toLowerCase();
+  if (protocol === 'rediss:' || !isExposed(host, storesWithoutTls)) return database;
+  return [...database, fault('REDIS_URL', host, 'without TLS', `rediss://, or ${NETWORK_IS_PRIVATE}`)];
 }
 
 /** The same of one database. */
 export function unprotectedDatabase(variable: string, url: string, exceptions: DatabaseExceptions): SettingFault[] {
   const { storesWithoutTls, defaultDatabaseHost } = exceptions;
-  const hosts = hostsOfDatabase(url).map((host) => (host === '' ? (defaultDatabaseHost ?? '').toLowerCase() : host));
-  const host = hosts.find((each) => isExposed(each, storesWithoutTls));
-  const weakness = weaknessOfDatabase(url);
-  if (host === undefined || weakness === null) return [];
-  return [fault(variable, host, weakness, `sslmode=verify-full in it, or ${NETWORK_IS_PRIVATE}`)];
+  for (const read of readingsOf(url)) {
+    if (read === null) return [unreadable(variable)];
+    const hosts = hostsOf(read.host || (defaultDatabaseHost ?? ''));
+    const host = hosts.find((each) => isExposed(each, storesWithoutTls));
+    const weakness = weaknessOf(read);
+    if (host !== undefined && weakness !== null) {
+      return [fault(variable, host, weakness, `sslmode=verify-full in it, or ${NETWORK_IS_PRIVATE}`)];
+    }
+  }
+  return [];
+}
+
+/**
+ * Whether the driver accepts every certificate of the authorities in `sslrootcert`, for any host: `uselibpqcompat` with
+ * `sslmode` `require` or `verify-ca`.
+ */
+export function acceptsAnyName(url: string): boolean {
+  return readingsOf(url).some((read) => tlsOf(read)?.checkServerIdentity !== undefined);
 }
 
 const isExposed = (host: string, excepted: readonly string[]): boolean =>
@@ -50,45 +69,57 @@ const fault = (variable: string, host: string, weakness: string, allowed: string
   allowed,
 });
 
-/** Modes in which the driver verifies the certificate (node-postgres 8). */
-const VERIFYING: ReadonlySet<string> = new Set(['require', 'verify-ca', 'verify-full']);
-
-/** The lack of authenticated TLS in a PostgreSQL URL, or null. Parameters as parsed by pg-connection-string. */
-function weaknessOfDatabase(url: string): string | null {
-  const parameters = parametersOf(url);
-  const mode = parameters.get('sslmode');
-  if (mode === undefined) {
-    const isOn = ['true', '1'].includes(parameters.get('ssl') ?? '') || parameters.get('sslnegotiation') === 'direct';
-    return isOn ? null : 'without TLS';
-  }
-  if (mode === 'no-verify') return 'by TLS that does not verify the server (sslmode=no-verify)';
-  if (!VERIFYING.has(mode)) return 'without TLS, or with it as the server likes (sslmode)';
-  const asLibpq = parameters.get('uselibpqcompat') === 'true' && mode === 'require' && !parameters.has('sslrootcert');
-  return asLibpq ? 'by TLS that does not verify the server (uselibpqcompat without sslrootcert)' : null;
-}
+const unreadable = (variable: string): SettingFault => ({
+  variable,
+  fault: 'has a value (not shown) that the driver cannot read, or names a file of TLS that this process cannot read',
+  allowed: 'a URL of PostgreSQL; sslrootcert, sslcert and sslkey in it are paths of readable files',
+});
 
 /**
- * A host in the parameters goes before the one in the URL, unless it is empty; what begins with a slash is the directory of
- * a socket.
+ * A database URL as the driver reads it (pg-connection-string); null if it cannot. The driver gets a URL with `options`
+ * as WHATWG writes it (`connectionSettings` of libs/postgres), and reads one with a space or a bare percent sign differently.
  */
-const hostsOfDatabase = (url: string): string[] => {
-  const host = parametersOf(url).get('host') ?? '';
-  return host === '' ? hostsIn(url) : host.split(',');
-};
+const readingsOf = (url: string): (ConnectionOptions | null)[] => [url, new URL(url).href].map(readOne);
 
-/** Of a repeated parameter the last one counts. */
-const parametersOf = (url: string): ReadonlyMap<string, string> =>
-  new Map(new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? ''));
-
-/** The hosts of a URL; some schemes allow several (`redis+sentinel://h1:26379,h2:26379/name`). */
-function hostsIn(url: string): string[] {
-  const [, authority = ''] = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
-  return authority.split(',').map((entry) => decodeURIComponent(withoutPort(entry)).toLowerCase());
+function readOne(url: string): ConnectionOptions | null {
+  try {
+    return parse(url);
+  } catch {
+    return null; // the error holds parts of the URL
+  }
 }
 
-const withoutPort = (entry: string): string => /^\[(.*)\]/.exec(entry)?.[1] ?? entry.replace(/:[0-9]*$/, '');
+interface TlsOptions {
+  readonly rejectUnauthorized?: boolean;
+  /** Set to a function that accepts every name. */
+  readonly checkServerIdentity?: () => void;
+}
 
-/** Without a host the driver uses `localhost`. */
+/** The options of TLS that the driver makes of `sslmode` and the files; null without these parameters. */
+function tlsOf(read: ConnectionOptions | null): TlsOptions | null {
+  return typeof read?.ssl === 'object' ? read.ssl : null;
+}
+
+/** Modes in which the driver verifies the certificate (node-postgres 8). */
+const VERIFYING: readonly unknown[] = ['require', 'verify-ca', 'verify-full'];
+
+/** The lack of authenticated TLS of a connection, or null. */
+function weaknessOf(read: ConnectionOptions): string | null {
+  const { ssl } = read;
+  const mode = read['sslmode'];
+  if (ssl === 'no-verify' || mode === 'no-verify') return 'by TLS that does not verify the server (no-verify)';
+  // The next version of the driver reads the other modes as libpq does, which need no TLS.
+  if (mode && !VERIFYING.includes(mode)) return 'without TLS, or with it as the server likes (sslmode)';
+  if (tlsOf(read)?.rejectUnauthorized === false) {
+    return 'by TLS that does not verify the server (uselibpqcompat without sslrootcert)';
+  }
+  return ssl === true || tlsOf(read) !== null ? null : 'without TLS';
+}
+
+/** The driver takes a list for one name; each of its entries is judged. A text that begins with a slash is a socket's directory. */
+const hostsOf = (text: string): string[] => (text.startsWith('/') ? [text] : text.toLowerCase().split(','));
+
+/** Without a host the drivers use `localhost`. */
 function staysOnMachine(host: string): boolean {
   if (host === '' || host === 'localhost' || host.startsWith('/')) return true;
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';

@@ -141,6 +141,11 @@ export function Role(name: string): PropertyDecorator {
   );
 }
 
+/** A variable of another program, of which only some values matter. */
+export function Text(name: string): PropertyDecorator {
+  return fromVariable(shown(name, 'any value', readText), IsString());
+}
+
 /** Whether a variable has a value, whatever it is. */
 export function Given(name: string): PropertyDecorator {
   return fromVariable(

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { createLogger, runDaemon, Shutdown, type Started } from './index.js';
+import type { Started } from './daemon.js';
+import { createLogger, runDaemon, Shutdown } from './index.js';
 
 class ForOperator extends Error {}
 

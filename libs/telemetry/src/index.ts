@@ -1,4 +1,4 @@
-export { runDaemon, type Started } from './daemon.js';
+export { runDaemon } from './daemon.js';
 export { DeadlineError, withinDeadline } from './deadline.js';
 export { createLogger, type Logger } from './logger.js';
 export { Metrics, type Reading } from './metrics.js';
@@ -6,7 +6,7 @@ export { NestPinoLogger } from './nest-logger.js';
 export { OpsServer } from './ops-server.js';
 export { boundPipelining } from './pipelining.js';
 export { type Check } from './readiness.js';
-export { REDACTED, redactText, redactValue } from './redaction.js';
+export { REDACTED, redactText } from './redaction.js';
 export { createRequestIds } from './request-ids.js';
 export { Shutdown } from './shutdown.js';
 export { terminalText } from './terminal.js';

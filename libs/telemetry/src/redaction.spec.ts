@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { REDACTED, redactText, redactValue } from './index.js';
+import { REDACTED, redactText, redactValue } from './redaction.js';
 
 const TOKEN = '0123456789ABCDEF';
 

@@ -1,5 +1,5 @@
 import type { CardOutcome } from '@countersign/rcs/rules';
-import type { Uuid } from '@countersign/ids';
+import { isUuid, type Uuid } from '@countersign/ids';
 
 /** The kinds of outcomes of a card. */
 export type CardOutcomeKind = CardOutcome['news'];
@@ -8,7 +8,6 @@ const KINDS: ReadonlySet<unknown> = new Set<CardOutcomeKind>(['sent', 'rcs', 'sm
 
 /** More than any gateway sends in one message; further ones are left out. */
 const MAX_OUTCOMES = 1_000;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The outcomes in a message; entries of another form are left out. */
 export function parseCardOutcomes(message: unknown): CardOutcome[] {
@@ -19,7 +18,7 @@ export function parseCardOutcomes(message: unknown): CardOutcome[] {
 function outcomeOf(value: unknown): CardOutcome | null {
   if (typeof value !== 'object' || value === null) return null;
   const { id, news }: Partial<Record<keyof CardOutcome, unknown>> = value;
-  return typeof id === 'string' && UUID.test(id) && isKind(news) ? { id, news } : null;
+  return isUuid(id) && isKind(news) ? { id, news } : null;
 }
 
 const isKind = (value: unknown): value is CardOutcomeKind => KINDS.has(value);

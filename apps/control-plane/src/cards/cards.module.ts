@@ -1,4 +1,5 @@
-import { CardAnswers, OFFERS_TOPIC } from '@countersign/rcs/rules';
+import { TOPICS } from '@countersign/bus';
+import { CardAnswers } from '@countersign/rcs/rules';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
@@ -25,7 +26,7 @@ export class CardsModule {
       originProcess: stores.clock.newId(),
       deliveryWaitMs: settings.rcsDeliveryWaitMs,
       nowMs: () => stores.clock.nowMs(),
-      broadcast: (ids) => stores.bus.publish(OFFERS_TOPIC, [...ids]),
+      broadcast: (ids) => stores.bus.publish(TOPICS.cardOffers, ids),
       notify: (ids) => stores.cardNotifier.notify(ids),
       // The limiter and the notifier use the same Redis.
       isQueueAway: () => stores.limiter.away,

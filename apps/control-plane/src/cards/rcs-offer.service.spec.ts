@@ -1,7 +1,7 @@
 import type { Brand } from '@countersign/accounts/accounts';
 import type { OfferResult, Withdrawal } from '@countersign/rcs/offers';
-import { cardTopic, type CardOutcome, type FinalChannel } from '@countersign/rcs/rules';
-import type { MessageHandler } from '@countersign/bus';
+import type { CardOutcome, FinalChannel } from '@countersign/rcs/rules';
+import { TOPICS, type MessageHandler } from '@countersign/bus';
 import { DatabaseUnavailable, DataError } from '@countersign/postgres';
 import type { Session } from '@countersign/session/rules';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -125,7 +125,11 @@ function sendOne(answers: Answers = {}) {
   const decided = service.sendCard(sessionOf(answers), { ...BRAND, ...answers.brand }, pausedWait);
   const send = (news: readonly CardOutcome['news'][]): void => {
     const payload = news.map((kind) => ({ id: ID, news: kind }));
-    receive({ topic: cardTopic(PROCESS_ID), octets: Buffer.from(JSON.stringify(payload)), json: () => payload });
+    receive({
+      topic: TOPICS.cardOutcomes(PROCESS_ID),
+      octets: Buffer.from(JSON.stringify(payload)),
+      json: () => payload,
+    });
   };
   const settled = decided.then(
     () => true,
@@ -160,7 +164,7 @@ describe('a session has no card', () => {
   ])('%s', async (_, answers) => {
     const { decided, calls } = sendOne(answers);
     expect(await decided).toEqual(FALLBACK);
-    expect(calls).toEqual([cardTopic(PROCESS_ID)]);
+    expect(calls).toEqual([TOPICS.cardOutcomes(PROCESS_ID)]);
   });
 
   it.each(['too_many_cards', 'denied_before', 'agent_suspended', 'prefers_sms', 'unreachable', 'paused'] as const)(

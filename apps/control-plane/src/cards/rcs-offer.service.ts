@@ -1,8 +1,8 @@
 import type { CardEnd } from '../operations/control-plane.metrics.js';
 import type { Brand } from '@countersign/accounts/accounts';
 import { findCards, mayReachPhone, type CardOfferStore, type OfferResult } from '@countersign/rcs/offers';
-import { cardTopic, SEND_LIFE_MS, type CardAnswers, type NewCard, type FinalChannel } from '@countersign/rcs/rules';
-import type { PubSub, Subscription } from '@countersign/bus';
+import { SEND_LIFE_MS, type CardAnswers, type NewCard, type FinalChannel } from '@countersign/rcs/rules';
+import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
 import type { Uuid } from '@countersign/ids';
 import { BatcherFull, DatabaseUnavailable, type Database } from '@countersign/postgres';
 import type { Session } from '@countersign/session/rules';
@@ -98,7 +98,7 @@ export class RcsOfferService {
   constructor(private readonly o: RcsOfferServiceOptions) {
     const find = (ids: readonly Uuid[]): ReturnType<typeof findCards> => findCards(o.database, ids);
     const reader = new CardOutcomeReader({ waits: this.waits, find, onError: o.onError });
-    this.subscription = o.bus.subscribe(cardTopic(o.originProcess), (message) =>
+    this.subscription = o.bus.subscribe(TOPICS.cardOutcomes(o.originProcess), (message) =>
       reader.receive(parseCardOutcomes(message.json())),
     );
   }

@@ -16,7 +16,7 @@ describe('broadcast events', () => {
   it('are received as they were published, one message per set', () => {
     const sent: { topic: string; payload: unknown }[] = [];
     const broadcast = new EventBroadcast({
-      publish: (topic, payload) => sent.push({ topic, payload }),
+      publish: (topic, ...[payload]) => void sent.push({ topic, payload }),
       subscribe: () => ({ ready: Promise.resolve(), close: () => undefined }),
     });
     const events = [EVENT, { ...EVENT, type: 'webhook.disabled', sessionId: null } as const];

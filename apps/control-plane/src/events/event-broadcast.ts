@@ -1,6 +1,6 @@
-import type { PubSub, Subscription } from '@countersign/bus';
+import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
 import { EVENT_TYPES, type EventType } from '@countersign/events';
-import type { Uuid } from '@countersign/ids';
+import { isUuid, type Uuid } from '@countersign/ids';
 
 /** A code was sent, or its delivery changed: broadcast to realtime channels only, without an event row. */
 export const UPDATED = 'verification.updated';
@@ -22,10 +22,8 @@ export interface BroadcastEvent {
   readonly at: string;
 }
 
-const TOPIC = 'events';
 /** More than any release publishes in one message; further ones are left out. */
 const MAX_EVENTS = 1_000;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const TYPES: ReadonlySet<string> = new Set([...EVENT_TYPES, UPDATED]);
 
@@ -37,12 +35,12 @@ export class EventBroadcast {
 
   /** Never throws, never waits. This process receives the events too. */
   publish(events: readonly BroadcastEvent[]): void {
-    if (events.length > 0) this.bus.publish(TOPIC, [...events]);
+    if (events.length > 0) this.bus.publish(TOPICS.events, events);
   }
 
   /** Subscribes to all sets; `ready` settles once every set published from then on is received. */
   onEvents(listener: (events: readonly BroadcastEvent[]) => void): Subscription {
-    return this.bus.subscribe(TOPIC, (message) => {
+    return this.bus.subscribe(TOPICS.events, (message) => {
       const events = parseBroadcastEvents(message.json());
       if (events.length > 0) listener(events);
     });
@@ -62,8 +60,6 @@ function eventOf(value: unknown): BroadcastEvent | null {
   if (!isType(type) || !(test === null || typeof test === 'boolean') || !isTime(at)) return null;
   return { id, type, sessionId, accountId, test, at };
 }
-
-const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && UUID.test(value);
 
 const isType = (value: unknown): value is BroadcastEvent['type'] => typeof value === 'string' && TYPES.has(value);
 

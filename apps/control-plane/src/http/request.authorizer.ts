@@ -51,6 +51,8 @@ export interface RefusedUpgrade {
 
 const REALTIME: Extract<RouteAccess, { access: 'key' }> = { access: 'key', scope: 'realtime', body: 'none' };
 
+/** The admin key of the environment has no id. */
+const ROOT_CALLER = 'root';
 const ADMIN_KEY_PREFIX = 'csk_admin_';
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
@@ -85,6 +87,7 @@ export class RequestAuthorizer {
     const caller = await this.authenticate(request.headers.authorization, request.clientAddress);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
+    request.callerId = caller.keyId ?? ROOT_CALLER;
     this.reportKeyUse(caller);
     const { headers, refusal } = await this.options.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;

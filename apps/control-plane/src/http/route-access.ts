@@ -42,6 +42,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read; null on public routes. */
     caller: Caller | null;
+    /** Id of the caller's key, set with `caller`; `root` for the admin key of the environment. */
+    callerId: string | null;
     /** Rate limit headers of the response; null until a quota has counted the request. */
     limitHeaders: LimitHeaders | null;
     /** The address of the client, behind the TLS proxy too. */

@@ -13,7 +13,6 @@ import type { ErrorAnswers } from './error-answers.js';
 import { ConnectionLimits } from './connection-limits.js';
 import { RefusedRequest } from './errors.js';
 import type { Limits } from './limits.js';
-import { PublicAnswers } from './public-answers.js';
 import { isBelowHttp, rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import type { RequestDeadline } from './request-deadline.js';
@@ -114,10 +113,10 @@ function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }
 
 function addHooks(instance: FastifyInstance, options: ServerOptions, connections: ConnectionLimits): void {
   const { deadline, methods, onAnswer } = options;
-  const publicAnswers = new PublicAnswers();
   const unreadAnswers = new UnreadAnswers();
   unreadAnswers.start();
   instance.decorateRequest('caller', null);
+  instance.decorateRequest('callerId', null);
   instance.decorateRequest('limitHeaders', null);
   instance.decorateRequest('clientAddress', '');
   instance.decorateRequest('bodyDigest', null);
@@ -133,18 +132,18 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
   instance.addHook('onRequest', (request, reply, done) => {
     // The connection was destroyed because of too many pipelined requests.
     if (request.raw.socket.destroyed) return;
-    if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw, request.raw.socket);
+    if (request.routeOptions.config.route?.access === 'public')
+      unreadAnswers.trackPublic(request.raw.socket, reply.raw);
     void admit(options, request, reply, done);
   });
   instance.addHook('preValidation', (request, _reply, done) => {
-    const keyId = idOfCaller(request.caller);
-    if (keyId !== null) connections.authenticated(request.raw.socket, keyId);
+    if (request.callerId !== null) connections.authenticated(request.raw.socket, request.callerId);
     deadline.resume(request);
     done();
   });
-  instance.addHook('onSend', ({ raw, caller }, reply, payload, done) => {
-    if (caller === null) connections.unauthenticated(raw.socket);
-    unreadAnswers.track(raw.socket, reply.raw, idOfCaller(caller), octetsOf(payload));
+  instance.addHook('onSend', ({ raw, callerId }, reply, payload, done) => {
+    if (callerId === null) connections.unauthenticated(raw.socket);
+    unreadAnswers.track(raw.socket, reply.raw, callerId, octetsOf(payload));
     done();
   });
   instance.addHook('onClose', (_instance, done) => {
@@ -215,10 +214,6 @@ async function admit(
 
 const modeOfCaller = (caller: Caller | null): Mode | 'none' =>
   caller === null || caller.kind === 'admin' ? 'none' : caller.tenant.mode;
-
-const idOfCaller = (caller: Caller | null): string | null => (caller === null ? null : (caller.keyId ?? ROOT_CALLER));
-/** The admin key of the environment has no id. */
-const ROOT_CALLER = 'root';
 
 const octetsOf = (payload: unknown): number =>
   typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;

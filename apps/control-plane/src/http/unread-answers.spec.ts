@@ -7,7 +7,7 @@ import { UnreadAnswers } from './unread-answers.js';
 const MIB = 1024 * 1024;
 /** Octets of an answer that the operating system buffers before the client reads are a few mebibytes. */
 const ANSWER = Buffer.alloc(8 * MIB, 'x');
-const LIMITS = { octets: 64 * MIB, octetsOfKey: 24 * MIB };
+const LIMITS = { octets: 64 * MIB, octetsOfKey: 24 * MIB, publicAnswers: 2 };
 
 let nowMs: number;
 let answers: UnreadAnswers;
@@ -22,6 +22,7 @@ beforeEach(async () => {
   server = http.createServer(({ url = '', socket }, response) => {
     const body = url.endsWith('small') ? Buffer.from('x') : ANSWER;
     const caller = url.split('/')[1] ?? '';
+    if (caller === 'public') answers.trackPublic(socket, response);
     answers.track(socket, response, caller === 'public' ? null : caller, body.length);
     response.end(body);
   });
@@ -63,6 +64,23 @@ describe('answers that are not read', () => {
     for (const name of ['a', 'a', 'c']) await client(name, [name]);
     await expect.poll(() => closed).toEqual(['a', 'c']);
     expect(answers.octets).toBe(LIMITS.octets);
+  });
+
+  it('of public routes are closed beyond their number, the oldest first', async () => {
+    await client('key', ['a']);
+    for (const name of ['p1', 'p2', 'p3', 'p4']) await client(name, ['public']);
+    await expect.poll(() => closed).toEqual(['p1', 'p2']);
+    expect(answers.octets).toBe(ANSWER.length);
+  });
+
+  it('of public routes count no longer once they are read', async () => {
+    await client('unread', ['public']);
+    const reader = await client('reader', ['public/small']);
+    reader.resume();
+    const [read] = (await once(reader, 'data')) as [Buffer];
+    expect(read.toString()).toContain('200 OK');
+    for (const name of ['p3', 'p4', 'p5']) await client(name, ['public']);
+    await expect.poll(() => closed).toEqual(['unread', 'p3']);
   });
 
   it('count no longer once they are read', async () => {

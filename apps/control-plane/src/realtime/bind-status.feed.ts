@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PubSub, Subscription } from '@countersign/bus';
+import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
 import { BINDS } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import type { DatabaseClock, Executor } from '@countersign/postgres';
@@ -10,8 +10,6 @@ import type { RealtimeConnection } from './realtime-connection.js';
 import { eventFrame, subscribedFrame } from './server-frame.js';
 import { ChannelSubscription } from './channel-subscription.js';
 
-/** Topics: a connection of a bind changed (published by gateways); an engineer changed a bind. */
-const TOPICS = ['bind-status', 'binds'];
 const CHANNEL = 'binds';
 /** Interval of polling, which covers lost bus messages. */
 const POLL_INTERVAL_MS = 10_000;
@@ -40,7 +38,7 @@ export class BindStatusFeed {
 
   constructor(private readonly o: BindStatusFeedOptions) {
     this.#polling = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.pollBinds(), onError: o.onError });
-    this.#subscriptions = TOPICS.map((topic) =>
+    this.#subscriptions = [TOPICS.bindStatus, TOPICS.binds].map((topic) =>
       o.bus.subscribe(topic, () => {
         if (this.#subscribers.size > 0) this.#polling.trigger();
       }),

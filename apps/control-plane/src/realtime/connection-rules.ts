@@ -1,6 +1,7 @@
 import type { KeyLimits } from '@countersign/accounts/accounts';
 import type { Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
+import { TokenBucket } from '@countersign/resilience';
 import type { Channel } from './channel.js';
 import type { BadFrame, ClientFrame, ClientFrameType } from './client-frame.js';
 import { CLOSE, type CloseCode } from './close-codes.js';
@@ -122,16 +123,6 @@ function errorOf(listener: Listener, channel: Channel): FrameError | null {
 /** Messages a second per connection, and the size of a burst. */
 const MESSAGES_PER_SECOND = 20;
 
-/** Token bucket of a connection's messages. */
-export interface Pace {
-  readonly left: number;
-  readonly atMs: number;
-}
-
-export const newPace = (nowMs: number): Pace => ({ left: MESSAGES_PER_SECOND, atMs: nowMs });
-
-/** The bucket after one more message, or null when it is empty. */
-export function nextPace({ left, atMs }: Pace, nowMs: number): Pace | null {
-  const refilled = Math.min(MESSAGES_PER_SECOND, left + ((nowMs - atMs) * MESSAGES_PER_SECOND) / 1000);
-  return refilled < 1 ? null : { left: refilled - 1, atMs: nowMs };
-}
+/** A rate limit of a connection's messages. */
+export const messageRate = (nowMs: number): TokenBucket =>
+  new TokenBucket({ perSecond: MESSAGES_PER_SECOND, capacity: MESSAGES_PER_SECOND }, nowMs);

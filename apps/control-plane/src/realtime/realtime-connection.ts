@@ -1,9 +1,10 @@
 import { tenantKey, type Tenant } from '@countersign/keys';
+import type { TokenBucket } from '@countersign/resilience';
 import type { RawData, WebSocket } from 'ws';
 import type { BufferedOctets } from './buffered-octets.js';
 import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
 import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
-import { judgeFrame, newPace, nextPace, type Listener, type Pace, type Verdict } from './connection-rules.js';
+import { judgeFrame, messageRate, type Listener, type Verdict } from './connection-rules.js';
 import type { SubscriptionQuota } from './account-connection-quota.js';
 import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './server-frame.js';
 
@@ -57,9 +58,9 @@ export class RealtimeConnection {
   readonly #waiting: (ClientFrame | BadFrame)[] = [];
   #handling = false;
   #bad = 0;
-  #pace: Pace;
+  readonly #rate: TokenBucket;
   /** Pings and pongs cost as much as messages; a rate limit of their own, since they are no messages. */
-  #controlPace: Pace;
+  readonly #controlRate: TokenBucket;
   #afterEnd = 0;
   /** Whether its subscriptions were removed, because the socket has closed. */
   #isClosed = false;
@@ -92,8 +93,8 @@ export class RealtimeConnection {
     this.clientAddress = clientAddress;
     this.#nowMs = nowMs;
     this.lastReceivedMs = nowMs();
-    this.#pace = newPace(this.lastReceivedMs);
-    this.#controlPace = newPace(this.lastReceivedMs);
+    this.#rate = messageRate(this.lastReceivedMs);
+    this.#controlRate = messageRate(this.lastReceivedMs);
     socket.on('message', (data, isBinary) => this.receive(data, isBinary));
     socket.on('ping', () => this.receiveControl());
     socket.on('pong', () => this.receiveControl());
@@ -272,9 +273,7 @@ export class RealtimeConnection {
   private receiveControl(): void {
     this.recordReceipt();
     if (this.isOver()) return;
-    const pace = nextPace(this.#controlPace, this.lastReceivedMs);
-    if (pace === null) this.close(CLOSE.tooMany);
-    else this.#controlPace = pace;
+    if (!this.#controlRate.take(this.lastReceivedMs)) this.close(CLOSE.tooMany);
   }
 
   /** Whether input is ignored because the connection is closing. Input is read until the peer answers the close. */
@@ -288,12 +287,10 @@ export class RealtimeConnection {
   private receive(data: RawData, isBinary: boolean): void {
     this.recordReceipt();
     if (this.isOver()) return;
-    const pace = nextPace(this.#pace, this.lastReceivedMs);
-    if (pace === null || this.#waiting.length >= MAX_WAITING) {
+    if (!this.#rate.take(this.lastReceivedMs) || this.#waiting.length >= MAX_WAITING) {
       this.close(CLOSE.tooMany);
       return;
     }
-    this.#pace = pace;
     this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? BINARY_FRAME : parseClientFrame(data.toString('utf8')));
     this.handleNext();
   }

@@ -1,6 +1,6 @@
 import type { Tenant } from '@countersign/keys';
 import { idTimeMs, type Uuid } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { firstHourOf, HOUR_MS, idSpan, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
 import { FIRST_SESSION, FOLD_HOUR, READ_CLOCK, READ_USAGE } from './usage.sql.js';
 
@@ -34,8 +34,7 @@ export class UsageStore {
 
   /** The database time, rounded up to a millisecond, and the end of the folded hours. */
   async clock(): Promise<UsageClock> {
-    const [row] = await this.database.query<{ nowMs: number; lastHourMs: number | null }>(READ_CLOCK);
-    if (row === undefined) throw new Error('usage: the database returned no time');
+    const row = requireRow(await this.database.query<{ nowMs: number; lastHourMs: number | null }>(READ_CLOCK));
     return { nowMs: row.nowMs, foldedUntilMs: row.lastHourMs === null ? null : row.lastHourMs + HOUR_MS };
   }
 

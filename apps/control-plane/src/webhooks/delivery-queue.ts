@@ -1,14 +1,12 @@
 import type { QueueDepth } from '@countersign/events';
 import { idBounds, type Uuid } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { RESTART_SCHEDULES, LOCK_FAILED, WEBHOOKS_DEPTH } from './delivery-queue.sql.js';
 
 /** The webhook queue of the admin API. */
 export class DeliveryQueue {
   async depth(db: Executor): Promise<QueueDepth> {
-    const [depth] = await db.query<QueueDepth>(WEBHOOKS_DEPTH);
-    if (depth === undefined) throw new Error('the depth of the webhook queue could not be read: no row');
-    return depth;
+    return requireRow(await db.query<QueueDepth>(WEBHOOKS_DEPTH));
   }
 
   /** Restarts the schedule of failed deliveries, due at once; blocked ones stay blocked. Resolves with their number. */

@@ -1,10 +1,9 @@
-import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
+import type { DueEvent, EventStore, EventType } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import type { EventRefused } from '../events/event-fault.js';
-import type { Outbox } from '../events/outbox.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   BLOCK_DELIVERIES,
@@ -124,7 +123,6 @@ export interface DeliveryStoreOptions {
   readonly events: EventStore;
   readonly sessions: SessionStore;
   readonly renderer: SessionRenderer;
-  readonly outbox: Pick<Outbox, 'dispatchNew'>;
   readonly maxBatch: number;
   readonly onBatch: (size: number) => void;
   /** A body could not be rendered or opened, for want of a key for instance. Its delivery waits for the end of its lease. */
@@ -167,11 +165,6 @@ export class DeliveryStore {
     const { bodies, refused } = await this.bodies.readBodies(tx, chosen);
     const sound = refused.size === 0 ? rows : rows.filter(({ id }) => !refused.has(id));
     return { claimed: await this.insertDeliveries(tx, sound, chosen, bodies), leftOver };
-  }
-
-  /** Appends a test event and creates its delivery, unclaimed. */
-  async dispatchNew(event: NewEvent): Promise<void> {
-    await this.options.outbox.dispatchNew(event);
   }
 
   /**

@@ -1,49 +1,55 @@
+import type { CircuitBreaker } from '@countersign/resilience';
 import { describe, expect, it } from 'vitest';
-import { afterReply, probeNow, breakerState, CLOSED, type Breaker, type ReplyKind } from './host-circuit-breaker.js';
+import { hostBreaker, recordReply, type ReplyKind } from './host-circuit-breaker.js';
 
-const after = (replies: readonly ReplyKind[], nowMs = 0, from: Breaker = CLOSED): Breaker =>
-  replies.reduce((breaker, reply) => afterReply(breaker, reply, nowMs), from);
+const after = (replies: readonly ReplyKind[], nowMs = 0, breaker = hostBreaker()): CircuitBreaker => {
+  for (const reply of replies) recordReply(breaker, reply, nowMs);
+  return breaker;
+};
 const UNANSWERED = Array<ReplyKind>(5).fill('no_response');
 
 describe('the circuit breaker of a webhook host', () => {
   it('opens after five consecutive POSTs without a response', () => {
-    expect(breakerState(after(UNANSWERED.slice(1)), 0)).toBe('closed');
-    expect(breakerState(after(UNANSWERED), 0)).toBe('open');
-    expect(breakerState(after([...UNANSWERED.slice(1), 'error_response', ...UNANSWERED.slice(1)]), 0)).toBe('closed');
+    expect(after(UNANSWERED.slice(1)).state(0)).toBe('closed');
+    expect(after(UNANSWERED).state(0)).toBe('open');
+    expect(after([...UNANSWERED.slice(1), 'error_response', ...UNANSWERED.slice(1)]).state(0)).toBe('closed');
   });
 
   it('is half open after a pause that doubles up to 30 seconds', () => {
-    let breaker = after(UNANSWERED);
+    const breaker = after(UNANSWERED);
     let nowMs = 0;
     const pauses: number[] = [];
     for (let round = 0; round < 8; round++) {
       pauses.push(breaker.openUntilMs - nowMs);
       nowMs = breaker.openUntilMs;
-      expect(breakerState(breaker, nowMs - 1)).toBe('open');
-      expect(breakerState(breaker, nowMs)).toBe('half_open');
-      breaker = afterReply(breaker, 'no_response', nowMs);
+      expect(breaker.state(nowMs - 1)).toBe('open');
+      expect(breaker.state(nowMs)).toBe('half_open');
+      recordReply(breaker, 'no_response', nowMs);
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
   it('ignores POSTs that were in flight when it opened', () => {
-    const open = after(UNANSWERED);
-    expect(after(['no_response', 'no_response', 'no_response'], 500, open)).toEqual(open);
+    const breaker = after(['no_response', 'no_response', 'no_response'], 500, after(UNANSWERED));
+    expect(breaker.openUntilMs).toBe(1_000);
+    expect(after(['no_response'], 1_000, breaker).openUntilMs).toBe(3_000);
   });
 
   it('is half open at once when a probe is requested', () => {
-    const probing = probeNow(after(UNANSWERED));
-    expect([breakerState(probing, 0), afterReply(probing, 'no_response', 0).openUntilMs]).toEqual(['half_open', 2_000]);
-    expect(probeNow(CLOSED)).toBe(CLOSED);
+    const breaker = after(UNANSWERED);
+    breaker.halfOpen();
+    expect(breaker.state(0)).toBe('half_open');
+    expect(after(['no_response'], 0, breaker).openUntilMs).toBe(2_000);
   });
 
   it('is not changed by a POST that never reached the host', () => {
-    for (const before of [after(['no_response', 'no_response']), after(UNANSWERED)]) {
-      expect(afterReply(before, 'not_sent', 100)).toBe(before);
-    }
+    const failing = after(['no_response', 'no_response', 'not_sent', 'no_response', 'no_response']);
+    expect([failing.state(0), after(['no_response'], 0, failing).state(0)]).toEqual(['closed', 'open']);
+    expect(after(['not_sent'], 100, after(UNANSWERED)).openUntilMs).toBe(1_000);
   });
 
   it.each(['success', 'error_response'] as const)('closes with any response: %s', (reply) => {
-    expect(after([reply], 1_000, after(UNANSWERED))).toEqual(CLOSED);
+    const breaker = after([reply], 1_000, after(UNANSWERED));
+    expect([breaker.state(1_000), breaker.isPristine]).toEqual(['closed', true]);
   });
 });

@@ -1,3 +1,5 @@
+import { CircuitBreaker, doubledMs } from '@countersign/resilience';
+
 /**
  * How a host answered a POST: with 2xx, with any other response, or not at all (timeout, refused or reset connection).
  * A 429 counts as `no_response`: the host asked for fewer requests.
@@ -11,36 +13,15 @@ const FIRST_PAUSE_MS = 1_000;
 /** At most the lease of a delivery, so that deliveries held back by the breaker are claimed again in time. */
 const LONGEST_PAUSE_MS = 30_000;
 
-/** State of one host's breaker. A value: every function returns a new one. */
-export interface Breaker {
-  /** Consecutive POSTs without a response. */
-  readonly failures: number;
-  /** Monotonic milliseconds. Nothing is sent before; after it one POST at a time is the probe. */
-  readonly openUntilMs: number;
-}
-
-export const CLOSED: Breaker = { failures: 0, openUntilMs: -Infinity };
-
-/** `closed`: healthy. `open`: nothing is sent. `half_open`: one POST at a time, the probe. */
-export type BreakerState = 'closed' | 'half_open' | 'open';
-
-export function breakerState({ failures, openUntilMs }: Breaker, nowMs: number): BreakerState {
-  if (failures < FAILURES_TO_OPEN) return 'closed';
-  return nowMs < openUntilMs ? 'open' : 'half_open';
-}
-
-/** Ends the pause early, so that the next POST is a probe. If it fails, the next pause is as long as it would have been. */
-export const probeNow = (breaker: Breaker): Breaker =>
-  breaker === CLOSED ? CLOSED : { ...breaker, openUntilMs: -Infinity };
+/** The circuit breaker of a healthy host. */
+export const hostBreaker = (): CircuitBreaker => new CircuitBreaker(FAILURES_TO_OPEN);
 
 /** A response closes the breaker; each missing one after FAILURES_TO_OPEN doubles the pause. */
-export function afterReply(breaker: Breaker, reply: ReplyKind, nowMs: number): Breaker {
-  if (reply === 'not_sent') return breaker;
-  if (reply !== 'no_response') return CLOSED;
-  // POSTs that were in flight when the breaker opened.
-  if (breakerState(breaker, nowMs) === 'open') return breaker;
-  const failures = breaker.failures + 1;
-  const pauseMs = FIRST_PAUSE_MS * 2 ** Math.min(Math.max(0, failures - FAILURES_TO_OPEN), 10);
-  const openUntilMs = failures < FAILURES_TO_OPEN ? -Infinity : nowMs + Math.min(pauseMs, LONGEST_PAUSE_MS);
-  return { failures, openUntilMs };
+export function recordReply(breaker: CircuitBreaker, reply: ReplyKind, nowMs: number): void {
+  if (reply === 'not_sent') return;
+  if (reply !== 'no_response') breaker.recordSuccess();
+  // POSTs that were in flight when the breaker opened say nothing new.
+  else if (breaker.state(nowMs) !== 'open') breaker.recordFailure(nowMs, pauseMs);
 }
+
+const pauseMs = (openings: number): number => doubledMs(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, openings);

@@ -1,6 +1,7 @@
 import type { Uuid } from '@countersign/ids';
+import type { CircuitBreaker } from '@countersign/resilience';
 import { AccountShares } from './account-shares.js';
-import { afterReply, probeNow, breakerState, CLOSED, type Breaker, type ReplyKind } from './host-circuit-breaker.js';
+import { hostBreaker, recordReply, type ReplyKind } from './host-circuit-breaker.js';
 import { HostRate } from './host-rate.js';
 
 /** Concurrent deliveries to one host (contract, Fairness). */
@@ -67,7 +68,7 @@ interface HostQueue<Job> {
   unrecorded: number;
   /** Latency of the last job if it succeeded below HEALTHY_LATENCY_MS, else null. */
   healthyLatencyMs: number | null;
-  breaker: Breaker;
+  readonly breaker: CircuitBreaker;
   /** More deliveries may be due than were claimed: new capacity is reported. */
   hasLeftOver: boolean;
   /** Set while jobs wait only for the host's rate. */
@@ -106,14 +107,14 @@ export class PerHostScheduler<Job extends HostJob> {
   /** The number of hosts whose circuit breaker is open or half open. */
   get brokenHosts(): number {
     const nowMs = this.nowMs();
-    return [...this.queues.values()].filter(({ breaker }) => breakerState(breaker, nowMs) !== 'closed').length;
+    return [...this.queues.values()].filter(({ breaker }) => breaker.state(nowMs) !== 'closed').length;
   }
 
   /** Hosts whose circuit breaker is open. */
   pausedHosts(): PausedHost[] {
     const nowMs = this.nowMs();
     return [...this.queues]
-      .filter(([, { breaker }]) => breakerState(breaker, nowMs) === 'open')
+      .filter(([, { breaker }]) => breaker.state(nowMs) === 'open')
       .map(([host, { breaker }]) => ({ host, leftMs: breaker.openUntilMs - nowMs }));
   }
 
@@ -121,14 +122,13 @@ export class PerHostScheduler<Job extends HostJob> {
   overloadedHosts(): string[] {
     const nowMs = this.nowMs();
     return [...this.queues]
-      .filter(([, { breaker, hasLeftOver }]) => hasLeftOver && breakerState(breaker, nowMs) === 'closed')
+      .filter(([, { breaker, hasLeftOver }]) => hasLeftOver && breaker.state(nowMs) === 'closed')
       .map(([host]) => host);
   }
 
   /** Ends the pause of a host early: the next job is a probe. */
   probeNow(host: string): void {
-    const queue = this.queues.get(host);
-    if (queue !== undefined) queue.breaker = probeNow(queue.breaker);
+    this.queues.get(host)?.breaker.halfOpen();
   }
 
   /** How many more jobs for this host may be claimed now. */
@@ -180,7 +180,7 @@ export class PerHostScheduler<Job extends HostJob> {
         inFlight: 0,
         unrecorded: 0,
         healthyLatencyMs: null,
-        breaker: CLOSED,
+        breaker: hostBreaker(),
         hasLeftOver: false,
         timer: undefined,
       };
@@ -204,7 +204,7 @@ export class PerHostScheduler<Job extends HostJob> {
   }
 
   private startNext(host: string, queue: HostQueue<Job>): void {
-    const state = breakerState(queue.breaker, this.nowMs());
+    const state = queue.breaker.state(this.nowMs());
     const dropped = state === 'open' ? this.removeWaitingOf(queue) : [];
     const maxInFlight = state === 'half_open' ? 1 : MAX_IN_FLIGHT_PER_HOST;
     while (queue.inFlight < maxInFlight && queue.unrecorded < MAX_UNRECORDED_PER_HOST) {
@@ -220,7 +220,7 @@ export class PerHostScheduler<Job extends HostJob> {
       }
     }
     if (dropped.length > 0) this.options.onDropped(dropped);
-    if (claimedOf(queue) === 0 && queue.breaker === CLOSED && queue.healthyLatencyMs === null) this.queues.delete(host);
+    if (claimedOf(queue) === 0 && queue.breaker.isPristine && queue.healthyLatencyMs === null) this.queues.delete(host);
   }
 
   /** Moves the host to the end of the queues, and removes idle queues of the least recent hosts. */
@@ -244,7 +244,7 @@ export class PerHostScheduler<Job extends HostJob> {
     const endedMs = this.nowMs();
     queue.healthyLatencyMs =
       reply === 'success' && endedMs - startedMs < HEALTHY_LATENCY_MS ? endedMs - startedMs : null;
-    queue.breaker = afterReply(queue.breaker, reply, endedMs);
+    recordReply(queue.breaker, reply, endedMs);
     if (reply === 'no_response' || reply === 'success') this.keepRecent(host, queue);
     queue.inFlight -= 1;
     this.running -= 1;
@@ -289,7 +289,7 @@ export class PerHostScheduler<Job extends HostJob> {
   }
 
   private claimLimitOf(queue: HostQueue<Job>): number {
-    const state = breakerState(queue.breaker, this.nowMs());
+    const state = queue.breaker.state(this.nowMs());
     if (state !== 'closed') return state === 'half_open' ? 1 : 0;
     if (queue.healthyLatencyMs === null || this.claimed >= MAX_CLAIMED_AHEAD) return MAX_IN_FLIGHT_PER_HOST;
     const sentInTime = (MAX_IN_FLIGHT_PER_HOST * CLAIMED_AHEAD_SECONDS * 1_000) / Math.max(1, queue.healthyLatencyMs);

@@ -1,8 +1,6 @@
 import type { AccountDirectory } from '@countersign/accounts/accounts';
-import type { PubSub } from '@countersign/bus';
+import { TOPICS, type PubSub } from '@countersign/bus';
 import type { Uuid } from '@countersign/ids';
-
-const TOPIC = 'webhook-secrets';
 
 /** Discards cached webhook secrets of an account in all control planes, so that the new secret signs from then on. */
 export class SecretRotationBroadcast {
@@ -10,7 +8,7 @@ export class SecretRotationBroadcast {
     private readonly accounts: Pick<AccountDirectory, 'forgetWebhookSecrets'>,
     private readonly bus: Pick<PubSub, 'publish' | 'subscribe'>,
   ) {
-    bus.subscribe(TOPIC, (message) => {
+    bus.subscribe(TOPICS.webhookSecrets, (message) => {
       const accountId = message.json();
       if (typeof accountId === 'string') accounts.forgetWebhookSecrets(accountId);
     });
@@ -19,6 +17,6 @@ export class SecretRotationBroadcast {
   /** After the commit of a rotation. Never throws, never waits. */
   onRotated(accountId: Uuid): void {
     this.accounts.forgetWebhookSecrets(accountId);
-    this.bus.publish(TOPIC, accountId);
+    this.bus.publish(TOPICS.webhookSecrets, accountId);
   }
 }

@@ -8,6 +8,7 @@ import type { NewEvent } from '@countersign/events';
 import { isTestMode, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import type { Database, DatabaseClock } from '@countersign/postgres';
+import type { Outbox } from '../events/outbox.js';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { FIND_DELIVERY, listDeliveries, RETRY_DELIVERY, type ListedDelivery } from './account-deliveries.sql.js';
 import type { DeliveryStore } from './delivery.store.js';
@@ -32,7 +33,8 @@ export interface WebhookDeliveriesServiceOptions {
   /** Called after the commit of a rotation. Must not throw. */
   readonly onRotated: (accountId: Uuid) => void;
   readonly accountStore: Pick<AccountStore, 'rotateWebhookSecret'>;
-  readonly store: Pick<DeliveryStore, 'dispatchNew' | 'lookBack'>;
+  readonly outbox: Pick<Outbox, 'dispatchNew'>;
+  readonly store: Pick<DeliveryStore, 'lookBack'>;
   /** Called after the commit of a delivery to this URL that is due now. Must not throw. */
   readonly wakeFor: (url: string) => void;
 }
@@ -81,7 +83,7 @@ export class WebhookDeliveriesService {
     const target = url ?? (await this.defaultUrl(tenant));
     if (target === null) return refuse('VALIDATION_ERROR', { message: NO_DEFAULT_URL[tenant.mode], field: 'url' });
     const event = this.testEvent(tenant, new URL(target).href);
-    await this.options.store.dispatchNew(event);
+    await this.options.outbox.dispatchNew(event);
     const [made] = await this.options.database.query<DeliveryRow>(FIND_DELIVERY, [
       event.id,
       tenant.accountId,

@@ -33,20 +33,27 @@ export interface WebhooksOptions {
 /** The parts of the webhooks that work in the background. */
 export interface WebhookWorkers {
   readonly store: DeliveryStore;
+  readonly outbox: Outbox;
   readonly dispatcher: WebhookDispatcher;
   readonly failingEndpoints: FailingEndpointMonitor;
 }
 
 /** Creates the store and starts the dispatcher of deliveries. */
 export function startWebhookWorkers(options: WebhooksOptions, outbox: Outbox, mutex: Mutex): WebhookWorkers {
-  const store = deliveryStore(options, outbox);
+  const store = deliveryStore(options);
   const failingEndpoints = failingEndpointMonitor(options);
-  return { store, failingEndpoints, dispatcher: webhookDispatcher(options, { store, failingEndpoints, mutex }) };
+  return {
+    store,
+    outbox,
+    failingEndpoints,
+    dispatcher: webhookDispatcher(options, { store, failingEndpoints, mutex }),
+  };
 }
 
 @Module({})
 export class WebhooksModule {
-  static over(options: WebhooksOptions, { store, dispatcher, failingEndpoints }: WebhookWorkers): DynamicModule {
+  static over(options: WebhooksOptions, workers: WebhookWorkers): DynamicModule {
+    const { store, dispatcher, failingEndpoints } = workers;
     const { stores } = options;
     return {
       module: WebhooksModule,
@@ -55,7 +62,7 @@ export class WebhooksModule {
         { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(stores.targetRules)]) },
         { provide: FailingEndpointMonitor, useValue: failingEndpoints },
         { provide: BodySweeper, useValue: bodySweeper(options) },
-        { provide: WebhookDeliveriesService, useValue: webhookDeliveries(stores, store, dispatcher) },
+        { provide: WebhookDeliveriesService, useValue: webhookDeliveries(stores, workers) },
         { provide: DeliveryStore, useValue: store },
         { provide: WebhookDispatcher, useValue: dispatcher },
       ],
@@ -63,11 +70,10 @@ export class WebhooksModule {
   }
 }
 
-function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions, outbox: Outbox): DeliveryStore {
+function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions): DeliveryStore {
   const unreadable = failures.about('webhooks: reading the body of a delivery');
   return new DeliveryStore({
     ...stores,
-    outbox,
     maxBatch: settings.batchMaxCommands,
     onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),
@@ -87,17 +93,14 @@ export function refusedEvents({
   };
 }
 
-function webhookDeliveries(
-  stores: Stores,
-  store: DeliveryStore,
-  dispatcher: WebhookDispatcher,
-): WebhookDeliveriesService {
+function webhookDeliveries(stores: Stores, { store, outbox, dispatcher }: WebhookWorkers): WebhookDeliveriesService {
   const { clock } = stores;
   const secretRotations = new SecretRotationBroadcast(stores.accounts, stores.bus);
   return new WebhookDeliveriesService({
     ...stores,
     accountStore: new AccountStore({ keys: stores.keys, newId: () => clock.newId() }),
     store,
+    outbox,
     onRotated: (accountId) => secretRotations.onRotated(accountId),
     wakeFor: (url) => dispatcher.wakeFor(url),
   });

@@ -13,7 +13,7 @@ export const STANDOFF_CAP_MS = 300_000;
 export const STABLE_MS = 60_000;
 
 /** Statuses of a bind_resp that cause a standoff: already bound, bind failed, wrong password, unknown system_id. */
-export const STANDOFF_STATUSES: ReadonlySet<number> = new Set([0x05, 0x0d, 0x0e, 0x0f]);
+const STANDOFF_STATUSES: ReadonlySet<number> = new Set([0x05, 0x0d, 0x0e, 0x0f]);
 
 /** State of one bind connection between attempts. */
 export interface ReconnectState {

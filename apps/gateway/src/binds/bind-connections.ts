@@ -1,4 +1,4 @@
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import type { Bind } from '@countersign/carriers/config';
 import { slotKey, type BindLease, type BindSlotName, type ConnectionState } from '@countersign/carriers/leases';
 import { renderId, type Uuid } from '@countersign/ids';
@@ -11,11 +11,6 @@ import { DRAIN_MS, OnStop } from '../lifecycle/phases.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import type { BindNote, BindSender, BindSupervisor } from './bind-supervisor.js';
 import { BindSupervisorFactory } from './bind-supervisor.factory.js';
-
-/** Topic: rows of binds, or owners of their connections, have changed. */
-export const BINDS_TOPIC = 'binds';
-/** Topic: a connection of the named bind changed its state. */
-export const BIND_STATUS_TOPIC = 'bind-status';
 
 /** The bind connections of this gateway: each is open while its lease is held and its row wants it. */
 @Injectable()
@@ -132,7 +127,7 @@ export class BindConnections {
     this.#supervisors.delete(key);
     const stopped = this.stopAndRelease(supervisor).finally(() => {
       this.#stopping.delete(key);
-      this.bus.publish(BINDS_TOPIC);
+      this.bus.publish(TOPICS.binds);
       this.reportEnd();
     });
     this.#stopping.set(key, stopped);
@@ -173,7 +168,7 @@ export class BindConnections {
     const level = to === 'bound' ? 'info' : note.retryInMs === undefined ? 'debug' : 'warn';
     if (to === 'bound') for (const listener of this.#boundListeners) listener();
     this.leases.trigger();
-    this.bus.publish(BIND_STATUS_TOPIC, { bindId: bind.id });
+    this.bus.publish(TOPICS.bindStatus, { bindId: bind.id });
     this.logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, 'bind state changed');
   }
 }

@@ -1,4 +1,4 @@
-import { PubSub, type Subscription } from '@countersign/bus';
+import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import type { LeaseSurvey } from '@countersign/carriers/leases';
 import { Inject, Injectable } from '@nestjs/common';
@@ -7,7 +7,7 @@ import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import { SlotClaims } from '../leases/slot-claims.js';
 import { OnStart, OnStop } from '../lifecycle/phases.js';
-import { BindConnections, BINDS_TOPIC } from './bind-connections.js';
+import { BindConnections } from './bind-connections.js';
 
 /** Interval at which rows are read; a changed row takes effect within it (contract, Admin). */
 export const RECONCILE_MS = 2_000;
@@ -47,7 +47,7 @@ export class BindsService {
       work: () => this.reconcile(),
       onError: (error) => this.logger.warn({ err: error }, 'binds: rows could not be read; retrying'),
     });
-    this.#subscription = this.bus.subscribe(BINDS_TOPIC, () => this.#pollLoop?.trigger());
+    this.#subscription = this.bus.subscribe(TOPICS.binds, () => this.#pollLoop?.trigger());
     this.#pollLoop.trigger();
   }
 

@@ -1,6 +1,7 @@
 import { renderId } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 import { Batcher, BatcherFull, DatabaseClock, DatabaseUnavailable } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import type { InboundVerdict } from '@countersign/session/rules';
 import { GatewaySettings } from '@countersign/settings';
 import type { MessageAnswer } from '@countersign/smpp/link';
@@ -11,7 +12,7 @@ import { OnStop } from '../lifecycle/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
 import { InboundBatch } from './inbound-batch.js';
 import { inboundCommand, type InboundCommand } from './inbound-command.js';
-import { InboundMetrics } from './inbound.metrics.js';
+import { InboundMetrics, type RetryReason } from './inbound.metrics.js';
 import { readMessage } from './received-message.js';
 import { SenderRate } from './sender-rate.js';
 
@@ -19,8 +20,6 @@ import { SenderRate } from './sender-rate.js';
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Maximum MOs waiting for a transaction; further ones get the link's retryable status. */
 export const MAX_QUEUED_MESSAGES = 5_000;
-/** Minimum time between log lines, since an unreachable database fails every batch. */
-const REPORT_EVERY_MS = 1_000;
 
 /**
  * Processes an MO, from the PDU to the response: ESME_ROK after the commit of its transaction, whatever its fate; the
@@ -29,7 +28,10 @@ const REPORT_EVERY_MS = 1_000;
 @Injectable()
 export class InboundService {
   readonly #batcher: Batcher<InboundCommand, InboundVerdict | null>;
-  #reportedMs = Number.NEGATIVE_INFINITY;
+  /** An unreachable database fails every batch. */
+  readonly #report = throttled((err) =>
+    this.logger.error({ err, queued: this.queued }, 'MOs could not be stored; the carrier is asked to resend'),
+  );
 
   readonly #senderRate: SenderRate;
 
@@ -62,14 +64,14 @@ export class InboundService {
     const receivedMs = performance.now();
     // Checked before decoding, so that a message over the limit costs little.
     if (!this.#senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
-      this.metrics.retryableResponses.inc({ reason: 'sender_rate' });
+      this.metrics.countRetryableResponse('sender_rate');
       return { status: link.retryableMoStatus };
     }
     const command = inboundCommand(this.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
       (verdict) => {
         if (verdict === null) return this.refuseFenced(link);
-        this.recordMetrics(verdict, link, (performance.now() - receivedMs) / 1_000);
+        this.metrics.countStoredMo(link, verdict.fate, (performance.now() - receivedMs) / 1_000);
         return okAnswer(pdu, command);
       },
       (error: unknown) => this.refuseForRetry(error, link),
@@ -82,26 +84,15 @@ export class InboundService {
     return this.#batcher.drain();
   }
 
-  private recordMetrics({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
-    const labels = this.metrics.labelsOf(link);
-    this.metrics.stored.inc({ fate, ...labels });
-    this.metrics.answerSeconds.observe(seconds);
-    if (fate === 'matched') this.metrics.matchSeconds.observe(labels, seconds);
-  }
-
   /** Another gateway holds the lease of the connection: the carrier resends the MO there. */
   private refuseFenced({ retryableMoStatus }: InboundLink): MessageAnswer {
-    this.metrics.retryableResponses.inc({ reason: 'fenced' });
+    this.metrics.countRetryableResponse('fenced');
     return { status: retryableMoStatus };
   }
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
-    this.metrics.retryableResponses.inc({ reason: reasonOf(error) });
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
-      this.#reportedMs = nowMs;
-      this.logger.error({ err: error, queued: this.queued }, 'MOs could not be stored; the carrier is asked to resend');
-    }
+    this.metrics.countRetryableResponse(reasonOf(error));
+    this.#report(error);
     return { status: link.retryableMoStatus };
   }
 }
@@ -113,7 +104,7 @@ function okAnswer(pdu: MessagePdu, { id }: InboundCommand): MessageAnswer {
     : { status: STATUS.ESME_ROK, messageId: renderId('msg', id) };
 }
 
-function reasonOf(error: unknown): 'queue_full' | 'database_away' | 'failed' {
+function reasonOf(error: unknown): RetryReason {
   if (error instanceof BatcherFull) return 'queue_full';
   return error instanceof DatabaseUnavailable ? 'database_away' : 'failed';
 }

@@ -18,9 +18,9 @@ export interface ReceivedMessage {
 /** Never throws: every octet sequence decodes to some text. A long message of one part is a single message. */
 export function readMessage(pdu: MessagePdu, defaultAlphabet: DefaultAlphabet): ReceivedMessage {
   const { sourceAddress, destinationAddress, dataCoding } = pdu.fields;
-  const { octets, udh } = messageOctets(pdu);
-  const text = decodeText(octets, dataCoding, defaultAlphabet, udh?.fillBits);
-  const part = concatenationOf(pdu);
+  const message = messageOctets(pdu);
+  const text = decodeText(message.octets, dataCoding, defaultAlphabet, message.udh?.fillBits);
+  const part = concatenationOf(pdu, message);
   return {
     source: sourceAddress,
     destination: destinationAddress,

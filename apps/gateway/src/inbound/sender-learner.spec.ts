@@ -44,7 +44,7 @@ function opened(answer: () => Answer = () => Promise.resolve({ learned: null, ch
       },
     },
     { transaction: () => Promise.reject(new Error('unexpected transaction')) },
-    { publish: (topic) => void published.push(topic) },
+    { publish: (topic, ..._payload) => void published.push(topic) },
     createLogger({ app: 'test', level: 'silent' }),
   );
   learners.push(learner);

@@ -1,4 +1,4 @@
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import {
   epochOf,
   senderRuleOf,
@@ -21,9 +21,6 @@ import type { InboundLink } from '../links/inbound-link.js';
 const RETRY_MS = 1_000;
 /** Links with evidence in memory at most; the oldest is dropped for a new one. */
 const MAX_LINKS = 10_000;
-
-/** Topics of row changes of binds and systems; a learned format is read with the row. */
-const TOPIC_OF = { bind: 'binds', system: 'systems' } as const;
 
 /** Sender evidence that this gateway collected on one link, in one epoch of that evidence. */
 interface Seen {
@@ -142,8 +139,8 @@ export class SenderLearner {
     } else {
       this.logger.info(about, 'sender format of the link learned');
     }
-    // Gateways read the row again.
-    this.bus.publish(TOPIC_OF[link.lease === undefined ? 'system' : 'bind']);
+    // A learned format is read with the row.
+    this.bus.publish(link.lease === undefined ? TOPICS.systems : TOPICS.binds);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type LeaseSurvey,
 } from '@countersign/carriers/leases';
 import { Inject, Injectable } from '@nestjs/common';
+import { throttled } from '@countersign/resilience';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
@@ -43,7 +44,10 @@ export class LeaseRenewer {
   #fenceTimer: NodeJS.Timeout | undefined;
   #nextRenewalMs = -Infinity;
   #stopping = false;
-  #reportedMs = -Infinity;
+  readonly #report = throttled(
+    (err) => this.logger.warn({ err, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying'),
+    REPORT_EVERY_MS,
+  );
 
   constructor(
     private readonly store: GatewayLeaseStore,
@@ -70,7 +74,7 @@ export class LeaseRenewer {
     this.#pollLoop = new PollLoop({
       everyMs: CHECK_EVERY_MS,
       work: () => this.renewIfDue(),
-      onError: (error) => this.report(error),
+      onError: this.#report,
     });
   }
 
@@ -194,13 +198,6 @@ export class LeaseRenewer {
     connection.fence(loss === 'taken' ? 'the lease was taken' : 'the lease could not be renewed');
     this.metrics.lost.inc({ reason: loss });
     for (const listener of this.#lossListeners) listener(connection);
-  }
-
-  private report(error: unknown): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
-    this.#reportedMs = nowMs;
-    this.logger.warn({ err: error, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying');
   }
 }
 

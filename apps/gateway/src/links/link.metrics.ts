@@ -31,8 +31,13 @@ const UNKNOWN_STATUS = -1;
 const NO_PEER = '';
 const STATUS_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(STATUS).map(([name, code]) => [code, name]));
 
-interface CounterChild {
+/** A counter with its labels. */
+export interface CounterChild {
   inc(): void;
+}
+/** A histogram with its labels. */
+export interface HistogramChild {
+  observe(value: number): void;
 }
 type StatusCounters = Map<number, CounterChild>;
 
@@ -141,7 +146,7 @@ export class LinkMetrics {
     const key = `${side} ${peer}`;
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
-    const timers = new Map<TimedCommand, { observe(seconds: number): void }>();
+    const timers = new Map<TimedCommand, HistogramChild>();
     const counts = {
       countPdu: this.#counterOf(side, peer),
       countThrottle: (direction: Direction): void => this.#throttles.inc({ side, direction, peer }),

@@ -15,16 +15,16 @@ const MAX_PEERS = 10_000;
 type Failures = readonly number[];
 
 /** The failures within the window, at most `MAX_FAILURES`. */
-export function failuresAt(failures: Failures, nowMs: number): Failures {
+function failuresAt(failures: Failures, nowMs: number): Failures {
   return failures.filter((atMs) => nowMs - atMs < FAILURE_WINDOW_MS).slice(-MAX_FAILURES);
 }
 
 /** Delay of the response to a refused bind; `failures` includes this one. */
-export function answerDelayMs(failures: Failures): number {
+function answerDelayMs(failures: Failures): number {
   return doubledMs(FIRST_ANSWER_MS, LAST_ANSWER_MS, failures.length);
 }
 
-export const isLockedOutBy = (failures: Failures): boolean => failures.length >= MAX_FAILURES;
+const isLockedOutBy = (failures: Failures): boolean => failures.length >= MAX_FAILURES;
 
 /** Failed binds (wrong password or unknown system_id) of every peer, over all its connections. */
 export class BindLockout {

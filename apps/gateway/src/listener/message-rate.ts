@@ -1,50 +1,42 @@
-/** Token bucket of a system: holds one second of messages and fills at the system's rate. */
-interface Bucket {
-  readonly tokens: number;
-  readonly filledMs: number;
-}
+import { TokenBucket } from '@countersign/resilience';
 
-const MS_PER_SECOND = 1_000;
-
-/** The bucket at `nowMs`, at most one second of messages and at least one message. */
-export function filled(bucket: Bucket, perSecond: number, nowMs: number): Bucket {
-  const gained = (Math.max(0, nowMs - bucket.filledMs) / MS_PER_SECOND) * perSecond;
-  return { tokens: Math.min(Math.max(1, perSecond), bucket.tokens + gained), filledMs: nowMs };
-}
-
-/** Limits the messages per second of a system over all its connections to this gateway. */
+/** Limits the messages per second of a system over all its connections to this gateway, with a burst of one second. */
 export class MessageRate {
-  #bucket: Bucket;
+  /** Null for no limit. */
+  #bucket: TokenBucket | null;
   #perSecond: number;
 
   /** Infinity for no limit. */
   constructor(perSecond: number, nowMs: number) {
     this.#perSecond = perSecond;
-    this.#bucket = { tokens: perSecond, filledMs: nowMs };
+    this.#bucket = bucketOf(perSecond, nowMs);
   }
 
   /** Sets the rate. Tokens above the new capacity are lost; none are added. */
   setLimit(perSecond: number, nowMs: number): void {
     if (perSecond === this.#perSecond) return;
-    // An unlimited bucket has no finite number of tokens, so the new bucket starts full.
-    this.#bucket = Number.isFinite(this.#perSecond)
-      ? filled(this.#bucket, this.#perSecond, nowMs)
-      : { tokens: perSecond, filledMs: nowMs };
     this.#perSecond = perSecond;
+    if (this.#bucket === null || !Number.isFinite(perSecond)) {
+      this.#bucket = bucketOf(perSecond, nowMs);
+    } else {
+      this.#bucket.setRate(perSecond, nowMs);
+      this.#bucket.setCapacity(capacityOf(perSecond));
+    }
   }
 
   /** Takes one token; false when there is none. */
   takeToken(nowMs: number): boolean {
-    if (!Number.isFinite(this.#perSecond)) return true;
-    const { tokens, filledMs } = filled(this.#bucket, this.#perSecond, nowMs);
-    if (tokens < 1) {
-      this.#bucket = { tokens, filledMs };
-      return false;
-    }
-    this.#bucket = { tokens: tokens - 1, filledMs };
-    return true;
+    return this.#bucket?.take(nowMs) ?? true;
   }
 }
+
+function bucketOf(perSecond: number, nowMs: number): TokenBucket | null {
+  if (!Number.isFinite(perSecond)) return null;
+  return new TokenBucket({ perSecond, capacity: capacityOf(perSecond), tokens: perSecond }, nowMs);
+}
+
+/** One second of messages, and at least one message. */
+const capacityOf = (perSecond: number): number => Math.max(1, perSecond);
 
 /**
  * A gateway's share of a system's rate, in proportion to its share of the system's connections. Null (no limit) returns

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import { CarrierDirectory, type SmppSystem } from '@countersign/carriers/config';
 import { lacksTrustProof } from '@countersign/carriers/credentials';
 import { Inject, Injectable } from '@nestjs/common';
@@ -10,8 +10,6 @@ import { LinkMetrics } from '../links/link.metrics.js';
 import { GuessLimits } from './guess-limits.js';
 import { NetworkSet } from './networks.js';
 
-/** Topic of changes to rows of systems. */
-const SYSTEMS_TOPIC = 'systems';
 /** Interval at which the rows are read; a change takes effect within it. */
 const REFRESH_MS = 1_000;
 /** Minimum time between reads caused by connections from unknown addresses. */
@@ -43,7 +41,7 @@ export class SystemCache {
     metrics: LinkMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    bus.subscribe(SYSTEMS_TOPIC, () => this.trigger());
+    bus.subscribe(TOPICS.systems, () => this.trigger());
     metrics.setWithoutProofSource(() => this.#withoutProof.length);
   }
 

@@ -45,7 +45,7 @@ export class SystemLinkReporter {
   }
 
   countThrottled(): void {
-    this.inbound.retryableResponses.inc({ reason: 'throttled' });
+    this.inbound.countRetryableResponse('throttled');
   }
 
   /** `systemId` is undefined when the connection ended before a bind. */

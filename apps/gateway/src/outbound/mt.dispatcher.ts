@@ -1,5 +1,6 @@
-import type { AttemptRecord, DeliveryPlan } from '@countersign/carriers/outbound';
-import { PollLoop, Timers } from '@countersign/schedule';
+import { leaseKey, type BindLease } from '@countersign/carriers/leases';
+import type { AttemptRecord, ClaimedMessage, DeliveryPlan } from '@countersign/carriers/outbound';
+import { LeasedWorker, type Claim } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
@@ -26,8 +27,7 @@ const HANDED_OVER_MS = 60;
  */
 @Injectable()
 export class MtDispatcher {
-  private readonly timers = new Timers(() => this.trigger());
-  private pollLoop: PollLoop | undefined;
+  private readonly worker: LeasedWorker<ClaimedMessage>;
   private fullPollsInARow = 0;
 
   constructor(
@@ -35,27 +35,29 @@ export class MtDispatcher {
     private readonly attempts: AttemptRunner,
     private readonly others: OtherGateways,
     private readonly metrics: OutboundMetrics,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.worker = new LeasedWorker({
+      intervalMs: RELAY_INTERVAL_MS,
+      claim: () => this.claimDue(),
+      run: (claimed) => attempts.runAttempt(claimed),
+      onError: (err) => logger.warn({ err }, 'MT dispatcher: codes could not be claimed or recorded; retrying'),
+    });
+  }
 
   @OnStart('start sending')
   start(): void {
-    this.pollLoop = new PollLoop({
-      everyMs: RELAY_INTERVAL_MS,
-      work: () => this.dispatchDue(),
-      onError: (err) => this.logger.warn({ err }, 'MT dispatcher: codes could not be claimed or recorded; retrying'),
-    });
-    this.pollLoop.trigger();
+    this.worker.start();
   }
 
   /** Polls at once: a message may be due, or a bind may have capacity. Never throws or blocks. */
   trigger(): void {
-    this.pollLoop?.trigger();
+    this.worker.trigger();
   }
 
   /** Polls after the delay of a hand-over: another gateway left messages to this one. */
   triggerAfterHandOver(): void {
-    this.timers.fireIn(HANDED_OVER_MS);
+    this.worker.triggerIn(HANDED_OVER_MS);
   }
 
   /** Polls at once when recorded messages are to be retried, and when a full bind has capacity again. */
@@ -65,21 +67,30 @@ export class MtDispatcher {
 
   /** Claims no further message. */
   @OnStop('stop sending')
-  async stopClaiming(): Promise<void> {
-    await this.pollLoop?.stop();
-    this.pollLoop = undefined;
-    this.timers.clear();
+  stopClaiming(): Promise<void> {
+    return this.worker.stopClaiming();
   }
 
-  /** Claims and starts due messages. Resolves to true when more are due. */
-  private async dispatchDue(): Promise<boolean> {
-    const { claimed, due, plans } = await this.claimer.claimDueMessages();
-    for (const message of claimed) this.attempts.startAttempt(message);
+  /** Resolves when every attempt is recorded; an unbinding link ends all its attempts. */
+  @OnStop('drain batchers')
+  async drain(): Promise<void> {
+    await this.worker.drain();
+    await this.attempts.drain();
+  }
+
+  /** Resolves when every attempt under this lease is recorded, or has reached its time limit without the database. */
+  async waitForRecords(lease: BindLease): Promise<void> {
+    const key = leaseKey(lease);
+    await this.worker.drain(({ plan }) => leaseKey(plan.lease) === key);
+  }
+
+  private async claimDue(): Promise<Claim<ClaimedMessage>> {
+    const { claimed: jobs, due, plans } = await this.claimer.claimDueMessages();
     this.countFailures(plans);
     this.setTimers(plans);
     this.fullPollsInARow = due === MAX_MESSAGES_PER_POLL ? this.fullPollsInARow + 1 : 0;
     if (this.fullPollsInARow === 0) this.claimer.endSeries();
-    return this.fullPollsInARow > 0 && this.fullPollsInARow % MAX_POLLS_IN_A_ROW !== 0;
+    return { jobs, more: this.fullPollsInARow > 0 && this.fullPollsInARow % MAX_POLLS_IN_A_ROW !== 0 };
   }
 
   private countFailures(plans: readonly DeliveryPlan[]): void {
@@ -90,7 +101,7 @@ export class MtDispatcher {
   /** Sets timers for waiting messages, so that they do not depend on the poll interval. */
   private setTimers(plans: readonly DeliveryPlan[]): void {
     for (const plan of plans)
-      if (plan.kind === 'wait') this.timers.fireIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
+      if (plan.kind === 'wait') this.worker.triggerIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
     if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.others.announceDeferred();
   }
 }

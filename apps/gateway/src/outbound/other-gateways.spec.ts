@@ -19,7 +19,7 @@ function openOthers(): {
       },
     },
     {
-      publish: (_, payload) => void published.push(payload),
+      publish: (_, ...[payload]) => void published.push(payload),
       subscribe: (topic, handler) => {
         handlers.push((from) => handler({ topic, octets: Buffer.alloc(0), json: () => from }));
         return { ready: Promise.resolve(), close: () => undefined };

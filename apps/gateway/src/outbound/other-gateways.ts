@@ -1,12 +1,10 @@
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import { Inject, Injectable } from '@nestjs/common';
 import { bindsBoundElsewhere } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { Database, type Executor } from '@countersign/postgres';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 
-/** Topic: a gateway left codes to gateways with a better bind. */
-const DEFERRED_TOPIC = 'outbound-left';
 /** Minimum time between reads of the binds of other gateways. */
 const READ_EVERY_MS = 500;
 /** Minimum time between announcements; each makes the receivers poll all due messages. */
@@ -58,12 +56,12 @@ export class OtherGateways {
     const nowMs = performance.now();
     if (this.#binds.size === 0 || nowMs - this.#announcedMs < ANNOUNCE_EVERY_MS) return;
     this.#announcedMs = nowMs;
-    this.bus.publish(DEFERRED_TOPIC, this.self);
+    this.bus.publish(TOPICS.deferredCodes, this.self);
   }
 
   /** Registers a listener called when another gateway left codes to this one. Must not throw. */
   onDeferred(listener: () => void): void {
-    this.bus.subscribe(DEFERRED_TOPIC, (message) => {
+    this.bus.subscribe(TOPICS.deferredCodes, (message) => {
       if (message.json() !== this.self) listener();
     });
   }

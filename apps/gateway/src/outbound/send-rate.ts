@@ -1,19 +1,4 @@
-/**
- * Send rate of a connection: a token bucket filled at the present rate. The rate is halved when the carrier throttles and
- * rises again while it does not. Immutable: every function returns a new value. Times are milliseconds of a monotonic clock.
- */
-export interface SendRate {
-  /** Agreed messages per second. */
-  readonly limit: number;
-  /** Present messages per second. */
-  readonly perSecond: number;
-  readonly tokens: number;
-  readonly filledMs: number;
-  /** Time of the last halving. */
-  readonly slowedMs: number;
-  /** Time of the next increase. */
-  readonly increaseMs: number;
-}
+import { TokenBucket } from '@countersign/resilience';
 
 /** Capacity of the bucket as time at the rate; small, because carriers count messages in any second. */
 const BURST_MS = 20;
@@ -26,59 +11,87 @@ const INCREASE_EVERY_MS = 5_000;
 const INCREASE_SHARE = 0.1;
 const MS_PER_SECOND = 1_000;
 
-/** The agreed rate, with one token. */
-export function initialRate(limit: number, nowMs: number): SendRate {
-  return { limit, perSecond: limit, tokens: 1, filledMs: nowMs, slowedMs: -Infinity, increaseMs: Infinity };
-}
-
-/** The rate with another agreed limit; a reduced rate keeps its proportion to the limit. */
-export function withLimit(rate: SendRate, limit: number, nowMs: number): SendRate {
-  if (limit === rate.limit) return rate;
-  const current = rateAt(rate, nowMs);
-  const perSecond = Math.max(floorOf(limit), (current.perSecond / current.limit) * limit);
-  return { ...current, limit, perSecond, tokens: Math.min(current.tokens, capacityOf(perSecond)) };
-}
-
-/** The rate at `nowMs`: due increases applied, and the bucket filled. */
-export function rateAt(rate: SendRate, nowMs: number): SendRate {
-  let current = rate;
-  // Each step adds a tenth: at most ten steps.
-  while (current.increaseMs <= nowMs) current = increased(filled(current, current.increaseMs));
-  return filled(current, nowMs);
-}
-
-/** The rate after taking one token; null when there is none. */
-export function tokenTaken(rate: SendRate, nowMs: number): SendRate | null {
-  const current = rateAt(rate, nowMs);
-  return current.tokens < 1 ? null : { ...current, tokens: current.tokens - 1 };
-}
-
-/** Milliseconds until a token is available; 0 when one is. */
-export function waitMs(rate: SendRate, nowMs: number): number {
-  const { tokens, perSecond } = rateAt(rate, nowMs);
-  return tokens >= 1 ? 0 : ((1 - tokens) / perSecond) * MS_PER_SECOND;
-}
-
 /**
- * The rate after a throttle response to a message sent at `sentMs`. A message sent before the last halving, or shortly after
- * it, does not halve the rate again, and only delays the next increase.
+ * Send rate of a connection: a token bucket filled at the present rate. The rate is halved when the carrier throttles and
+ * rises again while it does not. Times are milliseconds of a monotonic clock.
  */
-export function slowed(rate: SendRate, sentMs: number, nowMs: number): SendRate {
-  const current = { ...rateAt(rate, nowMs), increaseMs: nowMs + INCREASE_EVERY_MS };
-  if (sentMs < current.slowedMs + HALVE_EVERY_MS) return current;
-  const perSecond = Math.max(floorOf(current.limit), current.perSecond / 2);
-  return { ...current, perSecond, tokens: 0, slowedMs: nowMs };
-}
+export class SendRate {
+  /** Agreed messages per second. */
+  #limit: number;
+  /** Present messages per second. */
+  #perSecond: number;
+  readonly #bucket: TokenBucket;
+  /** Time of the last halving. */
+  #halvedMs = -Infinity;
+  /** Time of the next increase. */
+  #increaseMs = Infinity;
 
-function filled(rate: SendRate, nowMs: number): SendRate {
-  if (nowMs <= rate.filledMs) return rate;
-  const gained = ((nowMs - rate.filledMs) / MS_PER_SECOND) * rate.perSecond;
-  return { ...rate, tokens: Math.min(capacityOf(rate.perSecond), rate.tokens + gained), filledMs: nowMs };
-}
+  /** The agreed rate, with one token. */
+  constructor(limit: number, nowMs: number) {
+    this.#limit = limit;
+    this.#perSecond = limit;
+    this.#bucket = new TokenBucket({ perSecond: limit, capacity: capacityOf(limit), tokens: 1 }, nowMs);
+  }
 
-function increased(rate: SendRate): SendRate {
-  const perSecond = Math.min(rate.limit, rate.perSecond + rate.limit * INCREASE_SHARE);
-  return { ...rate, perSecond, increaseMs: perSecond < rate.limit ? rate.increaseMs + INCREASE_EVERY_MS : Infinity };
+  /** Messages per second at this time. */
+  perSecond(nowMs: number): number {
+    this.applyIncreases(nowMs);
+    return this.#perSecond;
+  }
+
+  /** Whether the rate is below the agreed one. */
+  isReduced(nowMs: number): boolean {
+    return this.perSecond(nowMs) < this.#limit;
+  }
+
+  /** Sets the agreed rate; a reduced rate keeps its proportion to it. */
+  setLimit(limit: number, nowMs: number): void {
+    if (limit === this.#limit) return;
+    this.applyIncreases(nowMs);
+    const share = this.#perSecond / this.#limit;
+    this.#limit = limit;
+    this.setRate(Math.max(floorOf(limit), share * limit), nowMs);
+  }
+
+  /** Takes one token; false when there is none. */
+  takeToken(nowMs: number): boolean {
+    this.applyIncreases(nowMs);
+    return this.#bucket.take(nowMs);
+  }
+
+  /** Milliseconds until a token is available; 0 when one is. */
+  waitMs(nowMs: number): number {
+    this.applyIncreases(nowMs);
+    return this.#bucket.waitMs(nowMs);
+  }
+
+  /**
+   * Applies a throttle response to a message sent at `sentMs`. A message sent before the last halving, or shortly after it,
+   * does not halve the rate again, and only delays the next increase.
+   */
+  slow(sentMs: number, nowMs: number): void {
+    this.applyIncreases(nowMs);
+    this.#increaseMs = nowMs + INCREASE_EVERY_MS;
+    if (sentMs < this.#halvedMs + HALVE_EVERY_MS) return;
+    this.#halvedMs = nowMs;
+    this.setRate(Math.max(floorOf(this.#limit), this.#perSecond / 2), nowMs);
+    this.#bucket.empty();
+  }
+
+  /** Each step adds a tenth: at most ten steps. */
+  private applyIncreases(nowMs: number): void {
+    while (this.#increaseMs <= nowMs) {
+      const atMs = this.#increaseMs;
+      this.setRate(Math.min(this.#limit, this.#perSecond + this.#limit * INCREASE_SHARE), atMs);
+      this.#increaseMs = this.#perSecond < this.#limit ? atMs + INCREASE_EVERY_MS : Infinity;
+    }
+  }
+
+  private setRate(perSecond: number, atMs: number): void {
+    this.#perSecond = perSecond;
+    this.#bucket.setRate(perSecond, atMs);
+    this.#bucket.setCapacity(capacityOf(perSecond));
+  }
 }
 
 const capacityOf = (perSecond: number): number => Math.max(1, (perSecond * BURST_MS) / MS_PER_SECOND);

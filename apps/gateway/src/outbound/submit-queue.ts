@@ -1,7 +1,7 @@
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import { isThrottle } from '../links/throttle.js';
-import { withLimit, rateAt, initialRate, slowed, tokenTaken, waitMs, type SendRate } from './send-rate.js';
+import { SendRate } from './send-rate.js';
 
 /** Maximum reserved attempts of one connection, in windows: bounds the waiting time without leaving the connection idle. */
 const WINDOWS_AHEAD = 4;
@@ -44,16 +44,14 @@ export class SubmitQueue {
   /** No attempt is reserved, and the rate is not reduced. */
   get isIdle(): boolean {
     if (this.#reserved > 0) return false;
-    const rate = this.#rate === null ? null : rateAt(this.#rate, performance.now());
-    return rate === null || rate.perSecond >= rate.limit;
+    return this.#rate?.isReduced(performance.now()) !== true;
   }
 
   /** Number of attempts that can be reserved beyond `planned`; below 1 for none. */
   capacityBeyond(planned: number): number {
     const terms = this.terms();
     if (terms === null) return 0;
-    const { perSecond } = this.rateNow(terms);
-    const soon = this.#inFlight + Math.max(1, Math.ceil(perSecond * SECONDS_AHEAD));
+    const soon = this.#inFlight + Math.max(1, Math.ceil(this.perSecondOf(terms) * SECONDS_AHEAD));
     return Math.min(terms.window * WINDOWS_AHEAD, soon) - this.#reserved - planned;
   }
 
@@ -61,14 +59,14 @@ export class SubmitQueue {
   get pauseMs(): number {
     const terms = this.terms();
     if (terms === null) return LONGEST_PAUSE_MS;
-    const halfMs = (this.#reserved / 2 / this.rateNow(terms).perSecond) * MS_PER_SECOND;
+    const halfMs = (this.#reserved / 2 / this.perSecondOf(terms)) * MS_PER_SECOND;
     return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, halfMs));
   }
 
   /** Present messages per second; null while the connection cannot send. */
   get perSecond(): number | null {
     const terms = this.terms();
-    return terms === null ? null : rateAt(this.rateNow(terms), performance.now()).perSecond;
+    return terms === null ? null : this.perSecondOf(terms);
   }
 
   reserve(): void {
@@ -88,7 +86,7 @@ export class SubmitQueue {
     const sentMs = performance.now();
     try {
       const answer = await send();
-      if (this.#rate !== null && isThrottle(answer)) this.#rate = slowed(this.#rate, sentMs, performance.now());
+      if (isThrottle(answer)) this.#rate?.slow(sentMs, performance.now());
       return answer;
     } finally {
       this.#inFlight--;
@@ -108,11 +106,9 @@ export class SubmitQueue {
     const terms = this.terms();
     this.rejectExpired(terms === null ? Infinity : nowMs);
     if (terms === null) return;
-    this.#rate = this.rateNow(terms);
-    while (this.#inFlight < terms.window && this.#waiting.length > 0) {
-      const rate = tokenTaken(this.#rate, nowMs);
-      if (rate === null) break;
-      this.#rate = rate;
+    this.#rate ??= new SendRate(terms.perSecond, nowMs);
+    this.#rate.setLimit(terms.perSecond, nowMs);
+    while (this.#inFlight < terms.window && this.#waiting.length > 0 && this.#rate.takeToken(nowMs)) {
       this.#inFlight++;
       this.#waiting.shift()?.resolve(true);
     }
@@ -131,13 +127,16 @@ export class SubmitQueue {
   private armTimer(rate: SendRate, terms: SubmitQueueTerms, nowMs: number): void {
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;
-    const tokenMs = this.#inFlight < terms.window ? nowMs + waitMs(rate, nowMs) : Infinity;
+    const tokenMs = this.#inFlight < terms.window ? nowMs + rate.waitMs(nowMs) : Infinity;
     const nextMs = Math.min(tokenMs, nowMs + TERMS_EVERY_MS, ...this.#waiting.map(({ dueMs }) => dueMs));
     this.#timer = setTimeout(() => this.startNext(), Math.max(1, Math.ceil(nextMs - nowMs)));
   }
 
-  private rateNow({ perSecond }: SubmitQueueTerms): SendRate {
+  /** Present messages per second under these terms. */
+  private perSecondOf({ perSecond }: SubmitQueueTerms): number {
+    if (this.#rate === null) return perSecond;
     const nowMs = performance.now();
-    return withLimit(this.#rate ?? initialRate(perSecond, nowMs), perSecond, nowMs);
+    this.#rate.setLimit(perSecond, nowMs);
+    return this.#rate.perSecond(nowMs);
   }
 }

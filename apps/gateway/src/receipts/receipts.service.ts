@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { canonicalId, type ReceiptRecord, type ReceiptResult } from '@countersign/carriers/outbound';
 import { Batcher } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import { GatewaySettings } from '@countersign/settings';
 import type { MessageAnswer } from '@countersign/smpp/link';
 import { parseReceipt } from '@countersign/smpp/messages';
@@ -17,7 +18,6 @@ import { UnknownReceiptRate } from './unknown-receipt-rate.js';
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
 const MAX_QUEUED_RECEIPTS = 5_000;
-const REPORT_EVERY_MS = 1_000;
 
 /**
  * Processes a delivery receipt, from the PDU to the response. Receipts are matched by carrier, over any of its links.
@@ -29,7 +29,9 @@ const REPORT_EVERY_MS = 1_000;
 export class ReceiptsService {
   readonly #batcher: Batcher<ReceiptRecord, ReceiptResult>;
   readonly #unknownRate = new UnknownReceiptRate();
-  #reportedMs = Number.NEGATIVE_INFINITY;
+  readonly #report = throttled((err) =>
+    this.logger.error({ err }, 'receipts could not be stored; the carrier is asked to resend'),
+  );
 
   constructor(
     batch: ReceiptBatch,
@@ -81,11 +83,7 @@ export class ReceiptsService {
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
     this.metrics.receipts.inc({ fate: 'sent_back', ...this.links.labelsOf(link) });
-    const nowMs = performance.now();
-    if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
-      this.#reportedMs = nowMs;
-      this.logger.error({ err: error }, 'receipts could not be stored; the carrier is asked to resend');
-    }
+    this.#report(error);
     return { status: link.retryableMoStatus };
   }
 }

@@ -1,5 +1,5 @@
-import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, PubSub, type Subscription } from '@countersign/bus';
-import { TRACE_FORMATS, TraceSeal, traceTopic, type TraceQuestion } from '@countersign/carriers/traces';
+import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, PubSub, TOPICS, type Subscription } from '@countersign/bus';
+import { TRACE_FORMATS, TraceSeal, type TraceQuestion } from '@countersign/carriers/traces';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
@@ -23,7 +23,7 @@ export class TraceResponder {
     keys: ServerKeys,
   ) {
     this.#seal = new TraceSeal(keys, gatewayId);
-    this.#subscription = bus.answer(traceTopic(gatewayId), (question) => this.answerQuestion(question));
+    this.#subscription = bus.answer(TOPICS.trace(gatewayId), (question) => this.answerQuestion(question));
   }
 
   /** Resolves when the subscription is active, or the bus is known to be unreachable. */

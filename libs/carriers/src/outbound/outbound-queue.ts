@@ -1,14 +1,12 @@
 import type { QueueDepth } from '@countersign/events';
 import { idBounds, type Uuid } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { LOCK_TRIED, OUTBOUND_DEPTH, RETRY_NOW } from './outbound-queue.sql.js';
 
 /** Operator view and operations of the outbound queue. */
 export class OutboundQueue {
   async depth(db: Executor): Promise<QueueDepth> {
-    const [depth] = await db.query<QueueDepth>(OUTBOUND_DEPTH);
-    if (depth === undefined) throw new Error('OUTBOUND_DEPTH returned no row');
-    return depth;
+    return requireRow(await db.query<QueueDepth>(OUTBOUND_DEPTH));
   }
 
   /**

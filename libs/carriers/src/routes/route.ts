@@ -18,7 +18,7 @@ export interface Route {
 }
 
 /** A random number from 0 (inclusive) to 1 (exclusive). */
-export type RandomSource = () => number;
+type RandomSource = () => number;
 
 /**
  * The routes for a number, best first: longest prefix, then priority, then random order weighted by `weight` (each

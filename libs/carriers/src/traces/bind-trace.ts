@@ -58,9 +58,6 @@ export interface TraceAnswer {
   readonly connections: readonly TracedConnection[];
 }
 
-/** The topic on which a gateway answers trace requests. */
-export const traceTopic = (gatewayId: Uuid): string => `trace:${gatewayId}`;
-
 /**
  * Seals questions and answers for the bus: an answer holds phone numbers and, while texts are recorded, codes. The context
  * of the seal names gateway and direction, so a replayed question yields a sealed answer only; that of an answer also

@@ -4,7 +4,6 @@ export {
   recordFully,
   TRACE_FORMATS,
   TraceSeal,
-  traceTopic,
   type TraceAnswer,
   type TracedConnection,
   type TracedPdu,

@@ -6,7 +6,6 @@ export {
   migrate,
   migrateFor,
   type Migrated,
-  type NamedRoleFault,
   revertMigration,
   SchemaOutdated,
 } from './migrate.js';

@@ -125,7 +125,7 @@ export interface Migrated {
 }
 
 /** A fault and the name of the role that has it. */
-export interface NamedRoleFault extends RoleFault {
+interface NamedRoleFault extends RoleFault {
   readonly role: string;
 }
 

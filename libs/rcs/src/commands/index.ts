@@ -1,2 +1,2 @@
-export type { RbmCommand, RbmCommandKind } from './rbm-command.sql.js';
+export type { RbmCommand } from './rbm-command.sql.js';
 export { RbmCommandStore } from './rbm-command.store.js';

@@ -1,7 +1,7 @@
 import type { Uuid } from '@countersign/ids';
 import { NOW } from '../offers/card-tables.sql.js';
 
-export type RbmCommandKind = 'revoke' | 'close_approved' | 'close_denied';
+type RbmCommandKind = 'revoke' | 'close_approved' | 'close_denied';
 
 /** A request to the platform that is still due: revoke the card, or send the text that closes it. */
 export interface RbmCommand {

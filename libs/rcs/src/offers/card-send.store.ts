@@ -17,7 +17,7 @@ export interface CardSendResult {
   readonly outcome: SendOutcome;
 }
 
-/** An outcome and the process whose create waits for it (`cardTopic`). */
+/** An outcome and the process whose create waits for it (`TOPICS.cardOutcomes`). */
 export interface AddressedCardOutcome extends CardOutcome {
   readonly originProcess: Uuid;
 }

@@ -1,5 +1,4 @@
-export { type BatchSize } from './batch-bounds.js';
 export { CardOfferStore, type CardOfferStoreOptions, type OfferResult, type Withdrawal } from './card-offer.store.js';
-export { CardQueue, type CardDepth } from './card-queue.js';
+export { CardQueue } from './card-queue.js';
 export { findCards, mayReachPhone, type CardRecord } from './card-record.js';
 export { CardSendStore, type AddressedCardOutcome, type CardSendResult } from './card-send.store.js';

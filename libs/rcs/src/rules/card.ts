@@ -19,7 +19,7 @@ export interface NewCard {
   readonly id: Uuid;
   readonly accountId: Uuid;
   readonly brandId: Uuid;
-  /** The process whose create waits: outcomes of the card are published to its topic (`cardTopic`). */
+  /** The process whose create waits: outcomes of the card are published to its topic (`TOPICS.cardOutcomes`). */
   readonly originProcess: Uuid;
   readonly agentId: string;
   /** E.164. */
@@ -57,15 +57,6 @@ export interface CardOutcome {
   readonly id: Uuid;
   readonly news: 'sent' | FinalChannel;
 }
-
-/**
- * The bus topic of new offers: a list of their ids. Fast path: broadcast to all gateways. The queue job, consumed by one
- * gateway, is the fallback.
- */
-export const OFFERS_TOPIC = 'cards:offered';
-
-/** The bus topic of one control plane process. */
-export const cardTopic = (originProcess: Uuid): string => `cards:${originProcess}`;
 
 /** The choice of a tap. A number is one of the three that the card offered. */
 export type Choice =

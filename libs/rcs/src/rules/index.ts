@@ -1,5 +1,5 @@
 export { plainAgentId } from './agent-id.js';
-export { CardAnswers, type AnsweredCard, type Suggestion, type Verdict } from './card-answers.js';
+export { CardAnswers, type Suggestion, type Verdict } from './card-answers.js';
 export {
   newCardEventId,
   type CardArrival,
@@ -11,15 +11,12 @@ export {
 export {
   type Card,
   type CardOutcome,
-  type CardRefusal,
   type CardState,
-  cardTopic,
   type Choice,
   type NewCard,
   OFFER_LIFE_MS,
-  OFFERS_TOPIC,
   SEND_LIFE_MS,
   type SendOutcome,
   type FinalChannel,
 } from './card.js';
-export { messageIdOf, type MessageKind } from './message-id.js';
+export { messageIdOf } from './message-id.js';

@@ -6,7 +6,7 @@ const NAMESPACE: Uuid = '6a1f0e52-7a0d-4b0b-9a35-3c2f8c1f5d64';
 const UUID_OCTETS = 16;
 
 /** The card, or the closing text after a tap. */
-export type MessageKind = 'card' | 'closing';
+type MessageKind = 'card' | 'closing';
 
 /** The platform's id of a message. Deterministic per session, so that a message sent again after a crash is no second one. */
 export function messageIdOf(id: Uuid, kind: MessageKind): Uuid {

@@ -200,7 +200,7 @@ describe('parts of a long message', () => {
   it('with contradictory or missing SAR values are separate messages', async () => {
     const broken = [sar(9, 0, 1), sar(9, 2, 3), sar(9, 2, 0), sar(9, 2, 1).slice(1)];
     const seen = await received(...broken.map((tlvs) => deliver({}, tlvs)));
-    expect(seen.map(concatenationOf)).toEqual([null, null, null, null]);
+    expect(seen.map((each) => concatenationOf(each))).toEqual([null, null, null, null]);
   });
 
   it('are packed behind their header, with its fill bits', async () => {

@@ -67,10 +67,10 @@ function concatenationOfHeader(udh: UserDataHeader): Concatenation | null {
 
 /**
  * Reads the concatenation of a part: information element 00 or 08 of the header, else the three SAR TLVs. Incomplete
- * or contradictory values give null (SMPP 3.4 section 5.3.2.22, 3GPP TS 23.040 section 9.2.3.24.1).
+ * or contradictory values give null (SMPP 3.4 section 5.3.2.22, 3GPP TS 23.040 section 9.2.3.24.1). Pass `messageOctets`
+ * of the PDU where it is at hand, so that the header is not parsed twice.
  */
-export function concatenationOf(pdu: MessagePdu): Concatenation | null {
-  const { udh } = messageOctets(pdu);
+export function concatenationOf(pdu: MessagePdu, { udh }: MessageOctets = messageOctets(pdu)): Concatenation | null {
   const ofHeader = udh === null ? null : concatenationOfHeader(udh);
   if (ofHeader !== null || pdu.tlvs.length === 0) return ofHeader;
   const reference = tlvInteger(pdu, 'sar_msg_ref_num');

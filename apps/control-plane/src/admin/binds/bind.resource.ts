@@ -1,4 +1,4 @@
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import { type Bind, type BindHost, CarrierStore } from '@countersign/carriers/config';
 import { type BindRecord, BINDS } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
@@ -37,7 +37,7 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
   ) {}
 
   /** Gateways read the change at once; without this message, within 2 s. */
-  readonly committed = (): void => this.bus.publish('binds');
+  readonly committed = (): void => this.bus.publish(TOPICS.binds);
 
   /**
    * The settings, and two values that an engineer's calls change: the generation (reconnects) and the learned sender

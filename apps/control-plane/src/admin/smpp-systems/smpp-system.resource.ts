@@ -1,4 +1,4 @@
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import { CarrierStore } from '@countersign/carriers/config';
 import { createSystemPassword, lacksTrustProof, type TrustTerms } from '@countersign/carriers/credentials';
 import { SMPP_SYSTEMS, type SystemRecord } from '@countersign/carriers/records';
@@ -34,7 +34,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   ) {}
 
   /** Gateways read the change at once; without this message, within 2 s. */
-  readonly committed = (): void => this.bus.publish('systems');
+  readonly committed = (): void => this.bus.publish(TOPICS.systems);
 
   async create(tx: Executor, by: Engineer, body: SmppSystemDraft): Reply {
     const { systemId, password: chosen, carrier = systemId, ...rest } = body;

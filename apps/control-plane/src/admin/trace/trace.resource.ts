@@ -1,4 +1,4 @@
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import { type BindRecord, BINDS } from '@countersign/carriers/records';
 import { recordFully } from '@countersign/carriers/traces';
 import type { Executor } from '@countersign/postgres';
@@ -23,7 +23,7 @@ export class TraceResource implements AdminResource<BindRecord, Answer> {
   constructor(private readonly bus: PubSub) {}
 
   /** Gateways read the change at once; without this message, within 2 s. */
-  readonly committed = (): void => this.bus.publish('binds');
+  readonly committed = (): void => this.bus.publish(TOPICS.binds);
 
   async recordFully(tx: Executor, bind: BindRecord, seconds: number): Promise<Outcome<Written<BindRecord, Answer>>> {
     return succeed({ row: { ...bind, fullTraceUntil: await recordFully(tx, bind.id, seconds) } });

@@ -1,12 +1,6 @@
-import { PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
 import { type BindRecord, BINDS, GATEWAYS } from '@countersign/carriers/records';
-import {
-  newTraceNonce,
-  type TraceFormat,
-  type TraceQuestion,
-  TraceSeal,
-  traceTopic,
-} from '@countersign/carriers/traces';
+import { newTraceNonce, type TraceFormat, type TraceQuestion, TraceSeal } from '@countersign/carriers/traces';
 import { AuditStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
@@ -78,7 +72,7 @@ export class TraceService {
         const timeoutMs = owners.has(gatewayId) ? OWNER_TIMEOUT_MS : OTHERS_TIMEOUT_MS;
         const seal = new TraceSeal(this.keys, gatewayId);
         const question: TraceQuestion = { bindId: bind.id, format, nonce: newTraceNonce() };
-        const message = await this.bus.ask(traceTopic(gatewayId), seal.question(question), timeoutMs);
+        const message = await this.bus.ask(TOPICS.trace(gatewayId), seal.question(question), timeoutMs);
         return { gatewayId, octets: message === null ? null : seal.openAnswer(message.octets, question) };
       }),
     );

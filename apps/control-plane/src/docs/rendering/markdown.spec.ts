@@ -40,6 +40,14 @@ describe('a page in Markdown', () => {
     expect(inline('[x](javascript:alert(1))')).not.toContain('<a');
   });
 
+  it('shows HTML and images as they are written', () => {
+    expect(html('<script>x()</script>')).toBe('&lt;script&gt;x()&lt;/script&gt;');
+    expect(html('a <b>c</b> ![d](https://e.example/f.png)')).toBe(
+      '<p>a &lt;b&gt;c&lt;/b&gt; ![d](https://e.example/f.png)</p>',
+    );
+    expect(html('- [x] done')).not.toContain('<input');
+  });
+
   it('contains no markup except its own, whatever the text', () => {
     const OWN =
       /<\/?(p|ul|ol|li|h[1-6]|pre|code|strong|em|a|div|table|thead|tbody|tr|th|td|blockquote|hr|br)( [a-z]+="[^"<>]*")*>/g;

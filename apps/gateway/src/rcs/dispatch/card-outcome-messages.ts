@@ -1,6 +1,6 @@
-import type { PubSub } from '@countersign/bus';
+import { TOPICS, type PubSub } from '@countersign/bus';
 import type { AddressedCardOutcome } from '@countersign/rcs/offers';
-import { cardTopic, type CardOutcome } from '@countersign/rcs/rules';
+import type { CardOutcome } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 
 /** Publishes outcomes of cards to the waiting creates, one message per control plane process. */
@@ -11,5 +11,5 @@ export function publishCardOutcomes(bus: Pick<PubSub, 'publish'>, cardOutcomes: 
     outcomes.push({ id, news });
     byProcess.set(originProcess, outcomes);
   }
-  for (const [originProcess, outcomes] of byProcess) bus.publish(cardTopic(originProcess), outcomes);
+  for (const [originProcess, outcomes] of byProcess) bus.publish(TOPICS.cardOutcomes(originProcess), outcomes);
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from '@countersign/telemetry';
+import { throttled } from '@countersign/resilience';
 import { LOGGER } from '../../injection/logger.token.js';
-import { throttled } from './throttled.js';
 
 /** Logs failed claims of offers and failed records of sends together, at most one a second. */
 @Injectable()

@@ -1,5 +1,4 @@
-import type { BusMessage } from '@countersign/bus';
-import { OFFERS_TOPIC } from '@countersign/rcs/rules';
+import { TOPICS, type BusMessage } from '@countersign/bus';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OfferListener, parseIds } from './offer-listener.js';
@@ -17,7 +16,7 @@ describe('offers on the bus', () => {
     };
     const listener = new OfferListener(bus, { claimAndSend: (ids) => Promise.resolve((dispatched.push(ids), [])) });
     listener.start();
-    handlers.get(OFFERS_TOPIC)?.({ topic: OFFERS_TOPIC, octets: Buffer.alloc(0), json: () => [ONE, TWO] });
+    handlers.get(TOPICS.cardOffers)?.({ topic: TOPICS.cardOffers, octets: Buffer.alloc(0), json: () => [ONE, TWO] });
     expect(dispatched).toEqual([[ONE, TWO]]);
     listener.stop();
     expect([...handlers.keys()]).toEqual([]);

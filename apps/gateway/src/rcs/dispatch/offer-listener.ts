@@ -1,13 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PubSub, type Subscription } from '@countersign/bus';
-import { OFFERS_TOPIC } from '@countersign/rcs/rules';
-import type { Uuid } from '@countersign/ids';
+import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
+import { isUuid, type Uuid } from '@countersign/ids';
 import { OnStart, OnStop } from '../../lifecycle/phases.js';
 import { OfferDispatcher } from './offer.dispatcher.js';
 
 /** Offers read from one message; further ones come through the queue. */
 const MAX_OFFERS = 1_000;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
  * Subscribes to new offers on the bus. All gateways receive the broadcast; the first to claim an offer sends it. Offers
@@ -25,7 +23,7 @@ export class OfferListener {
   @OnStart('start sending')
   start(): void {
     this.subscription = this.bus.subscribe(
-      OFFERS_TOPIC,
+      TOPICS.cardOffers,
       (message) => void this.dispatcher.claimAndSend(parseIds(message.json())),
     );
   }
@@ -38,6 +36,5 @@ export class OfferListener {
 
 /** At most MAX_OFFERS ids of a message; entries of another form are ignored. */
 export function parseIds(message: unknown): Uuid[] {
-  const isId = (value: unknown): value is Uuid => typeof value === 'string' && UUID.test(value);
-  return Array.isArray(message) ? message.slice(0, MAX_OFFERS).filter(isId) : [];
+  return Array.isArray(message) ? message.slice(0, MAX_OFFERS).filter(isUuid) : [];
 }

@@ -1,3 +1,4 @@
+import type { PubSub } from '@countersign/bus';
 import type { AddressedCardOutcome, CardSendResult } from '@countersign/rcs/offers';
 import type { Card, CardOutcome, SendOutcome } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
@@ -48,7 +49,9 @@ function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resol
   const metrics = new RcsMetrics(new Metrics({ app: 'test', processMetrics: false }));
   vi.spyOn(metrics, 'countShedOffers').mockImplementation((count) => void (shed += count));
   const log = new OfferErrorLog({ warn: (fault: unknown) => void errors.push(fault) });
-  const bus = { publish: (_: string, outcomes: unknown) => void news.push(...(outcomes as CardOutcome[])) };
+  const bus: Pick<PubSub, 'publish'> = {
+    publish: (_, ...[outcomes]) => void news.push(...(outcomes as readonly CardOutcome[])),
+  };
   const recorder = new SendOutcomeRecorder(sends, bus, { trigger: () => (givenUp += 1) }, log);
   const grace = new DeliveryGrace();
   const sender = new CardSender({ sendCard: send }, grace, recorder, metrics);

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RbmCommandStore, type RbmCommand } from '@countersign/rcs/commands';
-import { Timers, PollLoop } from '@countersign/schedule';
+import { LeasedWorker, type Claim } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
+import { throttled } from '@countersign/resilience';
 import { LOGGER } from '../../injection/logger.token.js';
 import { OnStart, OnStop } from '../../lifecycle/phases.js';
 import { CardPlatform } from '../rbm/card-platform.js';
 import { RcsMetrics } from '../rcs.metrics.js';
-import { throttled } from './throttled.js';
 
 /** Poll interval for due commands whose job was lost: until it is revoked, a phone that reconnects shows a stale card. */
 const POLL_INTERVAL_MS = 1_000;
@@ -22,10 +22,7 @@ const LEASE_SECONDS = 10;
  */
 @Injectable()
 export class RcsCommandProcessor {
-  private readonly inFlight = new Set<Promise<void>>();
-  private readonly timers = new Timers(() => this.trigger());
-  private pollLoop: PollLoop | undefined;
-
+  private readonly worker: LeasedWorker<RbmCommand>;
   private readonly report = throttled((err) =>
     this.logger.warn({ err }, 'RCS command processor: commands could not be claimed or recorded; retrying'),
   );
@@ -39,54 +36,49 @@ export class RcsCommandProcessor {
     @Inject(CardPlatform) private readonly platform: Pick<CardPlatform, 'isConfigured' | 'runCommand'>,
     private readonly metrics: RcsMetrics,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
-  ) {}
+  ) {
+    this.worker = new LeasedWorker({
+      intervalMs: POLL_INTERVAL_MS,
+      maxInFlight: MAX_IN_FLIGHT,
+      claim: (free) => this.claimCommands(Math.min(MAX_CLAIMED, free)),
+      run: (command) => this.runCommand(command),
+      onIdle: () => this.setTimer(),
+      onError: this.report,
+    });
+  }
 
   /** Without a platform this gateway leaves commands to other gateways. */
   @OnStart('start sending')
   start(): void {
-    if (!this.platform.isConfigured) return;
-    const [work, onError] = [() => this.claimAndRun(), this.report];
-    this.pollLoop = new PollLoop({ everyMs: POLL_INTERVAL_MS, work, onError });
-    this.pollLoop.trigger();
+    if (this.platform.isConfigured) this.worker.start();
   }
 
   /** Polls now: a command may be due. Never throws, never waits. */
   trigger(): void {
-    this.pollLoop?.trigger();
+    this.worker.trigger();
   }
 
   /** Claims no further commands. */
   @OnStop('stop sending')
-  async stopClaiming(): Promise<void> {
-    await this.pollLoop?.stop();
-    this.pollLoop = undefined;
-    this.timers.clear();
+  stopClaiming(): Promise<void> {
+    return this.worker.stopClaiming();
   }
 
   /** Resolves once every claimed command has been run. */
   @OnStop('unbind')
-  async drain(): Promise<void> {
-    await Promise.all(this.inFlight);
+  drain(): Promise<void> {
+    return this.worker.drain();
   }
 
-  /** True when more commands may be due. */
-  private async claimAndRun(): Promise<boolean> {
-    const capacity = Math.min(MAX_CLAIMED, MAX_IN_FLIGHT - this.inFlight.size);
-    if (capacity <= 0) return false;
-    const commands = await this.store.claimDueCommands(capacity, LEASE_SECONDS);
-    for (const command of commands) this.startCommand(command);
-    if (commands.length === capacity) return true;
+  private async claimCommands(limit: number): Promise<Claim<RbmCommand>> {
+    const jobs = await this.store.claimDueCommands(limit, LEASE_SECONDS);
+    return { jobs, more: jobs.length === limit };
+  }
+
+  /** Runs a command that falls due before the next poll at its time. */
+  private async setTimer(): Promise<void> {
     const ms = await this.store.msToNextCommand();
-    if (ms !== null && ms < POLL_INTERVAL_MS) this.timers.fireIn(Math.max(0, ms));
-    return false;
-  }
-
-  private startCommand(command: RbmCommand): void {
-    const ran = this.runCommand(command).finally(() => {
-      this.inFlight.delete(ran);
-      if (this.inFlight.size === MAX_IN_FLIGHT - 1) this.trigger();
-    });
-    this.inFlight.add(ran);
+    if (ms !== null && ms < POLL_INTERVAL_MS) this.worker.triggerIn(Math.max(0, ms));
   }
 
   /** Never rejects: a command whose result is not recorded runs again after its lease, which is harmless. */

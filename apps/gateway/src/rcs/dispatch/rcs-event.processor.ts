@@ -4,11 +4,11 @@ import { DatabaseUnavailable } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
+import { throttled } from '@countersign/resilience';
 import { LOGGER } from '../../injection/logger.token.js';
 import { OnStart } from '../../lifecycle/phases.js';
 import { CardDecisions } from './card-decisions.js';
 import { DecisionReactions } from './decision.reactions.js';
-import { throttled } from './throttled.js';
 
 /** Poll interval for events whose gateway stopped or failed before it processed them. */
 const POLL_INTERVAL_MS = 5_000;

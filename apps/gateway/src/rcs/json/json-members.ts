@@ -11,7 +11,7 @@ export function parseMembers(octets: Buffer): Members | null {
 }
 
 /** The value as an object; null for other values, arrays included. */
-export function asMembers(value: unknown): Members | null {
+function asMembers(value: unknown): Members | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 

@@ -20,6 +20,55 @@ describe('the limits of agents', () => {
     expect(limits.admit('acme')).toEqual({ sentMs: 30_000 });
   });
 
+  it('block an agent after five failures in a row, for 5 s, then 10 s, up to one minute', () => {
+    const { limits, wait } = limitsAt();
+    for (let times = 0; times < 4; times += 1) limits.recordAnswer('acme', 0, 'down', false);
+    expect(limits.admit('acme')).toEqual({ sentMs: 0 });
+    limits.recordAnswer('acme', 0, 'down', false);
+    let sentMs = 0;
+    for (const openMs of [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+      wait(openMs - 1);
+      expect(limits.admit('acme')).toEqual({ refusal: 'breaker_open' });
+      wait(1);
+      sentMs += openMs;
+      expect(limits.admit('acme')).toEqual({ sentMs });
+      limits.recordAnswer('acme', sentMs, 'down', false);
+    }
+  });
+
+  it('replace a probe without an answer after 2 s', () => {
+    const { limits, wait } = limitsAt();
+    limits.recordAnswer('acme', 0, 'forbidden', false);
+    wait(30_000);
+    expect(limits.admit('acme')).toEqual({ sentMs: 30_000 });
+    wait(1_999);
+    expect(limits.admit('acme')).toEqual({ refusal: 'breaker_open' });
+    wait(1);
+    expect(limits.admit('acme')).toEqual({ sentMs: 32_000 });
+  });
+
+  it('ignore the failure of a send that began before the block', () => {
+    const { limits, wait } = limitsAt();
+    wait(1_000);
+    limits.recordAnswer('acme', 1_000, 'forbidden', false);
+    limits.recordAnswer('acme', 999, 'down', false);
+    wait(30_000);
+    expect(limits.admit('acme')).toEqual({ sentMs: 31_000 });
+  });
+
+  it('block a forbidden agent up to five minutes', () => {
+    const { limits, wait } = limitsAt();
+    let sentMs = 0;
+    for (const openMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
+      limits.recordAnswer('acme', sentMs, 'forbidden', false);
+      wait(openMs - 1);
+      expect(limits.admit('acme')).toEqual({ refusal: 'breaker_open' });
+      wait(1);
+      sentMs += openMs;
+      expect(limits.admit('acme')).toEqual({ sentMs });
+    }
+  });
+
   it('do not block for failures interrupted by successes, or for answers about one card', () => {
     const { limits } = limitsAt();
     for (let times = 0; times < 20; times += 1) {

@@ -1,14 +1,20 @@
-import { admitSend, CLOSED, recordFailure, type AgentBreaker } from './agent-breaker.js';
-import { halveRate, initialRate, takeToken, type AgentRate } from './agent-rate.js';
+import { CircuitBreaker, doubledMs, withJitterMs } from '@countersign/resilience';
+import { AgentRate } from './agent-rate.js';
 import type { Health } from './rbm-answer.js';
 
 /** Beyond this number the agent seen first is dropped, which resets its limits. */
 const MAX_AGENTS = 10_000;
+/** Consecutive failures; more than one, because throttling of a single phone must not block all sends. */
+const FAILURES_TO_OPEN = 5;
+/** Open times of the breaker; a `forbidden` answer opens it at once. */
+const OPEN_TIMES = { down: { firstMs: 5_000, capMs: 60_000 }, forbidden: { firstMs: 30_000, capMs: 300_000 } } as const;
+/** Longer than the time limit of a send. */
+const PROBE_MS = 2_000;
 /** The same problem of an agent is reported at most once in this time. */
 const REPORT_INTERVAL_MS = 60_000;
 
 interface AgentLimit {
-  readonly breaker: AgentBreaker;
+  readonly breaker: CircuitBreaker;
   readonly rate: AgentRate;
   /** When each problem was last reported. */
   readonly reportedMs: Map<string, number>;
@@ -36,21 +42,21 @@ export class AgentLimits {
   /** Admits one send and returns its start time, or why it is refused. */
   admit(agentId: string): { readonly sentMs: number } | { readonly refusal: LimitRefusal } {
     const nowMs = this.#nowMs();
-    const limit = this.#limitOf(agentId, nowMs);
-    const rate = takeToken(limit.rate, nowMs);
-    if (rate === null) return { refusal: 'too_fast' };
-    const breaker = admitSend(limit.breaker, nowMs);
-    if (breaker === null) return { refusal: 'breaker_open' };
-    this.#limits.set(agentId, { ...limit, breaker, rate });
+    const { breaker, rate } = this.#limitOf(agentId, nowMs);
+    if (!rate.hasToken(nowMs)) return { refusal: 'too_fast' };
+    if (!breaker.admit(nowMs, PROBE_MS)) return { refusal: 'breaker_open' };
+    rate.takeToken(nowMs);
     return { sentMs: nowMs };
   }
 
   /** Updates the limits by the answer to a send that began at `sentMs`. */
   recordAnswer(agentId: string, sentMs: number, health: Health, isThrottle: boolean): void {
     const nowMs = this.#nowMs();
-    const limit = this.#limitOf(agentId, nowMs);
-    const rate = isThrottle ? halveRate(limit.rate, nowMs) : limit.rate;
-    this.#limits.set(agentId, { ...limit, rate, breaker: this.#breakerAfter(limit.breaker, health, sentMs, nowMs) });
+    const { breaker, rate } = this.#limitOf(agentId, nowMs);
+    if (isThrottle) rate.halve(nowMs);
+    if (health === 'works') breaker.recordSuccess();
+    // A send that began before the breaker opened says nothing new.
+    else if (health !== 'unknown' && sentMs >= breaker.openedMs) this.#recordFailure(breaker, health, nowMs);
   }
 
   /** Whether a problem is to be reported; then it counts as reported. */
@@ -62,15 +68,20 @@ export class AgentLimits {
     return true;
   }
 
-  #breakerAfter(breaker: AgentBreaker, health: Health, sentMs: number, nowMs: number): AgentBreaker {
-    if (health === 'unknown') return breaker;
-    return health === 'works' ? CLOSED : recordFailure(breaker, health, { sentMs, nowMs, random: this.#random() });
+  #recordFailure(breaker: CircuitBreaker, failure: keyof typeof OPEN_TIMES, nowMs: number): void {
+    const { firstMs, capMs } = OPEN_TIMES[failure];
+    const openMs = (openings: number): number => withJitterMs(doubledMs(firstMs, capMs, openings), this.#random());
+    breaker.recordFailure(nowMs, openMs, failure === 'forbidden');
   }
 
   #limitOf(agentId: string, nowMs: number): AgentLimit {
     const known = this.#limits.get(agentId);
     if (known !== undefined) return known;
-    const limit: AgentLimit = { breaker: CLOSED, rate: initialRate(nowMs), reportedMs: new Map() };
+    const limit: AgentLimit = {
+      breaker: new CircuitBreaker(FAILURES_TO_OPEN),
+      rate: new AgentRate(nowMs),
+      reportedMs: new Map(),
+    };
     this.#limits.set(agentId, limit);
     for (const oldest of this.#limits.keys()) {
       if (this.#limits.size <= MAX_AGENTS) break;

@@ -1,14 +1,4 @@
-/**
- * The send rate of one agent on this gateway: a token bucket with a capacity of one second, refilled at a rate that is
- * halved when the platform throttles and recovers linearly. An immutable value; times are monotonic milliseconds.
- */
-export interface AgentRate {
-  readonly perSecond: number;
-  readonly tokens: number;
-  readonly filledMs: number;
-  /** When the rate was last halved. */
-  readonly slowedMs: number;
-}
+import { TokenBucket } from '@countersign/resilience';
 
 /** The platform publishes no limit; this one guards against faults of our own. */
 export const CARDS_PER_SECOND = 1_000;
@@ -19,29 +9,57 @@ const RECOVERY_PER_SECOND = CARDS_PER_SECOND / 50;
 const HALVE_INTERVAL_MS = 1_000;
 const MS_PER_SECOND = 1_000;
 
-export function initialRate(nowMs: number): AgentRate {
-  return { perSecond: CARDS_PER_SECOND, tokens: CARDS_PER_SECOND, filledMs: nowMs, slowedMs: -Infinity };
-}
+/**
+ * The send rate of one agent on this gateway: a token bucket with a capacity of one second, refilled at a rate that is
+ * halved when the platform throttles and recovers linearly. Times are monotonic milliseconds.
+ */
+export class AgentRate {
+  #perSecond = CARDS_PER_SECOND;
+  #recoveredMs: number;
+  #halvedMs = -Infinity;
+  readonly #bucket: TokenBucket;
 
-/** The rate after taking a token; null when the bucket is empty. */
-export function takeToken(rate: AgentRate, nowMs: number): AgentRate | null {
-  const current = refill(rate, nowMs);
-  return current.tokens < 1 ? null : { ...current, tokens: current.tokens - 1 };
-}
+  constructor(nowMs: number) {
+    this.#recoveredMs = nowMs;
+    this.#bucket = new TokenBucket({ perSecond: CARDS_PER_SECOND, capacity: CARDS_PER_SECOND }, nowMs);
+  }
 
-/** The rate after a throttle answer. */
-export function halveRate(rate: AgentRate, nowMs: number): AgentRate {
-  const current = refill(rate, nowMs);
-  if (nowMs < current.slowedMs + HALVE_INTERVAL_MS) return current;
-  const perSecond = Math.max(FLOOR_PER_SECOND, current.perSecond / 2);
-  return { ...current, perSecond, tokens: Math.min(current.tokens, perSecond), slowedMs: nowMs };
-}
+  /** Cards per second at this time. */
+  perSecond(nowMs: number): number {
+    this.recover(nowMs);
+    return this.#perSecond;
+  }
 
-function refill(rate: AgentRate, nowMs: number): AgentRate {
-  if (nowMs <= rate.filledMs) return rate;
-  const seconds = (nowMs - rate.filledMs) / MS_PER_SECOND;
-  const perSecond = Math.min(CARDS_PER_SECOND, rate.perSecond + RECOVERY_PER_SECOND * seconds);
-  // Tokens accrue at the previous rate; the recovered rate applies from now on.
-  const tokens = Math.min(perSecond, rate.tokens + rate.perSecond * seconds);
-  return { ...rate, perSecond, tokens, filledMs: nowMs };
+  hasToken(nowMs: number): boolean {
+    this.recover(nowMs);
+    return this.#bucket.waitMs(nowMs) === 0;
+  }
+
+  /** Takes one token; false when there is none. */
+  takeToken(nowMs: number): boolean {
+    this.recover(nowMs);
+    return this.#bucket.take(nowMs);
+  }
+
+  /** Applies a throttle answer. */
+  halve(nowMs: number): void {
+    this.recover(nowMs);
+    if (nowMs < this.#halvedMs + HALVE_INTERVAL_MS) return;
+    this.#halvedMs = nowMs;
+    this.setRate(Math.max(FLOOR_PER_SECOND, this.#perSecond / 2), nowMs);
+  }
+
+  private recover(nowMs: number): void {
+    if (nowMs <= this.#recoveredMs) return;
+    const gained = (RECOVERY_PER_SECOND * (nowMs - this.#recoveredMs)) / MS_PER_SECOND;
+    this.#recoveredMs = nowMs;
+    if (this.#perSecond < CARDS_PER_SECOND) this.setRate(Math.min(CARDS_PER_SECOND, this.#perSecond + gained), nowMs);
+  }
+
+  private setRate(perSecond: number, nowMs: number): void {
+    this.#perSecond = perSecond;
+    this.#bucket.setCapacity(perSecond);
+    // Tokens accrued so far are those of the previous rate.
+    this.#bucket.setRate(perSecond, nowMs);
+  }
 }

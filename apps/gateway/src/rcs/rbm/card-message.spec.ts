@@ -66,8 +66,16 @@ describe('the approval card', () => {
     expect(() => approvalMessage(card, suggestions)).toThrow(RangeError);
   });
 
+  it.each([
+    ['a title of 200 characters as it is', 'x'.repeat(188), `Sign in to ${'x'.repeat(188)}?`],
+    ['a longer one up to 199 characters and an ellipsis', 'x'.repeat(189), `Sign in to ${'x'.repeat(188)}…`],
+    ['no half of a surrogate pair', `${'x'.repeat(187)}😀😀`, `Sign in to ${'x'.repeat(187)}…`],
+  ])('has %s', (_, brandName, title) => {
+    expect(contentOf(approvalMessage({ ...card, brandName }, [APPROVE, DENY]))['title']).toBe(title);
+  });
+
   it('stays within the limits of the platform for any brand name, and splits no character', () => {
-    const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
+    const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400, size: 'max' });
     fc.assert(
       fc.property(name, fc.boolean(), (brandName, numberMatching) => {
         const message = approvalMessage({ ...card, brandName, numberMatching }, [APPROVE, DENY]);

@@ -1,5 +1,4 @@
 import type { SendOutcome } from '@countersign/rcs/rules';
-import type { AgentFailure } from './agent-breaker.js';
 import { objectIn, parseMembers, textIn } from '../json/json-members.js';
 import type { Answer } from './rbm-call.js';
 
@@ -25,8 +24,11 @@ const REFUSALS: ReadonlyMap<number, string> = new Map([
   [429, 'throttled'],
 ]);
 
-/** The state of the agent by an answer to a send. `unknown`: the answer concerns only this card, or there is none. */
-export type Health = 'works' | 'unknown' | AgentFailure;
+/**
+ * The state of the agent by an answer to a send. `unknown`: the answer concerns only this card, or there is none. `down`: the
+ * platform fails or throttles. `forbidden`: it rejects this agent until an engineer fixes it.
+ */
+export type Health = 'works' | 'unknown' | 'down' | 'forbidden';
 
 export function healthOf(answer: Answer): Health {
   if (answer.kind !== 'answered') return answer.because === 'stopped' ? 'unknown' : 'down';

@@ -5,10 +5,10 @@ import type { Uuid } from '@countersign/ids';
 import { Batcher, DatabaseUnavailable } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
+import { throttled } from '@countersign/resilience';
 import { LOGGER } from '../../injection/logger.token.js';
 import { CardDecisions } from '../dispatch/card-decisions.js';
 import { DecisionReactions } from '../dispatch/decision.reactions.js';
-import { throttled } from '../dispatch/throttled.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
 const MAX_QUEUED_EVENTS = 4_096;

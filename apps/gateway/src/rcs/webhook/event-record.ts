@@ -1,8 +1,7 @@
+import { isUuid } from '@countersign/ids';
 import { newCardEventId, plainAgentId, type CardAnswers, type NewCardEvent } from '@countersign/rcs/rules';
 import type { DatabaseClock } from '@countersign/postgres';
 import type { PlatformEvent } from './platform-event.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export interface RecordParts {
   readonly answers: Pick<CardAnswers, 'parsePostback'>;
@@ -23,7 +22,7 @@ export function eventRecordOf(event: PlatformEvent, { answers, clock }: RecordPa
     kind,
     agentId: plainAgentId(event.agentId),
     phone,
-    messageId: UUID.test(messageId) ? messageId : null,
+    messageId: isUuid(messageId) ? messageId : null,
     cardId: tapped?.cardId ?? null,
     choice: tapped?.choice ?? null,
     launchState,
