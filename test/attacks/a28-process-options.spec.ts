@@ -4,13 +4,7 @@ import { once } from 'node:events';
 import inspector from 'node:inspector';
 import net from 'node:net';
 import { describe, expect, it } from 'vitest';
-import {
-  ControlPlaneSettings,
-  GatewaySettings,
-  loadSettings,
-  type SettingFault,
-  SettingsError,
-} from '@countersign/settings';
+import { ControlPlaneSettings, GatewaySettings, loadSettings, SettingsError } from '@countersign/settings';
 import { ROOT } from '../support/stack.js';
 
 const PASSWORD = 'hunter2-of-redis';
@@ -25,8 +19,8 @@ const PRODUCTION = {
   TRUSTED_PROXIES: '10.0.0.0/8',
 };
 
-function faultsOf(environment: Record<string, string>): readonly SettingFault[] {
-  const found: SettingFault[] = [];
+function faultsOf(environment: Record<string, string>): SettingsError['faults'] {
+  const found: SettingsError['faults'][number][] = [];
   for (const settings of [ControlPlaneSettings, GatewaySettings]) {
     try {
       loadSettings<object>(settings, { ...PRODUCTION, ...environment });

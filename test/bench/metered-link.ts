@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { SmppLink, type LinkOptions } from '@countersign/smpp/link';
 import { Metrics } from '@countersign/telemetry';
-import { LinkMetrics, type Side } from '../../apps/gateway/src/metrics/link.metrics.js';
+import { LinkMetrics, type Side } from '../../apps/gateway/src/links/link.metrics.js';
 
 const TIMERS = {
   sessionInitMs: 10_000,

@@ -74,12 +74,12 @@ interface Gateway {
  */
 async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false): Promise<Gateway> {
   const id = harness.clock.newId();
-  const recorder = new FlightRecorder(() => harness.clock.nowMs());
+  const recorder = new FlightRecorder(harness.clock);
   await gateways.recordHeartbeat(harness.database, { id, host: 'gateway-1', version: '1' }, false);
   await leases.survey(harness.database);
   const claimed = slots.map((slot) => ({ bindId, slot }));
   expect(await leases.claimSlots(harness.database, id, claimed)).toHaveLength(slots.length);
-  const service = deaf ? null : new TraceResponder({ gatewayId: id, recorder, bus, keys: harness.keys });
+  const service = deaf ? null : new TraceResponder(id, recorder, bus, harness.keys);
   await service?.ready;
   const directory = new CarrierDirectory(harness.database);
   const bind = (await directory.listBinds()).find((each) => each.id === bindId);

@@ -1,9 +1,13 @@
 import { sealBindPassword, type Bind } from '@countersign/carriers/config';
 import { ServerKeys } from '@countersign/keys';
 import type { MessageAnswer } from '@countersign/smpp/link';
+import { Metrics } from '@countersign/telemetry';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { BindDialer } from '../../apps/gateway/src/binds/bind-dialer.js';
 import { BindSupervisor } from '../../apps/gateway/src/binds/bind-supervisor.js';
+import { ConnectionGauge } from '../../apps/gateway/src/binds/connection-gauge.js';
 import { LeaseGuard } from '../../apps/gateway/src/leases/lease-guard.js';
+import { LinkMetrics } from '../../apps/gateway/src/links/link.metrics.js';
 import { sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 import { WitnessCarrier } from '../support/witness-carrier.js';
@@ -23,14 +27,15 @@ beforeEach(async () => {
   carrier = new WitnessCarrier();
   const keys = ServerKeys.fromMaster(Buffer.alloc(32, 5));
   const guard = new LeaseGuard({ bindId: ID, slot: 0, owner: OWNER, epoch: '1' }, performance.now());
-  supervisor = new BindSupervisor(guard, bindTo(await carrier.listen(), keys), {
-    keys,
-    clock: { nowMs: () => Date.now() },
-    recorder: { tap: () => () => undefined },
-    onMessage: () => new Promise((resolve) => storing.push(resolve)),
-    onPdu: () => undefined,
-    onState: () => undefined,
-  });
+  const meter = new LinkMetrics(new Metrics({ app: 'test', processMetrics: false })).createMeter('bind', 'north');
+  supervisor = new BindSupervisor(
+    guard,
+    bindTo(await carrier.listen(), keys),
+    new BindDialer(keys, { tap: () => () => undefined }),
+    { acceptMessage: () => new Promise((resolve) => storing.push(resolve)) },
+    new ConnectionGauge({ nowMs: () => Date.now() }, meter),
+  );
+  supervisor.start(() => undefined);
   await until('the bind is bound', WITHIN_MS, () => supervisor.state === 'bound');
 });
 afterEach(async () => {

@@ -44,7 +44,7 @@ export class PlayedGateway {
   constructor(private readonly parts: PlayedGatewayParts) {
     this.cards = openCardStores(parts);
     this.answers = new CardAnswers(parts.keys);
-    this.decisions = new CardDecisions({ ...parts, ...this.cards });
+    this.decisions = new CardDecisions(parts.database, this.cards.events, this.cards.arrivals, parts.sessions);
   }
 
   /** Claims the next card that is offered to this phone; null when its create is answered first. */

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bindPassword, type Bind } from '@countersign/carriers/config';
+import type { Bind } from '@countersign/carriers/config';
 import type { BindLease, ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
-import type { ServerKeys } from '@countersign/keys';
-import type { DatabaseClock } from '@countersign/postgres';
-import { NotSentError, SmppLink, type MessageAnswer } from '@countersign/smpp/link';
+import { NotSentError, type MessageAnswer, type SmppLink } from '@countersign/smpp/link';
 import {
   STATUS,
   statusName,
@@ -13,19 +11,15 @@ import {
   type ResponsePdu,
   type SubmitSm,
 } from '@countersign/smpp/pdu';
+import type { MessageRouter } from '../inbound/message.router.js';
 import type { InboundLink } from '../links/inbound-link.js';
 import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
-import type { LinkView } from '../metrics/link.metrics.js';
-import type { FlightRecorder } from '../recorder/flight-recorder.js';
-import { linkEndsOf } from '../recorder/link-ends.js';
+import type { LinkView } from '../links/link.metrics.js';
 import { afterAttempt, initialState, type AttemptEnd, type ReconnectState } from './backoff.js';
-import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
-import { connect } from './connect.js';
-import { ConnectionGauge } from '../metrics/connection-gauge.js';
-
-/** Time limit of name lookup, connection and TLS handshake together. */
-const CONNECT_TIMEOUT_MS = 5_000;
+import type { BindDialer, LinkHandlers } from './bind-dialer.js';
+import { isSameConnection } from './bind-options.js';
+import type { ConnectionGauge } from './connection-gauge.js';
 
 /** Reason of a state change and time of the next attempt; without secrets. */
 export interface BindNote {
@@ -45,16 +39,8 @@ export interface BindSender {
   submit(pdu: Outgoing<SubmitSm>): Promise<ResponsePdu>;
 }
 
-export interface SupervisorOptions {
-  readonly keys: ServerKeys;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly recorder: Pick<FlightRecorder, 'tap'>;
-  onMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer;
-  /** Called with every PDU, secrets in clear; the time is of the monotonic clock. */
-  onPdu(bind: Bind, direction: 'in' | 'out', pdu: Pdu, nowMs: number): void;
-  /** Called with every state change. */
-  onState(bind: Bind, to: ConnectionState, note: BindNote): void;
-}
+/** Called with every state change. */
+export type StateListener = (bind: Bind, to: ConnectionState, note: BindNote) => void;
 
 /**
  * Keeps one connection of a bind bound while its lease is held: tries its hosts in turn, with backoff and standoff, until
@@ -70,27 +56,33 @@ export class BindSupervisor implements LeasedConnection {
   #stopping = false;
   /** Aborted to end the present attempt or delay at once; each attempt has its own. */
   #attemptAbort = new AbortController();
-  readonly #gauge: ConnectionGauge;
-  readonly #ended: Promise<void>;
+  #ended: Promise<void> = Promise.resolve();
+  #onState: StateListener = () => undefined;
 
   constructor(
     readonly guard: LeaseGuard,
     bind: Bind,
-    private readonly o: SupervisorOptions,
+    private readonly dialer: Pick<BindDialer, 'bindCall' | 'openLink'>,
+    private readonly messages: Pick<MessageRouter, 'acceptMessage'>,
+    private readonly gauge: ConnectionGauge,
   ) {
     this.#bind = bind;
     this.#inbound = { ...bind, peer: bind.name, lease: guard.lease };
     this.#reconnectState = initialState(guard.lease.slot, bind.hosts.length);
-    this.#gauge = new ConnectionGauge(performance.now(), this.now());
+  }
+
+  /** Begins the first attempt. */
+  start(onState: StateListener): void {
+    this.#onState = onState;
     this.#ended = this.runAttempts();
   }
 
   get state(): ConnectionState {
-    return this.#gauge.state;
+    return this.gauge.state;
   }
 
   status(): ConnectionStatus {
-    return this.#gauge.snapshot(performance.now(), this.#link);
+    return this.gauge.snapshot(performance.now(), this.#link);
   }
 
   view(): LinkView {
@@ -156,8 +148,7 @@ export class BindSupervisor implements LeasedConnection {
   private onPdu(direction: 'in' | 'out', pdu: Pdu): void {
     const nowMs = performance.now();
     if (direction === 'in' && !this.guard.isHeld(nowMs)) this.fence('the lease is not held');
-    this.#gauge.countPdu(direction, pdu, nowMs);
-    this.o.onPdu(this.#bind, direction, pdu, nowMs);
+    this.gauge.countPdu(this.#bind.name, direction, pdu, nowMs);
   }
 
   /**
@@ -166,7 +157,7 @@ export class BindSupervisor implements LeasedConnection {
    */
   private async acceptMessage(pdu: MessagePdu): Promise<MessageAnswer> {
     if (!this.holdsLease()) return { status: this.#bind.retryableMoStatus };
-    const answer = await this.o.onMessage(pdu, this.#inbound);
+    const answer = await this.messages.acceptMessage(pdu, this.#inbound);
     if (!this.holdsLease()) this.fence('the lease is not held');
     return answer;
   }
@@ -195,7 +186,7 @@ export class BindSupervisor implements LeasedConnection {
       }
       const next = afterAttempt(this.#reconnectState, end, this.#bind.hosts.length, Math.random());
       this.#reconnectState = next.state;
-      this.#gauge.recordFailure(reason);
+      this.gauge.recordFailure(reason);
       this.setState(next.standoff ? 'standoff' : 'unbound', { reason, retryInMs: next.waitMs });
       await delay(next.waitMs, undefined, { signal }).catch(() => undefined);
     }
@@ -208,31 +199,28 @@ export class BindSupervisor implements LeasedConnection {
     if (at === undefined) return { end: { kind: 'unreachable' }, reason: 'the bind has no host' };
     const host = `${at.host}:${at.port}`;
     try {
-      // Opened before connecting: without the password no connection is made.
-      const password = bindPassword(this.o.keys, bind);
+      // Before connecting: without the password no connection is made.
+      const call = this.dialer.bindCall(bind);
       this.setState('connecting', { host });
-      const socket = await connect(at, bind.tls, CONNECT_TIMEOUT_MS, signal);
-      if (signal.aborted || !this.holdsLease()) socket.destroy();
-      const link = new SmppLink(socket, {
-        ...linkOptionsOf(bind),
-        mayWrite: () => this.holdsLease(),
-        onMessage: (pdu) => this.acceptMessage(pdu),
-        retryableStatus: () => this.#bind.retryableMoStatus,
-        onPdu: (direction, pdu) => this.onPdu(direction, pdu),
-        onOctets: this.o.recorder.tap({
-          ...this.guard.lease,
-          ends: linkEndsOf(socket),
-          fullUntil: () => this.#bind.fullTraceUntil,
-        }),
-      });
+      const link = await this.dialer.openLink(bind, at, this.guard.lease, this.linkHandlers(), signal);
       this.#link = link;
       this.setState('binding', { host });
-      const { status } = await link.bind(bindCallOf(bind, password));
+      const { status } = await link.bind(call);
       return await this.waitUntilClosed(link, status, host);
     } catch (error) {
       this.#link?.destroy('the bind failed');
       return { end: { kind: 'unreachable' }, reason: error instanceof Error ? error.message : 'failed' };
     }
+  }
+
+  private linkHandlers(): LinkHandlers {
+    return {
+      mayWrite: () => this.holdsLease(),
+      onMessage: (pdu) => this.acceptMessage(pdu),
+      retryableStatus: () => this.#bind.retryableMoStatus,
+      onPdu: (direction, pdu) => this.onPdu(direction, pdu),
+      fullUntil: () => this.#bind.fullTraceUntil,
+    };
   }
 
   /** From the bind response until the link is closed. */
@@ -255,12 +243,8 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   private setState(state: ConnectionState, note: BindNote): void {
-    this.#gauge.setState(state, this.now(), note.host);
-    this.o.onState(this.#bind, state, note);
-  }
-
-  private now(): Date {
-    return new Date(this.o.clock.nowMs());
+    this.gauge.setState(state, note.host);
+    this.#onState(this.#bind, state, note);
   }
 
   private isStopping(): boolean {

@@ -3,11 +3,12 @@ import type { InboundVerdict } from '@countersign/session/rules';
 import { dataSm, deliverSm, octetsTlv, submitSm, type MessagePdu, type Outgoing } from '@countersign/smpp/pdu';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import { describe, expect, it } from 'vitest';
-import { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundCommand } from './inbound-command.js';
 import type { InboundLink } from '../links/inbound-link.js';
+import { LinkMetrics } from '../links/link.metrics.js';
+import { InboundMetrics } from './inbound.metrics.js';
 import { InboundService, MAX_QUEUED_MESSAGES } from './inbound.service.js';
-import { SenderRate } from './sender-rate.js';
+import { MessageRouter } from './message.router.js';
 
 const ID = '01890000-0000-7000-8000-000000000001';
 const OK = 0;
@@ -30,15 +31,18 @@ type Run = (commands: readonly InboundCommand[]) => Promise<readonly InboundVerd
 function opened(run: Run): { service: InboundService; log: string[]; metrics: () => Promise<string> } {
   const metrics = new Metrics({ app: 'test', processMetrics: false });
   const log: string[] = [];
-  const service = new InboundService({
-    clock: { newId: () => ID },
-    batch: { storeAndMatch: run },
-    receipts: { acceptReceipt: () => ({ status: RECEIPT_STATUS }) },
-    maxBatch: 64,
-    senderRate: new SenderRate(0),
-    metrics: new GatewayMetrics(metrics),
-    logger: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void log.push(line) } }),
+  const logger = createLogger({
+    app: 'test',
+    level: 'info',
+    destination: { write: (line: string) => void log.push(line) },
   });
+  const service = new InboundService(
+    { newId: () => ID },
+    { storeAndMatch: run },
+    new InboundMetrics(metrics, new LinkMetrics(metrics)),
+    { batchMaxCommands: 64, moSenderPerSecond: 0 },
+    logger,
+  );
   return { service, log, metrics: () => metrics.render().then(({ text }) => text) };
 }
 
@@ -79,12 +83,14 @@ describe('the response to an MO', () => {
 
   it('to a receipt is that of the receipts service, and no MO is stored', () => {
     const { service } = opened(() => Promise.reject(new Error('unexpected batch')));
-    expect(service.acceptMessage(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_STATUS });
+    const router = new MessageRouter(service, { acceptReceipt: () => ({ status: RECEIPT_STATUS }) });
+    expect(router.acceptMessage(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_STATUS });
   });
 
   it('to a manual acknowledgement is that of an MO', async () => {
     const { service } = opened(storesAll);
-    expect(await service.acceptMessage(received(deliverSm({ esmClass: 0x10 })), link)).toEqual({ status: OK });
+    const router = new MessageRouter(service, { acceptReceipt: () => ({ status: RECEIPT_STATUS }) });
+    expect(await router.acceptMessage(received(deliverSm({ esmClass: 0x10 })), link)).toEqual({ status: OK });
     await service.drain();
   });
 

@@ -31,24 +31,24 @@ afterEach(() => Promise.all(learners.splice(0).map((learner) => learner.stop()))
 function opened(answer: () => Answer = () => Promise.resolve({ learned: null, changed: false })): {
   readonly learner: SenderLearner;
   readonly written: SenderObservation[];
-  readonly learned: InboundLink[];
+  readonly published: string[];
 } {
   const written: SenderObservation[] = [];
-  const learned: InboundLink[] = [];
-  const learner = new SenderLearner({
-    store: {
+  const published: string[] = [];
+  const learner = new SenderLearner(
+    {
       digestsOf: (linkId, e164) => [`${linkId}:${e164}`],
       addSenders: (_, observation) => {
         written.push(observation);
         return answer();
       },
     },
-    database: { transaction: () => Promise.reject(new Error('unexpected transaction')) },
-    onLearned: (of) => learned.push(of),
-    logger: createLogger({ app: 'test', level: 'silent' }),
-  });
+    { transaction: () => Promise.reject(new Error('unexpected transaction')) },
+    { publish: (topic, ..._payload) => void published.push(topic) },
+    createLogger({ app: 'test', level: 'silent' }),
+  );
   learners.push(learner);
-  return { learner, written, learned };
+  return { learner, written, published };
 }
 
 describe('the sender learner', () => {
@@ -72,10 +72,10 @@ describe('the sender learner', () => {
   });
 
   it('reports a changed learned format, so that rows are read again', async () => {
-    const { learner, learned } = opened(() => Promise.resolve({ learned: 'national', changed: true }));
+    const { learner, published } = opened(() => Promise.resolve({ learned: 'national', changed: true }));
     learner.observe(link(), national(1_000));
     await learner.stop();
-    expect(learned).toEqual([link()]);
+    expect(published).toEqual(['systems']);
   });
 
   it('ignores a contradicted format before the contradiction is written, until the row has another epoch', async () => {

@@ -1,30 +1,26 @@
+import { PubSub, TOPICS } from '@countersign/bus';
 import {
   epochOf,
   senderRuleOf,
+  SenderFormatStore,
   SENDERS_TO_LEARN,
   type LearnedSenderFormat,
   type ObservedSender,
-  type SenderFormatStore,
 } from '@countersign/carriers/senders';
 import type { SenderEvidence, SenderReading, SenderRule } from '@countersign/phone';
 import { renderId, type Uuid } from '@countersign/ids';
-import type { Database } from '@countersign/postgres';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
+import { LOGGER } from '../injection/logger.token.js';
+import { OnStop } from '../lifecycle/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
 
 /** Interval of retries after a failed write. */
 const RETRY_MS = 1_000;
 /** Links with evidence in memory at most; the oldest is dropped for a new one. */
 const MAX_LINKS = 10_000;
-
-export interface SenderLearnerOptions {
-  readonly store: Pick<SenderFormatStore, 'digestsOf' | 'addSenders'>;
-  readonly database: Pick<Database, 'transaction'>;
-  /** Called after a commit that changed the learned format of a link, so that gateways read its row again. Must not throw. */
-  readonly onLearned: (link: InboundLink) => void;
-  readonly logger: Logger;
-}
 
 /** Sender evidence that this gateway collected on one link, in one epoch of that evidence. */
 interface Seen {
@@ -42,15 +38,21 @@ interface Seen {
  * apart from those of messages, at most 20 times per link. A learned format is used only after it was read back with the
  * row of its link, so only when it is committed; a contradiction takes effect at once.
  */
+@Injectable()
 export class SenderLearner {
   readonly #seen = new Map<Uuid, Seen>();
   readonly #writing: PollLoop;
 
-  constructor(private readonly o: SenderLearnerOptions) {
+  constructor(
+    @Inject(SenderFormatStore) private readonly store: Pick<SenderFormatStore, 'digestsOf' | 'addSenders'>,
+    @Inject(Database) private readonly database: Pick<Database, 'transaction'>,
+    @Inject(PubSub) private readonly bus: Pick<PubSub, 'publish'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
     this.#writing = new PollLoop({
       everyMs: RETRY_MS,
       work: () => this.write(),
-      onError: (error) => o.logger.debug({ err: error }, 'sender evidence could not be written, will retry'),
+      onError: (error) => logger.debug({ err: error }, 'sender evidence could not be written, will retry'),
     });
   }
 
@@ -71,7 +73,7 @@ export class SenderLearner {
     const learned = link.senderLearning?.learned ?? null;
     if (learned !== null) seen.contradicted ||= learned !== shows;
     if (countOf(seen, shows) >= SENDERS_TO_LEARN) return;
-    const digests = phone === null ? CONTRADICTION : this.o.store.digestsOf(link.id, phone);
+    const digests = phone === null ? CONTRADICTION : this.store.digestsOf(link.id, phone);
     if (seen.senders.has(digests[0])) return;
     seen.senders.set(digests[0], shows);
     seen.waiting.push({ digests, shows });
@@ -79,10 +81,11 @@ export class SenderLearner {
   }
 
   /** Writes the remaining evidence once, and stops. */
+  @OnStop('finish events')
   async stop(): Promise<void> {
     await this.#writing.stop();
     await this.write().catch((error: unknown) =>
-      this.o.logger.debug({ err: error }, 'sender evidence could not be written before shutdown'),
+      this.logger.debug({ err: error }, 'sender evidence could not be written before shutdown'),
     );
   }
 
@@ -121,7 +124,7 @@ export class SenderLearner {
     seen.waiting = [];
     try {
       const observation = { linkId: seen.link.id, epoch: seen.epoch, senders };
-      const written = await this.o.store.addSenders(this.o.database, observation);
+      const written = await this.store.addSenders(this.database, observation);
       if (written?.changed === true) this.report(seen.link, written.learned);
     } catch (error) {
       seen.waiting = [...senders, ...seen.waiting];
@@ -132,11 +135,12 @@ export class SenderLearner {
   private report(link: InboundLink, learned: LearnedSenderFormat | null): void {
     const about = { link: renderId(link.lease === undefined ? 'sys' : 'bind', link.id), peer: link.peer, learned };
     if (learned === 'mixed') {
-      this.o.logger.warn(about, 'sender format of the link is mixed: set its senderFormat');
+      this.logger.warn(about, 'sender format of the link is mixed: set its senderFormat');
     } else {
-      this.o.logger.info(about, 'sender format of the link learned');
+      this.logger.info(about, 'sender format of the link learned');
     }
-    this.o.onLearned(link);
+    // A learned format is read with the row.
+    this.bus.publish(link.lease === undefined ? TOPICS.systems : TOPICS.binds);
   }
 }
 

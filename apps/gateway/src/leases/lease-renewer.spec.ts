@@ -1,10 +1,12 @@
 import type { BindLease, ConnectionStatus, HeldConnection } from '@countersign/carriers/leases';
-import { createLogger } from '@countersign/telemetry';
+import { createLogger, Metrics } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HELD_FOR_MS, RENEW_EVERY_MS, type LeaseGuard } from './lease-guard.js';
-import { LeaseRenewer, type LeasedConnection, type Loss } from './lease-renewer.js';
+import { GatewayLeaseStore } from './gateway-lease.store.js';
+import { LeaseMetrics } from './lease.metrics.js';
+import { LeaseRenewer, type LeasedConnection } from './lease-renewer.js';
 
-const SELF = { id: '01890000-0000-7000-8000-000000000001', host: 'here', version: '0' };
+const SELF = '01890000-0000-7000-8000-000000000001';
 const STATUS: ConnectionStatus = {
   host: null,
   state: 'bound',
@@ -37,8 +39,8 @@ class Rows {
   renewals = 0;
   released = 0;
   readonly leases = {
-    survey: () => Promise.resolve({ gateways: [SELF.id], slots: [] }),
-    claimSlots: (): Promise<BindLease[]> => Promise.resolve([{ ...SLOT, owner: SELF.id, epoch: '1' }]),
+    survey: () => Promise.resolve({ gateways: [SELF], slots: [] }),
+    claimSlots: (): Promise<BindLease[]> => Promise.resolve([{ ...SLOT, owner: SELF, epoch: '1' }]),
     renewLeases: (_tx: unknown, _owner: string, held: readonly HeldConnection[]) => {
       this.renewals += 1;
       return Promise.resolve(new Set(this.isTaken ? [] : held.map(({ lease }) => `${lease.bindId}/${lease.slot}`)));
@@ -61,22 +63,15 @@ class Rows {
 
 let rows: Rows;
 let renewer: LeaseRenewer;
-let losses: Loss[];
+let metrics: Metrics;
 let connection: Connection;
 
 beforeEach(async () => {
   vi.useFakeTimers();
   rows = new Rows();
-  losses = [];
-  renewer = new LeaseRenewer({
-    database: rows.database,
-    gateways: rows.gateways,
-    leases: rows.leases,
-    self: SELF,
-    logger: createLogger({ app: 'gateway', level: 'silent' }),
-    onRenewal: () => undefined,
-    onLoss: (loss) => losses.push(loss),
-  });
+  metrics = new Metrics({ app: 'test', processMetrics: false });
+  const store = new GatewayLeaseStore(rows.database, rows.gateways, rows.leases, SELF);
+  renewer = new LeaseRenewer(store, new LeaseMetrics(metrics), createLogger({ app: 'gateway', level: 'silent' }));
   await renewer.start();
   await renewer.claimLeases([SLOT], (guard) => (connection = new Connection(guard)));
 });
@@ -86,6 +81,8 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
+/** Whether the metric has this line. */
+const isCounted = async (line: string): Promise<boolean> => (await metrics.render()).text.includes(line);
 const holds = (): boolean => connection.guard.isHeld(performance.now());
 
 describe('leases of a gateway', () => {
@@ -103,7 +100,7 @@ describe('leases of a gateway', () => {
     expect([holds(), connection.fenced]).toEqual([true, null]);
     await vi.advanceTimersByTimeAsync(1);
     expect([holds(), connection.fenced]).toEqual([false, 'the lease could not be renewed']);
-    expect(losses).toEqual(['not_renewed']);
+    expect(await isCounted('countersign_leases_lost_total{reason="not_renewed",app="test"} 1')).toBe(true);
     expect(renewer.heldKeys.size).toBe(0);
   });
 
@@ -121,7 +118,7 @@ describe('leases of a gateway', () => {
     renewer.trigger();
     await vi.advanceTimersByTimeAsync(0);
     expect([holds(), connection.fenced]).toEqual([false, 'the lease was taken']);
-    expect(losses).toEqual(['taken']);
+    expect(await isCounted('countersign_leases_lost_total{reason="taken",app="test"} 1')).toBe(true);
   });
 
   it('are not held after their release, even if the database is unreachable', async () => {

@@ -1,18 +1,19 @@
 import {
   slotKey,
-  type BindLeaseStore,
   type BindSlotName,
   type ConnectionStatus,
-  type GatewayIdentity,
-  type GatewayStore,
   type HeldConnection,
   type LeaseSurvey,
 } from '@countersign/carriers/leases';
-import type { Database } from '@countersign/postgres';
+import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
+import { LOGGER } from '../injection/logger.token.js';
+import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { GatewayLeaseStore } from './gateway-lease.store.js';
 import { LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
+import { LeaseMetrics } from './lease.metrics.js';
 
 /** Interval at which a due renewal is checked; a failed renewal is retried after it while the lease lasts. */
 const CHECK_EVERY_MS = 1_000;
@@ -27,27 +28,15 @@ export interface LeasedConnection {
   fence(reason: string): void;
 }
 
-export type Renewal = 'renewed' | 'failed';
 /** Reason of a lost lease: not renewed in time, or its row has another owner or epoch. */
-export type Loss = 'not_renewed' | 'taken';
-
-export interface LeaseRenewerOptions {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
-  readonly gateways: Pick<GatewayStore, 'recordHeartbeat' | 'deleteGateway'>;
-  readonly leases: Pick<BindLeaseStore, 'survey' | 'claimSlots' | 'renewLeases' | 'releaseLeases'>;
-  readonly self: GatewayIdentity;
-  readonly logger: Logger;
-  /** Called after every renewal of all leases. Must not throw. */
-  readonly onRenewal: (renewal: Renewal) => void;
-  /** Called for every lost lease. Must not throw. */
-  readonly onLoss: (loss: Loss) => void;
-}
+type Loss = 'not_renewed' | 'taken';
 
 /**
  * Renews this gateway's row and its leases, with the status of their connections, in one transaction every five seconds and
  * after each change. A lease not renewed in time counts as lost by the monotonic clock of this process, before another
  * gateway can claim it, and its connection is closed at once.
  */
+@Injectable()
 export class LeaseRenewer {
   readonly #held = new Map<string, LeasedConnection>();
   readonly #lossListeners: ((connection: LeasedConnection) => void)[] = [];
@@ -56,12 +45,17 @@ export class LeaseRenewer {
   #nextRenewalMs = -Infinity;
   #stopping = false;
   readonly #report = throttled(
-    (err) =>
-      this.o.logger.warn({ err, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying'),
+    (err) => this.logger.warn({ err, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying'),
     REPORT_EVERY_MS,
   );
 
-  constructor(private readonly o: LeaseRenewerOptions) {}
+  constructor(
+    private readonly store: GatewayLeaseStore,
+    private readonly metrics: LeaseMetrics,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    metrics.registerHeld(() => this.#held.size);
+  }
 
   /** Keys of the connections that this gateway holds. */
   get heldKeys(): ReadonlySet<string> {
@@ -74,12 +68,13 @@ export class LeaseRenewer {
   }
 
   /** Writes the gateway's row before it returns, so that other gateways count this one. */
+  @OnStart('write the gateway row')
   async start(): Promise<void> {
     await this.renewAll();
     this.#pollLoop = new PollLoop({
       everyMs: CHECK_EVERY_MS,
       work: () => this.renewIfDue(),
-      onError: (error) => this.#report(error),
+      onError: this.#report,
     });
   }
 
@@ -90,7 +85,7 @@ export class LeaseRenewer {
   }
 
   survey(): Promise<LeaseSurvey> {
-    return this.o.leases.survey(this.o.database);
+    return this.store.survey();
   }
 
   /** Claims the free ones of these slots, and opens a connection under each lease obtained. */
@@ -99,7 +94,7 @@ export class LeaseRenewer {
     open: (guard: LeaseGuard) => LeasedConnection | null,
   ): Promise<void> {
     const startedMs = performance.now();
-    const leases = await this.o.leases.claimSlots(this.o.database, this.o.self.id, slots);
+    const leases = await this.store.claimSlots(slots);
     for (const lease of leases) {
       const connection = open(new LeaseGuard(lease, startedMs));
       if (connection !== null) this.#held.set(slotKey(lease), connection);
@@ -115,13 +110,20 @@ export class LeaseRenewer {
     await this.releaseAll([connection]);
   }
 
-  /** Marks the gateway's row as stopping. Its leases are renewed until they are released. */
+  /**
+   * Marks the gateway's row as stopping. Its leases are renewed until they are released. Best effort: without the database
+   * other gateways cannot read the row either.
+   */
+  @OnStop('stop reconnecting')
   async announceStop(): Promise<void> {
     this.#stopping = true;
-    await this.renewAll();
+    await this.renewAll().catch((error: unknown) =>
+      this.logger.debug({ err: error }, 'binds: stop could not be announced'),
+    );
   }
 
   /** Releases the remaining leases and deletes the gateway's row. */
+  @OnStop('remove the gateway row')
   async stop(): Promise<void> {
     await this.#pollLoop?.stop();
     clearTimeout(this.#fenceTimer);
@@ -129,16 +131,16 @@ export class LeaseRenewer {
     this.#held.clear();
     try {
       await this.releaseAll(held);
-      await this.o.gateways.deleteGateway(this.o.database, this.o.self.id);
+      await this.store.deleteGateway();
     } catch (error) {
-      this.o.logger.debug({ err: error }, 'lease renewer: leases could not be released; they will expire');
+      this.logger.debug({ err: error }, 'lease renewer: leases could not be released; they will expire');
     }
   }
 
   private async releaseAll(connections: readonly LeasedConnection[]): Promise<void> {
     const last = connections.map(heldConnectionOf);
     for (const { guard } of connections) guard.invalidate();
-    await this.o.leases.releaseLeases(this.o.database, this.o.self.id, last);
+    await this.store.releaseLeases(last);
   }
 
   private async renewIfDue(): Promise<boolean> {
@@ -147,26 +149,18 @@ export class LeaseRenewer {
   }
 
   private async renewAll(): Promise<void> {
-    const { database, gateways, leases, self } = this.o;
     const startedMs = performance.now();
     this.#nextRenewalMs = startedMs + RENEW_EVERY_MS;
     // After a pause of the process, leases that expired meanwhile are lost here and not renewed.
     this.fenceExpired();
     const held = [...this.#held.values()];
     try {
-      const kept = await database.transaction(async (tx) => {
-        const gatewayWritten = gateways.recordHeartbeat(tx, self, this.#stopping);
-        const [renewed] = await Promise.all([
-          leases.renewLeases(tx, self.id, held.map(heldConnectionOf)),
-          gatewayWritten,
-        ]);
-        return renewed;
-      });
-      this.o.onRenewal('renewed');
+      const kept = await this.store.renewLeases(() => held.map(heldConnectionOf), this.#stopping);
+      this.metrics.renewals.inc({ outcome: 'renewed' });
       for (const connection of held) this.applyRenewal(connection, kept, startedMs);
     } catch (error) {
       this.#nextRenewalMs = -Infinity;
-      this.o.onRenewal('failed');
+      this.metrics.renewals.inc({ outcome: 'failed' });
       throw error;
     } finally {
       this.scheduleFence();
@@ -202,7 +196,7 @@ export class LeaseRenewer {
     this.#held.delete(slotKey(guard.lease));
     guard.invalidate();
     connection.fence(loss === 'taken' ? 'the lease was taken' : 'the lease could not be renewed');
-    this.o.onLoss(loss);
+    this.metrics.lost.inc({ reason: loss });
     for (const listener of this.#lossListeners) listener(connection);
   }
 }

@@ -1,6 +1,7 @@
 import type { SmppSystem } from '@countersign/carriers/config';
-import { createLogger } from '@countersign/telemetry';
+import { createLogger, Metrics } from '@countersign/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LinkMetrics } from '../links/link.metrics.js';
 import { SystemCache } from './system-cache.js';
 
 const HERE = '192.0.2.1';
@@ -34,16 +35,18 @@ let systemCache: SystemCache;
 
 beforeEach(() => {
   [rows, isUnreachable, reads, credentialChanges] = [[], false, 0, 0];
-  systemCache = new SystemCache({
-    carriers: {
+  systemCache = new SystemCache(
+    {
       listSystems: () => {
         reads += 1;
         return isUnreachable ? Promise.reject(new Error('unreachable')) : Promise.resolve(rows);
       },
     },
-    onCredentials: () => (credentialChanges += 1),
-    logger: createLogger({ app: 'gateway', level: 'silent' }),
-  });
+    { clearFailures: () => (credentialChanges += 1) },
+    { subscribe: () => ({ ready: Promise.resolve(), close: () => undefined }) },
+    new LinkMetrics(new Metrics({ app: 'test', processMetrics: false })),
+    createLogger({ app: 'gateway', level: 'silent' }),
+  );
 });
 
 describe('the system cache', () => {

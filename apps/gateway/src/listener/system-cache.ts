@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CarrierDirectory, SmppSystem } from '@countersign/carriers/config';
+import { PubSub, TOPICS } from '@countersign/bus';
+import { CarrierDirectory, type SmppSystem } from '@countersign/carriers/config';
 import { lacksTrustProof } from '@countersign/carriers/credentials';
+import { Inject, Injectable } from '@nestjs/common';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
+import { LOGGER } from '../injection/logger.token.js';
+import { LinkMetrics } from '../links/link.metrics.js';
+import { GuessLimits } from './guess-limits.js';
 import { NetworkSet } from './networks.js';
 
 /** Interval at which the rows are read; a change takes effect within it. */
@@ -13,18 +18,13 @@ const WITHOUT_PROOF =
   'MOs of this system are not trusted although trustedForMo is true: set allowedCidrs to networks no wider than /16 ' +
   '(IPv6: /32), or tlsRequired with a client certificate that names it (/docs/a-carrier-calls#trusted-systems)';
 
-export interface SystemCacheOptions {
-  readonly carriers: Pick<CarrierDirectory, 'listSystems'>;
-  /** Called when a system was created or deleted, or its password changed. */
-  readonly onCredentials: () => void;
-  readonly logger: Logger;
-}
-
 /** All systems, with their rows at most a second old: one statement a second, however many are bound. */
+@Injectable()
 export class SystemCache {
   #systems: ReadonlyMap<string, SmppSystem> | null = null;
   #networks = NetworkSet.of([]);
   #credentials: ReadonlyMap<string, Pick<SmppSystem, 'digestVersion' | 'passwordDigest'>> | null = null;
+  /** The system_ids of enabled systems with `trustedForMo` that are not trusted because their rows require no proof. */
   #withoutProof: readonly string[] = [];
   #pollLoop: PollLoop | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,16 @@ export class SystemCache {
   #current: Promise<void> = Promise.resolve();
   readonly #readListeners: ((startedMs: number) => void)[] = [];
 
-  constructor(private readonly o: SystemCacheOptions) {}
+  constructor(
+    @Inject(CarrierDirectory) private readonly carriers: Pick<CarrierDirectory, 'listSystems'>,
+    @Inject(GuessLimits) private readonly guesses: Pick<GuessLimits, 'clearFailures'>,
+    @Inject(PubSub) bus: Pick<PubSub, 'subscribe'>,
+    metrics: LinkMetrics,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    bus.subscribe(TOPICS.systems, () => this.trigger());
+    metrics.setWithoutProofSource(() => this.#withoutProof.length);
+  }
 
   /** Reads the rows, and again every second. */
   start(): void {
@@ -44,13 +53,13 @@ export class SystemCache {
         await this.refresh();
         return false;
       },
-      onError: (error) => this.o.logger.debug({ err: error }, 'system cache: rows could not be read; retrying'),
+      onError: (error) => this.logger.debug({ err: error }, 'system cache: rows could not be read; retrying'),
     });
     this.#pollLoop.trigger();
   }
 
   /** Reads the rows at once, after a notification of a change. */
-  trigger(): void {
+  private trigger(): void {
     this.#pollLoop?.trigger();
   }
 
@@ -66,11 +75,6 @@ export class SystemCache {
   /** The system as last read; undefined when there is none, or before the first read. */
   find(systemId: string): SmppSystem | undefined {
     return this.#systems?.get(systemId);
-  }
-
-  /** The system_ids of enabled systems with `trustedForMo` that are not trusted because their rows require no proof. */
-  get withoutProof(): readonly string[] {
-    return this.#withoutProof;
   }
 
   /**
@@ -100,7 +104,7 @@ export class SystemCache {
   private async readSystems(): Promise<void> {
     const startedMs = performance.now();
     this.#startedMs = startedMs;
-    const systems = await this.o.carriers.listSystems();
+    const systems = await this.carriers.listSystems();
     this.#systems = new Map(systems.map((system) => [system.systemId, system]));
     this.#networks = NetworkSet.of(systems.filter(({ enabled }) => enabled).map(({ allowedCidrs }) => allowedCidrs));
     this.compareCredentials(systems);
@@ -113,7 +117,7 @@ export class SystemCache {
     const systemIds = withoutProof.map(({ systemId }) => systemId);
     for (const systemId of systemIds) {
       if (this.#withoutProof.includes(systemId)) continue;
-      this.o.logger.warn({ systemId }, WITHOUT_PROOF);
+      this.logger.warn({ systemId }, WITHOUT_PROOF);
     }
     this.#withoutProof = systemIds;
   }
@@ -129,6 +133,6 @@ export class SystemCache {
         before !== undefined && (before.digestVersion !== digestVersion || before.passwordDigest.equals(passwordDigest))
       );
     };
-    if (known.size !== systems.length || !systems.every(isKnown)) this.o.onCredentials();
+    if (known.size !== systems.length || !systems.every(isKnown)) this.guesses.clearFailures();
   }
 }

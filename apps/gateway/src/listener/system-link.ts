@@ -7,16 +7,15 @@ import { SmppLink } from '@countersign/smpp/link';
 import { STATUS } from '@countersign/smpp/pdu';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
 import type { MessagePdu } from '@countersign/smpp/pdu';
-import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundLink } from '../links/inbound-link.js';
-import type { InboundService } from '../inbound/inbound.service.js';
-import type { LinkView } from '../metrics/link.metrics.js';
-import type { LinkMeter } from '../metrics/link-meter.js';
+import type { MessageRouter } from '../inbound/message.router.js';
+import type { LinkView } from '../links/link.metrics.js';
+import type { LinkMeter } from '../links/link-meter.js';
 import { connectionRefusal, sameConnectionTerms } from './admission.js';
-import type { MessageRate } from './message-rate.js';
-import { ThroughputMeter } from '../metrics/throughput-meter.js';
+import { ThroughputMeter } from '../links/throughput-meter.js';
 import type { Peer, BindAuthenticator } from './bind-authenticator.js';
+import type { CountedConnection } from './system-connections.js';
+import type { SystemLinkReporter } from './system-link.reporter.js';
 
 /** The gateway is the SMSC. No inactivity timeout: idle peers are normal, and enquire_link detects dead ones. */
 const TIMERS: LinkTimers = {
@@ -33,20 +32,10 @@ const WINDOW = 10;
 const INTERFACE_VERSION = 0x34;
 const OUR_SYSTEM_ID = 'countersign';
 
-export interface SystemLinkOptions {
-  readonly authenticator: BindAuthenticator;
-  readonly inbound: InboundService;
-  readonly metrics: GatewayMetrics;
-  readonly logger: Logger;
-  /** Called when the peer has bound. */
-  readonly onBound: () => void;
-}
-
 /** Rate and counters of a connection since its bind. */
 interface BoundSession {
-  readonly rate: MessageRate;
+  readonly connection: CountedConnection;
   readonly throughput: ThroughputMeter;
-  readonly removeConnection: () => void;
   readonly sinceMs: number;
   throttled: number;
 }
@@ -62,16 +51,17 @@ export class SystemLink {
   #inbound: InboundLink | null = null;
   #bound: BoundSession | null = null;
   #state: LinkState = 'open';
+  #onBound: () => void = () => undefined;
   #closing: Promise<void> | undefined;
 
   constructor(
     socket: Socket,
-    /** Id of the connection, not of the system. */
-    private readonly id: Uuid,
     private readonly peer: Peer,
-    private readonly o: SystemLinkOptions,
+    private readonly authenticator: BindAuthenticator,
+    private readonly messages: MessageRouter,
+    private readonly reporter: SystemLinkReporter,
   ) {
-    const meter = o.metrics.links.createMeter('listener');
+    const meter = reporter.createMeter();
     this.#meter = meter;
     this.#link = new SmppLink(socket, {
       role: 'smsc',
@@ -85,9 +75,14 @@ export class SystemLink {
       retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
       onChange: (state) => this.onStateChange(state),
       onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
-      onMalformed: ({ of, reason }) => o.logger.debug({ address: peer.address, of, reason }, 'malformed PDU'),
+      onMalformed: (pdu) => reporter.reportMalformed(peer, pdu),
     });
     this.ended = this.#link.closed.then(({ reason }) => this.onLinkClosed(reason));
+  }
+
+  /** Sets the listener called when the peer has bound. */
+  onBound(listener: () => void): void {
+    this.#onBound = listener;
   }
 
   /** The bound system; null before the bind. */
@@ -100,13 +95,13 @@ export class SystemLink {
     return this.#bound?.sinceMs ?? null;
   }
 
-  /** The connection as written for other processes; null unless bound. */
-  get connection(): SystemConnection | null {
+  /** The connection as written for other processes, under this id; null unless bound. */
+  connection(id: Uuid): SystemConnection | null {
     const { bindType, state, windowUsed, enquireLinkRttMs, lastError } = this.#link;
     if (this.#system === null || this.#bound === null || bindType === null) return null;
     const { throughput, throttled } = this.#bound;
     return {
-      id: this.id,
+      id,
       systemId: this.#system.id,
       address: `${this.peer.address}:${this.peer.port}`,
       bindType,
@@ -136,7 +131,7 @@ export class SystemLink {
   /** Applies the system's row to the following messages. */
   applyRow(system: SmppSystem): void {
     this.setSystem(system);
-    this.o.authenticator.setSystemRate(system);
+    this.#bound?.connection.setSystemRate(system);
   }
 
   /** Whether the row has the same connection terms as the row in use. */
@@ -151,13 +146,7 @@ export class SystemLink {
       unchanged && this.#inbound !== null
         ? this.#inbound.trustedForMo
         : isTrustedConnection(system, this.peer.certificateNames);
-    if (system.trustedForMo && !trustedForMo && !unchanged) {
-      const about = { systemId: system.systemId, address: this.peer.address };
-      this.o.logger.warn(
-        about,
-        'MOs of this connection are not trusted: neither its address nor a certificate proves it',
-      );
-    }
+    if (system.trustedForMo && !trustedForMo && !unchanged) this.reporter.reportUntrusted(system.systemId, this.peer);
     this.#system = system;
     this.#inbound = { ...system, trustedForMo, peer: system.systemId };
   }
@@ -175,27 +164,22 @@ export class SystemLink {
   }
 
   private async authenticateBind(request: BindRequest): Promise<{ status: number }> {
-    const { authenticator, logger, metrics } = this.o;
-    const about = { systemId: request.systemId, bindType: request.bindType, ...this.peer };
-    const admission = await authenticator.authenticateBind(request, this.peer);
+    const admission = await this.authenticator.authenticateBind(request, this.peer);
     if (!admission.admitted) {
-      metrics.links.refusedBinds.inc({ refusal: admission.refusal });
-      // Only an existing system can have a wrong password, so peers cannot create label values.
-      if (admission.refusal === 'wrong_password') metrics.links.countWrongPassword(request.systemId);
-      logger.warn({ ...about, refusal: admission.refusal }, 'listener: bind refused');
+      this.reporter.reportRefusedBind(request, this.peer, admission.refusal);
       return { status: admission.status };
     }
+    const { system, connection } = admission;
     // The connection may have closed during the database read: it would never be removed.
     if (this.#state === 'closed') {
-      admission.removeConnection();
+      connection.remove();
       return { status: STATUS.ESME_RBINDFAIL };
     }
-    const { system, rate, removeConnection } = admission;
     this.setSystem(system);
     this.#meter.setPeer(system.systemId);
     const sinceMs = performance.now();
-    this.#bound = { rate, removeConnection, sinceMs, throughput: new ThroughputMeter(sinceMs), throttled: 0 };
-    logger.info({ ...about, carrier: system.carrier }, 'listener: system bound');
+    this.#bound = { connection, sinceMs, throughput: new ThroughputMeter(sinceMs), throttled: 0 };
+    this.reporter.reportBound(request, this.peer, system.carrier);
     return { status: STATUS.ESME_ROK };
   }
 
@@ -204,24 +188,22 @@ export class SystemLink {
     if (this.#inbound === null || this.#bound === null) return { status: STATUS.ESME_RINVBNDSTS };
     const nowMs = performance.now();
     this.#bound.throughput.count(nowMs);
-    if (this.#bound.rate.takeToken(nowMs)) return this.o.inbound.acceptMessage(pdu, this.#inbound);
+    if (this.#bound.connection.rate.takeToken(nowMs)) return this.messages.acceptMessage(pdu, this.#inbound);
     this.#bound.throttled += 1;
-    this.o.metrics.countRetryableResponse('throttled');
+    this.reporter.countThrottled();
     return { status: STATUS.ESME_RTHROTTLED };
   }
 
   private onStateChange(state: LinkState): void {
     const wasBound = this.#state !== 'open' && this.#state !== 'binding';
     this.#state = state;
-    if (this.#bound !== null && !wasBound && state !== 'closed') this.o.onBound();
+    if (this.#bound !== null && !wasBound && state !== 'closed') this.#onBound();
   }
 
   private onLinkClosed(reason: string): void {
     if (this.#state !== 'closed') this.onStateChange('closed');
-    this.#bound?.removeConnection();
+    this.#bound?.connection.remove();
     this.#bound = null;
-    const about = { systemId: this.#system?.systemId, address: this.peer.address, reason };
-    if (this.#system === null) this.o.logger.debug(about, 'listener: connection ended before a bind');
-    else this.o.logger.info(about, 'listener: system disconnected');
+    this.reporter.reportEnd(this.#system?.systemId, this.peer, reason);
   }
 }

@@ -1,9 +1,13 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { AttemptOutcome, ClaimedMessage, PlannedAttempt } from '@countersign/carriers/outbound';
-import type { ServerKeys } from '@countersign/keys';
-import type { DatabaseClock } from '@countersign/postgres';
+import { ServerKeys } from '@countersign/keys';
+import { DatabaseClock } from '@countersign/postgres';
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
-import type { SubmitQueues, Senders } from './submit-queues.js';
+import type { Logger } from '@countersign/telemetry';
+import { BindConnections } from '../binds/bind-connections.js';
+import { LOGGER } from '../injection/logger.token.js';
+import { SubmitQueues } from './submit-queues.js';
 import { EXPIRED } from './delivery-plan.js';
 import {
   judgeAnswer,
@@ -18,23 +22,22 @@ import { textParts, type TextPart } from './text-parts.js';
 
 const MS_PER_SECOND = 1_000;
 
-export interface AttemptMakerOptions {
-  readonly keys: ServerKeys;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly senders: Pick<Senders, 'senderOfLease'>;
-  readonly queues: Pick<SubmitQueues, 'submit'>;
-  readonly onError: (error: unknown) => void;
-}
-
 type Claimed = Pick<ClaimedMessage, 'message' | 'plan'>;
 
 /** Makes the attempt of a claimed message. */
+@Injectable()
 export class AttemptMaker {
-  constructor(private readonly o: AttemptMakerOptions) {}
+  constructor(
+    private readonly keys: ServerKeys,
+    private readonly clock: DatabaseClock,
+    private readonly senders: BindConnections,
+    private readonly queues: SubmitQueues,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
   /** Sends the message and resolves to the outcome. Never rejects. */
   async makeAttempt({ message, plan }: Claimed): Promise<AttemptOutcome> {
-    const sender = this.o.senders.senderOfLease(plan.lease);
+    const sender = this.senders.senderOfLease(plan.lease);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
     // `busy`: the next poll fails the message as expired.
     if (this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
@@ -55,7 +58,7 @@ export class AttemptMaker {
     conventions: AnswerConventions,
   ): Promise<AttemptOutcome> {
     try {
-      const answer = await this.o.queues.submit(plan.lease, withinMs, () => this.submitPart({ message, plan }, part));
+      const answer = await this.queues.submit(plan.lease, withinMs, () => this.submitPart({ message, plan }, part));
       return judgeAnswer(answer, conventions);
     } catch (error) {
       if (error instanceof NotSentError && this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
@@ -65,7 +68,7 @@ export class AttemptMaker {
 
   /** Called at its turn in the queue: checks sender and remaining time again. */
   private submitPart({ message, plan }: Claimed, part: TextPart): Promise<ResponsePdu> {
-    const sender = this.o.senders.senderOfLease(plan.lease);
+    const sender = this.senders.senderOfLease(plan.lease);
     const validSeconds = this.secondsLeft(message);
     if (sender === null || validSeconds < 1)
       return Promise.reject(new NotSentError('the sender is gone or the validity is over'));
@@ -74,15 +77,15 @@ export class AttemptMaker {
 
   /** Whole seconds until the code expires. */
   private secondsLeft({ expiresAt }: Claimed['message']): number {
-    return Math.floor((expiresAt.getTime() - this.o.clock.nowMs()) / MS_PER_SECOND);
+    return Math.floor((expiresAt.getTime() - this.clock.nowMs()) / MS_PER_SECOND);
   }
 
   /** Null if the text cannot be opened (another key): one unreadable message must not block the others. */
   private textOf({ id, textSealed }: Claimed['message']): string | null {
     try {
-      return this.o.keys.open('message-text', textSealed, id).toString('utf8');
-    } catch (error) {
-      this.o.onError(error);
+      return this.keys.open('message-text', textSealed, id).toString('utf8');
+    } catch (err) {
+      this.logger.error({ err }, 'MT dispatcher: text of a code cannot be opened; the code fails');
       return null;
     }
   }

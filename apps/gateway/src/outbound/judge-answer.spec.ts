@@ -1,7 +1,7 @@
 import { LinkClosedError, NotSentError, ResponseTimeoutError } from '@countersign/smpp/link';
 import { STATUS, type ResponsePdu } from '@countersign/smpp/pdu';
 import { describe, expect, it } from 'vitest';
-import { isThrottle } from '../metrics/throttle.js';
+import { isThrottle } from '../links/throttle.js';
 import { judgeAnswer, judgeFailure, type AnswerConventions } from './judge-answer.js';
 
 const conventions: AnswerConventions = { temporaryStatuses: [0x08, 0x14, 0x58], messageIdBase: 'as-is' };

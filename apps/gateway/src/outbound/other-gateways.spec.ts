@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OtherGateways, type OtherGatewaysOptions } from './other-gateways.js';
+import { OtherGateways } from './other-gateways.js';
 
 /** One bind is bound at another gateway; published payloads are collected. */
 function openOthers(): {
@@ -11,24 +11,24 @@ function openOthers(): {
   const published: unknown[] = [];
   let reads = 0;
   const handlers: ((from: unknown) => void)[] = [];
-  const options: OtherGatewaysOptions = {
-    self: 'here',
-    database: {
+  const others = new OtherGateways(
+    {
       query: <Row>(): Promise<Row[]> => {
         reads++;
         return Promise.resolve([{ bindId: 'b' } as Row]);
       },
     },
-    bus: {
+    {
       publish: (_, ...[payload]) => void published.push(payload),
       subscribe: (topic, handler) => {
         handlers.push((from) => handler({ topic, octets: Buffer.alloc(0), json: () => from }));
         return { ready: Promise.resolve(), close: () => undefined };
       },
     },
-  };
+    'here',
+  );
   const receive = (from: unknown): void => handlers.forEach((handler) => handler(from));
-  return { others: new OtherGateways(options), published, receive, reads: () => reads };
+  return { others, published, receive, reads: () => reads };
 }
 
 describe('a code with a better bind at another gateway', () => {

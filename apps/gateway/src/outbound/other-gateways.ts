@@ -1,7 +1,9 @@
-import { TOPICS, type PubSub } from '@countersign/bus';
+import { PubSub, TOPICS } from '@countersign/bus';
+import { Inject, Injectable } from '@nestjs/common';
 import { bindsBoundElsewhere } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { Database, type Executor } from '@countersign/postgres';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 
 /** Minimum time between reads of the binds of other gateways. */
 const READ_EVERY_MS = 500;
@@ -14,14 +16,8 @@ const DEFER_FOR_MS = 3_000;
 const FORGOTTEN_AFTER_MS = 15_000;
 const MAX_REMEMBERED = 10_000;
 
-export interface OtherGatewaysOptions {
-  readonly database: Executor;
-  readonly bus: Pick<PubSub, 'publish' | 'subscribe'>;
-  /** Id of this gateway. */
-  readonly self: Uuid;
-}
-
 /** Binds of other gateways, and the codes deferred to them. */
+@Injectable()
 export class OtherGateways {
   #binds: ReadonlySet<Uuid> = new Set();
   #readMs = -Infinity;
@@ -29,13 +25,17 @@ export class OtherGateways {
   /** Time at which each code was first deferred, oldest first. */
   readonly #deferredMs = new Map<Uuid, number>();
 
-  constructor(private readonly o: OtherGatewaysOptions) {}
+  constructor(
+    @Inject(Database) private readonly database: Executor,
+    @Inject(PubSub) private readonly bus: Pick<PubSub, 'publish' | 'subscribe'>,
+    @Inject(GATEWAY_ID) private readonly self: Uuid,
+  ) {}
 
   /** The binds that other gateways can send over, at most half a second old. Rejects with the database's error. */
   async boundBinds(): Promise<ReadonlySet<Uuid>> {
     const nowMs = performance.now();
     if (nowMs - this.#readMs >= READ_EVERY_MS) {
-      this.#binds = await bindsBoundElsewhere(this.o.database, this.o.self);
+      this.#binds = await bindsBoundElsewhere(this.database, this.self);
       this.#readMs = nowMs;
     }
     return this.#binds;
@@ -56,13 +56,13 @@ export class OtherGateways {
     const nowMs = performance.now();
     if (this.#binds.size === 0 || nowMs - this.#announcedMs < ANNOUNCE_EVERY_MS) return;
     this.#announcedMs = nowMs;
-    this.o.bus.publish(TOPICS.deferredCodes, this.o.self);
+    this.bus.publish(TOPICS.deferredCodes, this.self);
   }
 
   /** Registers a listener called when another gateway left codes to this one. Must not throw. */
   onDeferred(listener: () => void): void {
-    this.o.bus.subscribe(TOPICS.deferredCodes, (message) => {
-      if (message.json() !== this.o.self) listener();
+    this.bus.subscribe(TOPICS.deferredCodes, (message) => {
+      if (message.json() !== this.self) listener();
     });
   }
 

@@ -1,8 +1,10 @@
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
-import type { BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, type BeforeApplicationShutdown } from '@nestjs/common';
 import { WORKER_RETRY_MS } from '@countersign/bus';
 import { QUEUES } from '@countersign/events';
-import type { MtDispatcher } from './mt.dispatcher.js';
+import type { Logger } from '@countersign/telemetry';
+import { LOGGER } from '../injection/logger.token.js';
+import { MtDispatcher } from './mt.dispatcher.js';
 
 /** Concurrent jobs; each only triggers the dispatcher. */
 const CONCURRENCY = 10;
@@ -11,8 +13,8 @@ const CONCURRENCY = 10;
 @Processor({ name: QUEUES.outbound, configKey: 'worker' }, { concurrency: CONCURRENCY, runRetryDelay: WORKER_RETRY_MS })
 export class OutboundConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
-    private readonly dispatcher: Pick<MtDispatcher, 'trigger'>,
-    private readonly onError: (error: unknown) => void,
+    private readonly dispatcher: MtDispatcher,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
   }
@@ -24,8 +26,8 @@ export class OutboundConsumer extends WorkerHost implements BeforeApplicationShu
 
   /** Without a listener a connection error would end the process. */
   @OnWorkerEvent('error')
-  failed(error: Error): void {
-    this.onError(error);
+  logError(error: Error): void {
+    this.logger.debug({ err: error }, 'queue connection error');
   }
 
   /** Closed before the queues: a worker closed after them can wait on PostgreSQL without end. */

@@ -1,6 +1,6 @@
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
-import { isThrottle } from '../metrics/throttle.js';
+import { isThrottle } from '../links/throttle.js';
 import { SendRate } from './send-rate.js';
 
 /** Maximum reserved attempts of one connection, in windows: bounds the waiting time without leaving the connection idle. */

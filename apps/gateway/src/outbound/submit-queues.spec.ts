@@ -41,11 +41,15 @@ const sender = senderOf(0);
 const planned = (count: number, slot = 0): Map<string, number> => new Map([[`b/${slot}`, count]]);
 
 const queuesOf = (...senders: BindSender[]): SubmitQueues =>
-  new SubmitQueues({
-    sendersOf: (bindId) => (bindId === 'b' ? senders : []),
-    senderOfLease: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
-    senderOfSlot: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
-  });
+  new SubmitQueues(
+    {
+      senders: () => senders,
+      sendersOf: (bindId) => (bindId === 'b' ? senders : []),
+      senderOfLease: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+      senderOfSlot: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+    },
+    { setPaceSource: () => undefined },
+  );
 const slotWithCapacity = (queues: SubmitQueues, plannedBySlot: ReadonlyMap<string, number>): number | null => {
   const capacity = queues.capacityOf('b', plannedBySlot);
   return capacity !== null && 'lease' in capacity ? capacity.lease.slot : null;

@@ -1,7 +1,9 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers/leases';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { BindSender } from '../binds/bind-supervisor.js';
-import type { Pace } from '../metrics/link.metrics.js';
+import { BindConnections } from '../binds/bind-connections.js';
+import { LinkMetrics, type Pace } from '../links/link.metrics.js';
 import type { BindCapacity } from './delivery-plan.js';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 
@@ -9,17 +11,19 @@ import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 const LEASE_MARGIN_SECONDS = 10;
 
 /** The bind connections that can send now. */
-export interface Senders {
-  sendersOf(bindId: string): readonly BindSender[];
-  senderOfLease(lease: BindLease): BindSender | null;
-  senderOfSlot(slot: BindSlotName): BindSender | null;
-}
+type Senders = Pick<BindConnections, 'senders' | 'sendersOf' | 'senderOfLease' | 'senderOfSlot'>;
 
 /** The submit queues of all connections; a slow connection does not delay others. */
+@Injectable()
 export class SubmitQueues {
   private readonly queues = new Map<string, SubmitQueue>();
 
-  constructor(private readonly senders: Senders) {}
+  constructor(
+    @Inject(BindConnections) private readonly senders: Senders,
+    @Inject(LinkMetrics) metrics: Pick<LinkMetrics, 'setPaceSource'>,
+  ) {
+    metrics.setPaceSource(() => this.pacesOf(this.senders.senders()));
+  }
 
   /**
    * The connection of the bind with most capacity beyond `planned` (by `slotKey`). Without capacity, the expected time until

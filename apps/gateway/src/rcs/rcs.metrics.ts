@@ -1,11 +1,13 @@
+import { Injectable } from '@nestjs/common';
 import type { RbmCommand } from '@countersign/rcs/commands';
 import type { CardEventKind, SendOutcome, Verdict } from '@countersign/rcs/rules';
-import type { Metrics } from '@countersign/telemetry';
-import { PeerNames } from '../metrics/peer-names.js';
+import { Metrics } from '@countersign/telemetry';
+import { PeerNames } from '../links/peer-names.js';
 import type { CommandResult } from './rbm/rbm-answer.js';
-import type { WebhookResult } from './webhook/rbm-webhook.handler.js';
+import type { WebhookResult } from './webhook/webhook-result.js';
 
 /** Metrics of cards. Label values are bounded: no phones, no ids, and a limited number of agents. */
+@Injectable()
 export class RcsMetrics {
   private readonly agents = new PeerNames();
   private readonly cards;

@@ -1,58 +1,31 @@
-import type { CardSendStore } from '@countersign/rcs/offers';
-import type { CardsConsumer } from './dispatch/cards.consumer.js';
-import type { OfferListener } from './dispatch/offer-listener.js';
-import type { OfferDispatcher } from './dispatch/offer.dispatcher.js';
-import type { RcsCommandProcessor } from './dispatch/rcs-command.processor.js';
-import type { RcsEventProcessor } from './dispatch/rcs-event.processor.js';
-import type { CardPlatform } from './rbm/card-platform.js';
-import type { WebhookServer } from './webhook/webhook.server.js';
+import { Injectable } from '@nestjs/common';
+import { CardSendStore } from '@countersign/rcs/offers';
+import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { RcsEventProcessor } from './dispatch/rcs-event.processor.js';
+import { CardPlatform } from './rbm/card-platform.js';
+import { WebhookServer } from './webhook/webhook.server.js';
 
-export interface RcsParts {
-  readonly sends: Pick<CardSendStore, 'drain'>;
-  readonly platform: Pick<CardPlatform, 'isConfigured' | 'stop'>;
-  readonly webhook: Pick<WebhookServer, 'listen' | 'close'>;
-  readonly consumer: Pick<CardsConsumer, 'stop'>;
-  readonly listener: Pick<OfferListener, 'start' | 'stop'>;
-  readonly dispatcher: Pick<OfferDispatcher, 'stopClaiming' | 'drain'>;
-  readonly commands: Pick<RcsCommandProcessor, 'start' | 'stopClaiming' | 'drain'>;
-  readonly events: Pick<RcsEventProcessor, 'start' | 'stop'>;
-}
-
-/** Starts and stops the RCS components in their order. */
+/** Opens the webhook, and ends the RCS components in their order. */
+@Injectable()
 export class RcsService {
-  constructor(private readonly parts: RcsParts) {}
+  constructor(
+    private readonly webhook: WebhookServer,
+    private readonly sends: CardSendStore,
+    private readonly events: RcsEventProcessor,
+    private readonly platform: CardPlatform,
+  ) {}
 
+  @OnStart('open the HTTP port')
   async listen(): Promise<void> {
-    await this.parts.webhook.listen();
+    await this.webhook.listen();
   }
 
-  start(): void {
-    const { platform, listener, commands, events } = this.parts;
-    listener.start();
-    events.start();
-    // Without a platform this gateway leaves commands to other gateways.
-    if (platform.isConfigured) commands.start();
-  }
-
-  /** Claims no further cards and commands. The webhook stays open for events of cards that were sent. */
-  async stopSending(): Promise<void> {
-    const { consumer, listener, dispatcher, commands } = this.parts;
-    listener.stop();
-    dispatcher.stopClaiming();
-    await Promise.all([consumer.stop(), commands.stopClaiming()]);
-  }
-
-  /** Resolves once all sends and commands in flight have completed and are recorded. */
-  async finishSending(): Promise<void> {
-    await Promise.all([this.parts.dispatcher.drain(), this.parts.commands.drain()]);
-  }
-
-  /** Closes the webhook, then finishes the events that it accepted. */
+  /** Closes the webhook, which is open until now for events of cards that were sent, then finishes its events. */
+  @OnStop('finish events')
   async stop(): Promise<void> {
-    const { sends, platform, webhook, events } = this.parts;
-    await webhook.close();
-    await sends.drain();
-    await events.stop();
-    await platform.stop();
+    await this.webhook.close();
+    await this.sends.drain();
+    await this.events.stop();
+    await this.platform.stop();
   }
 }

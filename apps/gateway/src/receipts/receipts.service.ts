@@ -1,18 +1,18 @@
-import {
-  canonicalId,
-  type MtMessageStore,
-  type ReceiptResult,
-  type ReceiptRecord,
-} from '@countersign/carriers/outbound';
-import type { Uuid } from '@countersign/ids';
-import { Batcher, type Database } from '@countersign/postgres';
+import { Inject, Injectable } from '@nestjs/common';
+import { canonicalId, type ReceiptRecord, type ReceiptResult } from '@countersign/carriers/outbound';
+import { Batcher } from '@countersign/postgres';
 import { KeyedTokenBuckets, throttled } from '@countersign/resilience';
+import { GatewaySettings } from '@countersign/settings';
 import type { MessageAnswer } from '@countersign/smpp/link';
 import { parseReceipt } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
+import { LOGGER } from '../injection/logger.token.js';
+import { OnStop } from '../lifecycle/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
+import { LinkMetrics } from '../links/link.metrics.js';
+import { ReceiptBatch } from './receipt-batch.js';
+import { ReceiptMetrics } from './receipt.metrics.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Receipts of one system whose message is not known: each is a row for ten minutes. */
@@ -20,22 +20,13 @@ const UNKNOWN_RECEIPTS = { perSecond: 100, burstSeconds: 2, maxKeys: 10_000 } as
 /** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
 const MAX_QUEUED_RECEIPTS = 5_000;
 
-export interface ReceiptsOptions {
-  readonly database: Pick<Database, 'transaction'>;
-  readonly mtMessages: Pick<MtMessageStore, 'applyReceipts'>;
-  readonly maxBatch: number;
-  /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
-  readonly onEvents: (ids: readonly Uuid[]) => void;
-  readonly metrics: GatewayMetrics;
-  readonly logger: Logger;
-}
-
 /**
  * Processes a delivery receipt, from the PDU to the response. Receipts are matched by carrier, over any of its links.
  * The response is ESME_ROK after the commit, or at once for a receipt that is unreadable or not final; the link's
  * retryable status when the receipt could not be stored, or when its message is not known and the system that sent it
  * reports too many of these. A bind of ours has no such limit, since its carrier sends thousands before their responses.
  */
+@Injectable()
 export class ReceiptsService {
   readonly #batcher: Batcher<ReceiptRecord, ReceiptResult>;
   /**
@@ -44,15 +35,21 @@ export class ReceiptsService {
    */
   readonly #unknownRate = new KeyedTokenBuckets(UNKNOWN_RECEIPTS);
   readonly #report = throttled((err) =>
-    this.o.logger.error({ err }, 'receipts could not be stored; the carrier is asked to resend'),
+    this.logger.error({ err }, 'receipts could not be stored; the carrier is asked to resend'),
   );
 
-  constructor(private readonly o: ReceiptsOptions) {
+  constructor(
+    batch: ReceiptBatch,
+    private readonly metrics: ReceiptMetrics,
+    private readonly links: LinkMetrics,
+    { batchMaxCommands: maxBatch }: GatewaySettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
     this.#batcher = new Batcher({
       name: 'receipts',
-      run: (notes) => this.storeReceipts(notes),
+      run: (receipts) => batch.storeReceipts(receipts),
       keysOf: ({ carrier, smscMessageId }) => [JSON.stringify([carrier, canonicalId(smscMessageId)])],
-      maxBatch: o.maxBatch,
+      maxBatch,
       maxInFlight: MAX_BATCHES_IN_FLIGHT,
       maxQueued: MAX_QUEUED_RECEIPTS,
     });
@@ -62,20 +59,20 @@ export class ReceiptsService {
   acceptReceipt(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     const receipt = parseReceipt(pdu);
     if (receipt === null) {
-      this.o.metrics.receipts.inc({ fate: 'unreadable', ...this.o.metrics.linkLabels(link) });
-      this.o.metrics.orphanReceipts.inc();
+      this.metrics.receipts.inc({ fate: 'unreadable', ...this.links.labelsOf(link) });
+      this.metrics.orphans.inc();
       return { status: STATUS.ESME_ROK };
     }
     const { messageId: smscMessageId, state, networkError } = receipt;
     if (state === 'undecided') {
-      this.o.metrics.receipts.inc({ fate: 'undecided', ...this.o.metrics.linkLabels(link) });
+      this.metrics.receipts.inc({ fate: 'undecided', ...this.links.labelsOf(link) });
       return { status: STATUS.ESME_ROK };
     }
     const ofSystem = link.lease === undefined;
     const knownOnly = ofSystem && this.#unknownRate.waitMs(link.id, performance.now()) > 0;
     return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError, knownOnly }).then(
       (fate) => {
-        this.o.metrics.receipts.inc({ fate, ...this.o.metrics.linkLabels(link) });
+        this.metrics.receipts.inc({ fate, ...this.links.labelsOf(link) });
         if (ofSystem && fate === 'parked') this.#unknownRate.take(link.id, performance.now());
         return { status: fate === 'refused' ? link.retryableMoStatus : STATUS.ESME_ROK };
       },
@@ -84,18 +81,13 @@ export class ReceiptsService {
   }
 
   /** Resolves when every received receipt is answered. */
+  @OnStop('drain batchers')
   drain(): Promise<void> {
     return this.#batcher.drain();
   }
 
-  private async storeReceipts(notes: readonly ReceiptRecord[]): Promise<readonly ReceiptResult[]> {
-    const { results, eventIds } = await this.o.database.transaction((tx) => this.o.mtMessages.applyReceipts(tx, notes));
-    if (eventIds.length > 0) this.o.onEvents(eventIds);
-    return results;
-  }
-
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
-    this.o.metrics.receipts.inc({ fate: 'sent_back', ...this.o.metrics.linkLabels(link) });
+    this.metrics.receipts.inc({ fate: 'sent_back', ...this.links.labelsOf(link) });
     this.#report(error);
     return { status: link.retryableMoStatus };
   }

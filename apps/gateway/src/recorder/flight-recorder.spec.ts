@@ -27,7 +27,7 @@ function recording(): Recording {
     ends: { ...STATUS_BY_TERMINAL_EVENT },
     fullUntil: () => now.fullUntil,
   });
-  return { recorder: new FlightRecorder(() => now.ms), link, now };
+  return { recorder: new FlightRecorder({ nowMs: () => now.ms }), link, now };
 }
 
 describe('the flight recorder', () => {

@@ -1,5 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { slotKey, type BindSlotName } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
+import { DatabaseClock } from '@countersign/postgres';
 import { PduRing, type LinkEnds, type RecordedPdu } from './pdu-ring.js';
 
 /** Maximum recorded connections; the least recently connected one is dropped first. 64 MiB at most. */
@@ -26,18 +28,19 @@ interface Recording extends BindSlotName {
  * Records the last PDUs of every bind connection, for analysis with a carrier. Records outlive the links, so that they show
  * why a link ended. Passwords are never recorded, texts only while an engineer has enabled full traces.
  */
+@Injectable()
 export class FlightRecorder {
   readonly #recordings = new Map<string, Recording>();
 
-  /** `nowMs` is database time, so that records can be compared with rows. */
-  constructor(private readonly nowMs: () => number) {}
+  /** Times are of the database, so that records can be compared with rows. */
+  constructor(@Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'nowMs'>) {}
 
   /** Starts recording a link; returns the listener for its octets. */
   tap(link: TappedLink): (direction: 'in' | 'out', octets: Buffer) => void {
     const { ends } = link;
     const { ring } = this.startRecording(link);
     return (direction, octets) => {
-      const atMs = this.nowMs();
+      const atMs = this.clock.nowMs();
       ring.add({ atMs, direction, octets, ends }, isFull(link, atMs));
     };
   }
@@ -45,7 +48,7 @@ export class FlightRecorder {
   /** Recorded PDUs of a bind's connections, by slot, including connections that this gateway held before. */
   recordedConnections(bindId: Uuid): RecordedConnection[] {
     const own = [...this.#recordings.values()].filter((recording) => recording.bindId === bindId);
-    for (const recording of own) if (!isFull(recording, this.nowMs())) recording.ring.redactTexts();
+    for (const recording of own) if (!isFull(recording, this.clock.nowMs())) recording.ring.redactTexts();
     return own.map(({ slot, ring }) => ({ slot, pdus: ring.pdus() })).sort((a, b) => a.slot - b.slot);
   }
 

@@ -1,35 +1,29 @@
-import {
-  MAX_MESSAGE_OCTETS,
-  TOPICS,
-  type BusMessage,
-  type Payload,
-  type PubSub,
-  type Subscription,
-} from '@countersign/bus';
+import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { TRACE_FORMATS, TraceSeal, type TraceQuestion } from '@countersign/carriers/traces';
-import type { ServerKeys } from '@countersign/keys';
+import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import type { FlightRecorder } from './flight-recorder.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
+import { FlightRecorder } from './flight-recorder.js';
 import { traceAnswer, traceCapture } from './trace.js';
 
 /** An answer is one bus message, with a header. */
 const MAX_ANSWER_OCTETS = MAX_MESSAGE_OCTETS - 16 * 1024;
 
-export interface TraceResponderOptions {
-  readonly gatewayId: Uuid;
-  readonly recorder: FlightRecorder;
-  readonly bus: PubSub;
-  readonly keys: ServerKeys;
-}
-
 /** Answers trace requests of control planes over the bus. */
+@Injectable()
 export class TraceResponder {
   readonly #subscription: Subscription;
   readonly #seal: TraceSeal;
 
-  constructor(private readonly o: TraceResponderOptions) {
-    this.#seal = new TraceSeal(o.keys, o.gatewayId);
-    this.#subscription = o.bus.answer(TOPICS.trace(o.gatewayId), (question) => this.answerQuestion(question));
+  constructor(
+    @Inject(GATEWAY_ID) gatewayId: Uuid,
+    private readonly recorder: FlightRecorder,
+    bus: PubSub,
+    keys: ServerKeys,
+  ) {
+    this.#seal = new TraceSeal(keys, gatewayId);
+    this.#subscription = bus.answer(TOPICS.trace(gatewayId), (question) => this.answerQuestion(question));
   }
 
   /** Resolves when the subscription is active, or the bus is known to be unreachable. */
@@ -45,7 +39,7 @@ export class TraceResponder {
   private answerQuestion(message: BusMessage): Payload | null {
     const question = questionOf(this.#seal.openQuestion(message.octets));
     if (question === null) return null;
-    const recorded = this.o.recorder.recordedConnections(question.bindId);
+    const recorded = this.recorder.recordedConnections(question.bindId);
     const octets =
       question.format === 'pcap'
         ? traceCapture(recorded, MAX_ANSWER_OCTETS)

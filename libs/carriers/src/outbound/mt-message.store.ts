@@ -154,10 +154,10 @@ export class MtMessageStore {
   /** Applies final receipts, and returns the result of each. At most one per carrier and id. */
   async applyReceipts(
     tx: Executor,
-    notes: readonly ReceiptRecord[],
+    receipts: readonly ReceiptRecord[],
   ): Promise<{ readonly results: readonly ReceiptResult[]; readonly eventIds: readonly Uuid[] }> {
-    const stored = await withoutRefused(tx, notes);
-    if (stored.length === 0) return { results: notes.map(() => 'refused'), eventIds: [] };
+    const stored = await withoutRefused(tx, receipts);
+    if (stored.length === 0) return { results: receipts.map(() => 'refused'), eventIds: [] };
     const known = await tx.query<KnownReceipt>(UPSERT_RECEIPTS, [
       stored.map(({ carrier }) => carrier),
       stored.map(({ smscMessageId }) => canonicalId(smscMessageId)),
@@ -167,8 +167,8 @@ export class MtMessageStore {
     const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
     const ended = await endAll(tx, known.flatMap(endingOf), 'submitted');
     const endedIds = new Set(ended.map(({ id }) => id));
-    const results = notes.map((note): ReceiptResult => {
-      const owner = owners.get(keyOf({ ...note, smscMessageId: canonicalId(note.smscMessageId) }));
+    const results = receipts.map((receipt): ReceiptResult => {
+      const owner = owners.get(keyOf({ ...receipt, smscMessageId: canonicalId(receipt.smscMessageId) }));
       if (owner === undefined) return 'refused';
       if (owner === null) return 'parked';
       return endedIds.has(owner) ? 'settled' : 'late';
@@ -244,15 +244,15 @@ const keyOf = ({ carrier, smscMessageId }: Pick<KnownReceipt, 'carrier' | 'smscM
   JSON.stringify([carrier, smscMessageId]);
 
 /** The receipts to store: without those with `knownOnly` whose message is not known. */
-async function withoutRefused(tx: Executor, notes: readonly ReceiptRecord[]): Promise<readonly ReceiptRecord[]> {
-  const doubtful = notes.filter(({ knownOnly }) => knownOnly === true);
-  if (doubtful.length === 0) return notes;
+async function withoutRefused(tx: Executor, receipts: readonly ReceiptRecord[]): Promise<readonly ReceiptRecord[]> {
+  const doubtful = receipts.filter(({ knownOnly }) => knownOnly === true);
+  if (doubtful.length === 0) return receipts;
   const named = await tx.query<Pick<KnownReceipt, 'carrier' | 'smscMessageId'>>(FIND_NAMED, [
     doubtful.map(({ carrier }) => carrier),
     doubtful.map(({ smscMessageId }) => canonicalId(smscMessageId)),
   ]);
   const keys = new Set(named.map(keyOf));
-  return notes.filter(
+  return receipts.filter(
     ({ carrier, smscMessageId, knownOnly }) =>
       knownOnly !== true || keys.has(keyOf({ carrier, smscMessageId: canonicalId(smscMessageId) })),
   );

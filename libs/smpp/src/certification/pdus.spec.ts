@@ -20,6 +20,7 @@ import {
   uint8,
 } from '../codec/octets.fixture.js';
 import { OutboundRequests } from '../link/outbound-requests.js';
+import { RequestWindow } from '../link/window.js';
 import { submitSm } from '../pdu/pdu.js';
 import type { MessagePdu, Pdu } from '../pdu/pdu.js';
 import { octetsTlv } from '../pdu/tlv.js';
@@ -60,10 +61,12 @@ describe('sequence numbers', () => {
 
   it('run to 0x7FFFFFFF and wrap to 1', () => {
     const sent: Pdu[] = [];
-    const requests = new OutboundRequests(
-      { window: 10, maxWaiting: 1, responseMs: 1_000, nowMs: () => 0, transmit: (out) => sent.push(out) },
-      0x7fff_fffd,
-    );
+    const requests = new OutboundRequests(new RequestWindow(10, 0x7fff_fffd), {
+      maxWaiting: 1,
+      responseMs: 1_000,
+      nowMs: () => 0,
+      transmit: (out) => sent.push(out),
+    });
     for (let i = 0; i < 4; i++) requests.send(submitSm({}), { resolve: () => undefined, reject: () => undefined });
     expect(sent.map(({ sequence }) => sequence)).toEqual([0x7fff_fffe, 0x7fff_ffff, 1, 2]);
   });

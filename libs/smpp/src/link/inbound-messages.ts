@@ -11,12 +11,11 @@ interface OpenMessage {
 interface InboundOptions {
   /** Maximum number of messages handled at once. */
   readonly maxOpen: number;
-  readonly responseMs: number;
-  readonly nowMs: () => number;
+  /** Deadline of the answer to a message that arrives now. */
+  readonly dueMs: () => number;
   readonly handle: (pdu: MessagePdu) => Promise<MessageAnswer> | MessageAnswer;
-  readonly answer: (pdu: MessagePdu, answer: MessageAnswer) => void;
-  /** The answer to a message whose handler threw or timed out. */
-  readonly failed: () => MessageAnswer;
+  /** Null: the handler threw or timed out. */
+  readonly answer: (pdu: MessagePdu, answer: MessageAnswer | null) => void;
   /** Called after a message is answered: the link may resume reading. */
   readonly onAnswered: () => void;
 }
@@ -61,7 +60,7 @@ export class InboundMessages {
   failOverdue(nowMs: number): void {
     for (const message of this.#open) {
       if (message.dueMs > nowMs) break;
-      this.#answer(message, this.options.failed());
+      this.#answer(message, null);
     }
   }
 
@@ -73,25 +72,25 @@ export class InboundMessages {
   }
 
   #start(pdu: MessagePdu): void {
-    const message = { pdu, dueMs: this.options.nowMs() + this.options.responseMs };
+    const message = { pdu, dueMs: this.options.dueMs() };
     this.#open.add(message);
-    let answer: Promise<MessageAnswer> | MessageAnswer;
+    let answer: Promise<MessageAnswer> | MessageAnswer | null = null;
     try {
       answer = this.options.handle(pdu);
     } catch {
-      answer = this.options.failed();
+      // Answered as failed.
     }
-    if ('then' in answer) {
+    if (answer !== null && 'then' in answer) {
       answer.then(
         (result) => this.#answer(message, result),
-        () => this.#answer(message, this.options.failed()),
+        () => this.#answer(message, null),
       );
     } else {
       this.#answer(message, answer);
     }
   }
 
-  #answer(message: OpenMessage, answer: MessageAnswer): void {
+  #answer(message: OpenMessage, answer: MessageAnswer | null): void {
     if (!this.#open.delete(message)) return;
     this.options.answer(message.pdu, answer);
     this.#startQueued();

@@ -1,8 +1,7 @@
 import { Fifo } from './fifo.js';
 import { NotSentError, ResponseTimeoutError, UnreadableResponseError } from './link-errors.js';
 import type { Outgoing, Pdu, PduOf } from '../pdu/pdu.js';
-import { RequestWindow } from './window.js';
-import type { AnswerPdu } from './window.js';
+import type { AnswerPdu, RequestWindow } from './window.js';
 
 /** The response of every request that we send. */
 const ANSWERED_BY = {
@@ -28,7 +27,6 @@ interface WaitingRequest extends ResponseCallbacks {
 }
 
 interface OutboundOptions {
-  readonly window: number;
   readonly maxWaiting: number;
   readonly responseMs: number;
   readonly nowMs: () => number;
@@ -38,38 +36,32 @@ interface OutboundOptions {
 
 /** Our requests: those in the window, and those queued for a slot. Each is resolved or rejected exactly once. */
 export class OutboundRequests {
-  readonly #window: RequestWindow;
   readonly #waiting = new Fifo<WaitingRequest>();
-  #sequence: number;
 
-  /** Sequence numbers continue after `lastSequence`: a connection begins at 1. */
   constructor(
+    private readonly window: RequestWindow,
     private readonly options: OutboundOptions,
-    lastSequence = 0,
-  ) {
-    this.#sequence = lastSequence;
-    this.#window = new RequestWindow(options.window);
-  }
+  ) {}
 
   /**
    * Effective at once: a wider window sends queued requests, a narrower one waits until open requests are answered.
    */
   setWindow(slots: number): void {
-    this.#window.slots = slots;
+    this.window.slots = slots;
     this.#sendWaiting();
   }
 
   get windowUsed(): number {
-    return this.#window.used;
+    return this.window.used;
   }
 
   get nextDueMs(): number | null {
-    return this.#window.nextDueMs;
+    return this.window.nextDueMs;
   }
 
   /** Sends when the window has a free slot, else queues; rejects when the queue is full. */
   send(pdu: RequestPdu, callbacks: ResponseCallbacks): void {
-    if (this.#window.hasFreeSlot && this.#waiting.length === 0) {
+    if (this.window.hasFreeSlot && this.#waiting.length === 0) {
       this.#transmit(pdu, true, callbacks);
     } else if (this.#waiting.length >= this.options.maxWaiting) {
       callbacks.reject(new NotSentError('too many requests are queued for the window'));
@@ -86,13 +78,12 @@ export class OutboundRequests {
 
   /** Sends a PDU that has no response: outbind. Throws InvalidPduError when a field exceeds its limits. */
   sendOutbind(pdu: Outgoing<PduOf<'outbind'>>): void {
-    this.#sequence = this.#window.sequenceAfter(this.#sequence);
-    this.options.transmit({ ...pdu, sequence: this.#sequence });
+    this.options.transmit({ ...pdu, sequence: this.window.nextSequence() });
   }
 
   /** Resolves the request that a response answers; false when no request matches. */
   resolveRequest(answer: AnswerPdu): boolean {
-    const pending = this.#window.removeAnswered(answer.sequence, answer.command);
+    const pending = this.window.removeAnswered(answer.sequence, answer.command);
     if (pending === undefined) return false;
     pending.resolve(answer);
     if (pending.usesSlot) this.#sendWaiting();
@@ -102,13 +93,13 @@ export class OutboundRequests {
   /** Rejects the request whose response could not be decoded. */
   rejectUnreadable(sequence: number, command: string | null, reason: string): void {
     const name = Object.values(ANSWERED_BY).find((response) => response === command);
-    const pending = this.#window.removeAnswered(sequence, name ?? null);
+    const pending = this.window.removeAnswered(sequence, name ?? null);
     pending?.reject(new UnreadableResponseError(pending.command, reason));
     if (pending !== undefined) this.#sendWaiting();
   }
 
   failOverdue(nowMs: number): void {
-    for (const pending of this.#window.removeOverdue(nowMs)) {
+    for (const pending of this.window.removeOverdue(nowMs)) {
       pending.reject(new ResponseTimeoutError(pending.command, this.options.responseMs));
     }
     this.#sendWaiting();
@@ -121,19 +112,18 @@ export class OutboundRequests {
 
   close(error: Error): void {
     this.refuseWaiting(error.message);
-    for (const pending of this.#window.removeAll()) pending.reject(error);
+    for (const pending of this.window.removeAll()) pending.reject(error);
   }
 
   #transmit(pdu: RequestPdu, usesSlot: boolean, { resolve, reject }: ResponseCallbacks): void {
-    this.#sequence = this.#window.sequenceAfter(this.#sequence);
-    const sequence = this.#sequence;
+    const sequence = this.window.nextSequence();
     try {
       this.options.transmit({ ...pdu, sequence });
     } catch (error) {
       reject(new NotSentError(error instanceof Error ? error.message : 'not encodable'));
       return;
     }
-    this.#window.open(sequence, {
+    this.window.open(sequence, {
       command: pdu.command,
       answeredBy: ANSWERED_BY[pdu.command],
       usesSlot,
@@ -144,7 +134,7 @@ export class OutboundRequests {
   }
 
   #sendWaiting(): void {
-    while (this.#window.hasFreeSlot) {
+    while (this.window.hasFreeSlot) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       if (next.dueMs > this.options.nowMs()) this.#transmit(next.pdu, true, next);

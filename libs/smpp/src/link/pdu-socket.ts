@@ -1,36 +1,27 @@
 import type { Socket } from 'node:net';
-import { HEADER_OCTETS, LIMITS_OF_34, decodePdu } from '../codec/decode.js';
+import { HEADER_OCTETS, decodePdu } from '../codec/decode.js';
 import { RESPONSE_BIT, STATUS, commandId, hasResponse } from '../pdu/dictionary.js';
-import { MAX_PDU_OCTETS } from '../codec/encode.js';
-import { Framer } from '../codec/framer.js';
-import type { MalformedPdu, Pdu } from '../pdu/pdu.js';
+import type { Pdu } from '../pdu/pdu.js';
 import { LinkOutput } from './link-output.js';
+import type { LinkTap } from './link-tap.js';
+import type { PduReader } from './pdu-reader.js';
 
-/** Largest PDU before the bind, in octets: bounds memory for an unauthenticated peer. */
-const MAX_PDU_OCTETS_BEFORE_BIND = 1_000;
 /** Time for the peer to read our last PDUs and close; then the socket is destroyed. */
 const CLOSE_LINGER_MS = 1_000;
 
-export interface PduSocketOptions {
-  onReceived: (pdu: Pdu | MalformedPdu) => void;
-  /**
-   * One read of the socket was processed; `partial`: it ended inside a PDU, `completed`: it completed at least one.
-   */
-  onReadDone: (read: { readonly partial: boolean; readonly completed: boolean }) => void;
+interface PduSocketOptions {
+  readonly reader: PduReader;
+  readonly tap: LinkTap;
   /** The peer, the network or a limit ended the connection; call `close`. */
-  onBroken: (reason: string, how: 'flush' | 'now') => void;
-  onTap: ((direction: 'in' | 'out', pdu: Pdu) => void) | null;
-  onOctets: ((direction: 'in' | 'out', octets: Buffer) => void) | null;
-  mayWrite: (() => boolean) | undefined;
+  onBroken(reason: string, how: 'flush' | 'now'): void;
+  readonly mayWrite: (() => boolean) | undefined;
 }
 
 /** Sends and receives PDUs over one socket. Besides LinkOutput, the only file of the engine that uses the socket. */
 export class PduSocket {
   /** Resolves when the socket is closed; never rejects. */
   readonly gone: Promise<void>;
-  limits = LIMITS_OF_34;
 
-  readonly #framer = new Framer(MAX_PDU_OCTETS_BEFORE_BIND);
   readonly #output: LinkOutput;
   #closing = false;
   #stopped = false;
@@ -61,17 +52,13 @@ export class PduSocket {
     return this.#stopped;
   }
 
-  /** Call after the bind: allows long messages. */
-  raiseLimit(): void {
-    this.#framer.limit = MAX_PDU_OCTETS;
-  }
-
   /** Throws InvalidPduError, before anything is written, when a field exceeds its limits. */
   send(pdu: Pdu): void {
     if (this.#closing) return;
     const length = this.#output.write(pdu);
-    this.options.onOctets?.('out', this.#output.tail(length));
-    this.options.onTap?.('out', pdu);
+    const { tap } = this.options;
+    if (tap.takesOctets) tap.octets('out', this.#output.tail(length));
+    tap.pdu('out', pdu);
   }
 
   /** Answers with the response of the command if it has one; with generic_nack for an unsupported command. */
@@ -95,6 +82,7 @@ export class PduSocket {
   close(how: 'flush' | 'now'): void {
     if (!this.#closing) {
       this.#closing = true;
+      this.options.reader.stop();
       this.#output.flush();
       this.socket.end();
       // Keep reading, to receive the peer's FIN and not answer its last octets with a reset.
@@ -108,46 +96,23 @@ export class PduSocket {
   #read(chunk: Buffer): void {
     if (this.#closing) return;
     try {
-      this.#readPdus(chunk);
+      if (this.options.reader.read(chunk)) return;
+      this.#sendBare(commandId('generic_nack'), STATUS.ESME_RINVCMDLEN, 0);
+      this.options.onBroken('a command_length outside its limits', 'flush');
     } catch (error) {
       // An internal error must close the link: it no longer reads.
       this.options.onBroken(`internal: ${error instanceof Error ? error.message : 'unknown'}`, 'now');
     }
   }
 
-  #readPdus(chunk: Buffer): void {
-    const framer = this.#framer;
-    framer.push(chunk);
-    let outcome = framer.next();
-    const completed = outcome === 'frame';
-    while (outcome === 'frame' && !this.#closing) {
-      this.#receive(framer.octets, framer.start, framer.end);
-      outcome = framer.next();
-    }
-    if (this.#closing) return;
-    if (outcome === 'lost') {
-      this.#sendBare(commandId('generic_nack'), STATUS.ESME_RINVCMDLEN, 0);
-      this.options.onBroken('a command_length outside its limits', 'flush');
-    } else {
-      this.options.onReadDone({ partial: framer.isPartial, completed });
-    }
-  }
-
-  #receive(octets: Buffer, start: number, end: number): void {
-    this.options.onOctets?.('in', octets.subarray(start, end));
-    const pdu = decodePdu(octets, start, end, this.limits);
-    if (pdu.command !== 'malformed') this.options.onTap?.('in', pdu);
-    this.options.onReceived(pdu);
-  }
-
   #sendBare(id: number, status: number, sequence: number): void {
     if (this.#closing) return;
     this.#output.writeBare(id, status, sequence);
-    const { onTap, onOctets } = this.options;
-    if (onTap === null && onOctets === null) return;
+    const { tap } = this.options;
+    if (!tap.takesPdus && !tap.takesOctets) return;
     const octets = this.#output.tail(HEADER_OCTETS);
-    onOctets?.('out', octets);
+    tap.octets('out', octets);
     const pdu = decodePdu(octets);
-    if (pdu.command !== 'malformed') onTap?.('out', pdu);
+    if (pdu.command !== 'malformed') tap.pdu('out', pdu);
   }
 }

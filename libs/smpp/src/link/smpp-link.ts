@@ -9,6 +9,7 @@ import type { BindType, LinkEvent, LinkState } from './link-state.js';
 import { failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
 import { OutboundRequests } from './outbound-requests.js';
 import { bare } from '../pdu/pdu.js';
+import { NO_TLVS } from '../pdu/tlv.js';
 import type { EnquireLink, MalformedPdu, MessagePdu, OutbindFields, Outgoing, Pdu, ResponsePdu } from '../pdu/pdu.js';
 import { withoutUnsupportedTlvs, refusalOf } from './sendable.js';
 import {
@@ -19,14 +20,16 @@ import {
   timersReadingStopped,
 } from './timers.js';
 import type { TimerName } from './timers.js';
-import { isAnswer } from './window.js';
+import { isAnswer, RequestWindow } from './window.js';
 import type { AnswerPdu } from './window.js';
-import { BindHandshake } from './bind-handshake.js';
-import type { BindOutcome } from './bind-handshake.js';
+import { EsmeBind } from './esme-bind.js';
+import type { BindOutcome } from './esme-bind.js';
+import { SmscBind } from './smsc-bind.js';
 import { UnbindSequence, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
 import { LinkTimerDriver } from './link-timer-driver.js';
+import { LinkTap } from './link-tap.js';
+import { PduReader } from './pdu-reader.js';
 import { PduSocket } from './pdu-socket.js';
-import type { PduSocketOptions } from './pdu-socket.js';
 
 /** Default of `maxWaiting`. */
 const MAX_WAITING = 10_000;
@@ -43,6 +46,8 @@ export class SmppLink {
   readonly closed: Promise<{ readonly reason: string }>;
 
   #state: LinkState = 'open';
+  /** The agreed terms; null before the bind. */
+  #terms: BindTerms | null = null;
   #lastError: string | null = null;
   #closeReason = 'closed';
   #enquireLinkRttMs: number | null = null;
@@ -53,8 +58,10 @@ export class SmppLink {
   readonly #timerDriver: LinkTimerDriver;
   readonly #requests: OutboundRequests;
   readonly #inbound: InboundMessages;
-  readonly #binding: BindHandshake;
+  readonly #esmeBind: EsmeBind;
+  readonly #smscBind: SmscBind;
   readonly #unbindSequence: UnbindSequence;
+  readonly #reader: PduReader;
   readonly #socket: PduSocket;
 
   /** Throws RangeError when responseMs, window or maxInbound is below 1, or systemIdOfServer is too long. */
@@ -75,19 +82,24 @@ export class SmppLink {
     });
     const nowMs = (): number => this.#timerDriver.nowMs();
     const transmit = (pdu: Pdu): void => this.#socket.send(pdu);
-    this.#requests = new OutboundRequests({ window, maxWaiting, responseMs, nowMs, transmit });
+    this.#requests = new OutboundRequests(new RequestWindow(window), { maxWaiting, responseMs, nowMs, transmit });
     this.#inbound = new InboundMessages({
       maxOpen: maxInbound,
-      responseMs,
-      nowMs,
+      dueMs: () => nowMs() + responseMs,
       handle: (pdu) => options.onMessage(pdu),
       answer: (pdu, answer) => this.#answerMessage(pdu, answer),
-      failed: () => ({ status: options.retryableStatus?.() ?? STATUS.ESME_RSYSERR }),
       onAnswered: () => this.#inboundAnswered(),
     });
-    this.#binding = this.#prepareBinding();
+    this.#esmeBind = this.#prepareEsmeBind();
+    this.#smscBind = this.#prepareSmscBind();
     this.#unbindSequence = this.#prepareUnbind();
-    this.#socket = this.#open(socket);
+    const tap = new LinkTap(options, (error) => this.#listenerFailed(error));
+    this.#reader = new PduReader({
+      tap,
+      onReceived: (pdu) => this.#receive(pdu),
+      onReadDone: (read) => this.#readDone(read),
+    });
+    this.#socket = this.#open(socket, this.#reader, tap);
     this.closed = this.#socket.gone.then(() => ({ reason: this.#closeReason }));
     this.#timerDriver.arm();
   }
@@ -98,11 +110,11 @@ export class SmppLink {
   }
   /** Readable after the link closed; null when it was never bound. */
   get bindType(): BindType | null {
-    return this.#binding.terms?.bindType ?? null;
+    return this.#terms?.bindType ?? null;
   }
   /** The peer's system_id: from its bind (role smsc) or its bind response (role esme). */
   get systemId(): string | null {
-    return this.#binding.terms?.systemId ?? null;
+    return this.#terms?.systemId ?? null;
   }
   get windowUsed(): number {
     return this.#requests.windowUsed;
@@ -121,7 +133,9 @@ export class SmppLink {
    * ResponseTimeoutError or LinkClosedError, and closes the link too.
    */
   bind(call: BindCall): Promise<BindOutcome> {
-    return this.#binding.call(call);
+    const outcome = this.#esmeBind.call(call);
+    this.#timerDriver.arm();
+    return outcome;
   }
 
   /**
@@ -129,7 +143,11 @@ export class SmppLink {
    * its bind. Throws NotSentError in any other role or state, InvalidPduError when a field does not fit.
    */
   outbind(fields: OutbindFields): void {
-    this.#binding.outbind(fields);
+    const { role } = this.#options;
+    if (role !== 'smsc' || this.state !== 'open') {
+      throw new NotSentError(`a link in role ${role} and state ${this.state} cannot outbind`);
+    }
+    this.#requests.sendOutbind({ command: 'outbind', status: 0, fields, tlvs: NO_TLVS });
   }
 
   /**
@@ -140,11 +158,11 @@ export class SmppLink {
   request(pdu: Outgoing<MessagePdu | EnquireLink>): Promise<ResponsePdu> {
     return new Promise((resolve, reject) => {
       const callbacks = messageResponseCallbacks(resolve, reject);
-      const sender = { role: this.#options.role, state: this.#state, terms: this.#binding.terms };
+      const sender = { role: this.#options.role, state: this.#state, terms: this.#terms };
       const refusal = this.#unbindSequence.hasBegun ? 'the link is unbinding' : refusalOf(pdu, sender);
       if (refusal !== null) reject(new NotSentError(refusal));
       else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, callbacks);
-      else this.#requests.send(withoutUnsupportedTlvs(pdu, this.#binding.terms), callbacks);
+      else this.#requests.send(withoutUnsupportedTlvs(pdu, this.#terms), callbacks);
       if (this.#requests.windowUsed <= 1) this.#timerDriver.arm();
     });
   }
@@ -182,23 +200,11 @@ export class SmppLink {
 
   // ---- receiving
 
-  #open(socket: Socket): PduSocket {
-    const tap: PduSocketOptions['onTap'] = (direction, pdu) => {
-      try {
-        this.#options.onPdu?.(direction, pdu);
-      } catch (error) {
-        this.#listenerFailed(error);
-      }
-    };
+  #open(socket: Socket, reader: PduReader, tap: LinkTap): PduSocket {
     return new PduSocket(socket, {
-      onReceived: (pdu) => this.#receive(pdu),
-      onReadDone: (read) => this.#readDone(read),
+      reader,
+      tap,
       onBroken: (reason, how) => this.#close(reason, how),
-      onTap: 'onPdu' in this.#options ? tap : null,
-      onOctets:
-        'onOctets' in this.#options
-          ? (direction, octets) => this.#notify(() => this.#options.onOctets?.(direction, octets))
-          : null,
       mayWrite: this.#options.mayWrite?.bind(this.#options),
     });
   }
@@ -246,12 +252,13 @@ export class SmppLink {
         this.#unbindSequence.peerRequested(pdu.sequence);
         break;
       case 'outbind':
-        if (!this.#binding.receiveOutbind(pdu.fields)) {
+        if (!this.#esmeBind.receiveOutbind(pdu.fields)) {
           this.#socket.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
         }
         break;
       default:
-        this.#binding.receive(pdu);
+        this.#change('bind');
+        this.#smscBind.receive(pdu);
     }
   }
 
@@ -279,8 +286,8 @@ export class SmppLink {
   // ---- binding
 
   #bound(terms: BindTerms): void {
-    this.#socket.limits = terms.limits;
-    this.#socket.raiseLimit();
+    this.#terms = terms;
+    this.#reader.raiseLimits(terms.limits);
     this.#timerDriver.timers = timersBound(this.#timerDriver.timers, this.#timerDriver.nowMs());
     this.#change(`bound_${terms.bindType}`);
     this.#timerDriver.arm();
@@ -288,9 +295,10 @@ export class SmppLink {
 
   // ---- messages
 
-  #answerMessage(pdu: MessagePdu, answer: MessageAnswer): void {
+  #answerMessage(pdu: MessagePdu, handled: MessageAnswer | null): void {
+    const answer = handled ?? { status: this.#options.retryableStatus?.() ?? STATUS.ESME_RSYSERR };
     try {
-      this.#socket.send(messageAnswer(pdu, answer, this.#binding.terms));
+      this.#socket.send(messageAnswer(pdu, answer, this.#terms));
     } catch {
       const failed = failedAnswer(pdu);
       this.#lastError = `${failed.command}: the answer cannot be encoded`;
@@ -341,16 +349,20 @@ export class SmppLink {
     this.#requests.sendUrgent(bare('enquire_link'), { resolve, reject: () => undefined });
   }
 
-  #prepareBinding(): BindHandshake {
-    return new BindHandshake({
+  #prepareEsmeBind(): EsmeBind {
+    return new EsmeBind({
+      link: this.#options,
+      requests: this.#requests,
+      begin: () => (this.#options.role === 'esme' && this.#change('bind') ? null : this.state),
+      onBound: (terms) => this.#bound(terms),
+      close: (reason) => this.#close(reason, 'flush'),
+    });
+  }
+
+  #prepareSmscBind(): SmscBind {
+    return new SmscBind({
       link: this.#options,
       state: () => this.state,
-      move: (event) => this.#change(event),
-      sendBind: (pdu, callbacks) => {
-        this.#requests.sendUrgent(pdu, callbacks);
-        this.#timerDriver.arm();
-      },
-      sendOutbind: (pdu) => this.#requests.sendOutbind(pdu),
       send: (pdu) => this.#socket.send(pdu),
       onBound: (terms) => this.#bound(terms),
       close: (reason) => this.#close(reason, 'flush'),

@@ -47,11 +47,13 @@ describe('the window', () => {
   });
 
   it('skips a sequence number that is still in use after the numbers wrap', () => {
-    const window = new RequestWindow(3);
+    const window = new RequestWindow(3, 0x7fff_fffe);
     [1, 2].forEach((sequence) => window.open(sequence, pending(10)));
-    expect([window.sequenceAfter(0x7fff_ffff), window.sequenceAfter(2)]).toEqual([3, 3]);
-    window.removeAnswered(1, 'submit_sm_resp');
-    expect(window.sequenceAfter(0x7fff_ffff)).toBe(1);
+    expect([window.nextSequence(), window.nextSequence(), window.nextSequence()]).toEqual([0x7fff_ffff, 3, 4]);
+    const wrapped = new RequestWindow(3, 0x7fff_ffff);
+    [1, 2].forEach((sequence) => wrapped.open(sequence, pending(10)));
+    wrapped.removeAnswered(1, 'submit_sm_resp');
+    expect(wrapped.nextSequence()).toBe(1);
   });
 
   it('counts sequence numbers from 1 to 0x7FFFFFFF and wraps', () => {

@@ -54,7 +54,11 @@ export class RequestWindow {
    * `slots` may change while requests are open: requests beyond a smaller number are still awaited, but none are
    * added.
    */
-  constructor(public slots: number) {}
+  constructor(
+    public slots: number,
+    /** The last sequence number used: a connection begins at 1. */
+    private sequence = 0,
+  ) {}
 
   /** Slots in use. */
   get used(): number {
@@ -65,11 +69,11 @@ export class RequestWindow {
     return this.#used < this.slots;
   }
 
-  /** The next sequence number that no unanswered request uses (numbers wrap). */
-  sequenceAfter(sequence: number): number {
-    let next = sequenceAfter(sequence);
-    while (this.#pending.has(next)) next = sequenceAfter(next);
-    return next;
+  /** Uses the next sequence number that no unanswered request has (numbers wrap). */
+  nextSequence(): number {
+    do this.sequence = sequenceAfter(this.sequence);
+    while (this.#pending.has(this.sequence));
+    return this.sequence;
   }
 
   open(sequence: number, pending: PendingRequest): void {

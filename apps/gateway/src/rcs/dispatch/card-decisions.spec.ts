@@ -34,29 +34,29 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
     calls.push(name);
     return Promise.resolve(answer);
   };
-  const decisions = new CardDecisions({
-    database: {
+  const decisions = new CardDecisions(
+    {
       transaction: (work) => work(TX),
       readThenWrite: async (read, write) => write(TX, await read(TX)),
     },
-    arrivals: {
-      prepareArrivals: (_tx, events) => call('prepare', { events, judged: [], ...NONE, ...applied }),
-      storeArrivals: () => call('store', ['unprocessed']),
-    },
-    events: {
+    {
       claimEvents: () => Promise.resolve([EVENT]),
       claimOldestEvents: () => Promise.resolve([EVENT]),
       applyEvents: () => call('apply', { ...NONE, ...applied }),
       recordTapResults: (_tx, _taps, ids) => call(`record ${ids.join()}`, undefined),
     },
-    sessions: {
+    {
+      prepareArrivals: (_tx, events) => call('prepare', { events, judged: [], ...NONE, ...applied }),
+      storeArrivals: () => call('store', ['unprocessed']),
+    },
+    {
       markRcsDelivered: (_tx, ids, tapped) => call(`rcs ${ids.join()} of ${tapped?.join() ?? ''}`, []),
       applyCardDecision: (_tx, { ids, trigger }) => {
         const live = ids.filter((id) => ended.includes(id));
         return call(`${trigger} ${ids.join()}`, { ended: live, eventIds: live.map((id) => `end of ${id}`) });
       },
     },
-  });
+  );
   return { decisions, calls };
 }
 

@@ -1,9 +1,10 @@
-import type { CardArrivalStore, CardEventStore } from '@countersign/rcs/events';
+import { Inject, Injectable } from '@nestjs/common';
+import { CardArrivalStore, CardEventStore } from '@countersign/rcs/events';
 import type { AddressedCardOutcome } from '@countersign/rcs/offers';
 import type { CardArrival, CardEvent, CardTap, NewCardEvent, Verdict } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
-import type { Database, Executor } from '@countersign/postgres';
-import type { SessionStore } from '@countersign/session';
+import { Database, type Executor } from '@countersign/postgres';
+import { SessionStore } from '@countersign/session';
 
 /** The results of processed events. */
 export interface Decided {
@@ -26,23 +27,26 @@ export interface DecidedTap extends CardTap {
   readonly ended: boolean;
 }
 
-export interface CardDecisionsOptions {
-  readonly database: Pick<Database, 'transaction' | 'readThenWrite'>;
-  readonly events: Pick<CardEventStore, 'claimEvents' | 'claimOldestEvents' | 'applyEvents' | 'recordTapResults'>;
-  readonly arrivals: Pick<CardArrivalStore, 'prepareArrivals' | 'storeArrivals'>;
-  readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'applyCardDecision'>;
-}
-
 /**
  * Processes events in one transaction: cards are updated and settled, then sessions with a delivered card become `rcs`, and
  * only then taps end sessions, so that the events of a session ended by a tap have the right channel.
  */
+@Injectable()
 export class CardDecisions {
-  constructor(private readonly o: CardDecisionsOptions) {}
+  constructor(
+    @Inject(Database) private readonly database: Pick<Database, 'transaction' | 'readThenWrite'>,
+    @Inject(CardEventStore)
+    private readonly events: Pick<
+      CardEventStore,
+      'claimEvents' | 'claimOldestEvents' | 'applyEvents' | 'recordTapResults'
+    >,
+    @Inject(CardArrivalStore) private readonly arrivals: Pick<CardArrivalStore, 'prepareArrivals' | 'storeArrivals'>,
+    @Inject(SessionStore) private readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'applyCardDecision'>,
+  ) {}
 
   /** Stores events, and processes those that only report an arrival. */
   storeEvents(events: readonly NewCardEvent[]): Promise<StoredEvents> {
-    const { database, arrivals: store, sessions } = this.o;
+    const { database, arrivals: store, sessions } = this;
     return database.readThenWrite(
       (tx) => store.prepareArrivals(tx, events),
       async (tx, prepared) => {
@@ -59,20 +63,20 @@ export class CardDecisions {
 
   /** Processes those of these events that are unprocessed and not locked by another transaction. */
   processEvents(ids: readonly Uuid[]): Promise<Decided> {
-    return this.o.database.transaction(async (tx) => {
-      const events = await this.o.events.claimEvents(tx, ids);
+    return this.database.transaction(async (tx) => {
+      const events = await this.events.claimEvents(tx, ids);
       return events.length === 0 ? NOTHING : this.apply(tx, events);
     });
   }
 
   /** The oldest unprocessed events. */
   async findUnprocessed(limit: number): Promise<Uuid[]> {
-    const events = await this.o.database.transaction((tx) => this.o.events.claimOldestEvents(tx, limit));
+    const events = await this.database.transaction((tx) => this.events.claimOldestEvents(tx, limit));
     return events.map(({ id }) => id);
   }
 
   private async apply(tx: Executor, events: readonly CardEvent[]): Promise<Decided> {
-    const { sessions, events: store } = this.o;
+    const { sessions, events: store } = this;
     const { rcsDelivered, taps, cardOutcomes, arrivals } = await store.applyEvents(tx, events);
     const idsOf = (verdict: Verdict): Uuid[] =>
       taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);

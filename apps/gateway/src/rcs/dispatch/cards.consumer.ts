@@ -1,10 +1,13 @@
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
-import type { BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { WORKER_RETRY_MS } from '@countersign/bus';
 import { QUEUES, type WakeUp } from '@countersign/events';
-import type { OfferDispatcher } from './offer.dispatcher.js';
-import type { RcsCommandProcessor } from './rcs-command.processor.js';
+import type { Logger } from '@countersign/telemetry';
+import { LOGGER } from '../../injection/logger.token.js';
+import { OnStop } from '../../lifecycle/phases.js';
+import { OfferDispatcher } from './offer.dispatcher.js';
+import { RcsCommandProcessor } from './rcs-command.processor.js';
 
 /** Jobs at a time; a job lasts no longer than its claim. */
 const CONCURRENCY = 32;
@@ -13,25 +16,26 @@ const CONCURRENCY = 32;
 @Processor({ name: QUEUES.cards, configKey: 'worker' }, { concurrency: CONCURRENCY, runRetryDelay: WORKER_RETRY_MS })
 export class CardsConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
-    private readonly dispatcher: Pick<OfferDispatcher, 'claimAndSend'>,
-    private readonly commands: Pick<RcsCommandProcessor, 'wake'>,
-    private readonly onError: (error: unknown) => void,
+    private readonly dispatcher: OfferDispatcher,
+    private readonly commands: RcsCommandProcessor,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
   }
 
   async process({ data }: Job<WakeUp>): Promise<void> {
     const unclaimed = await this.dispatcher.claimAndSend(data.ids);
-    if (unclaimed.length > 0) this.commands.wake();
+    if (unclaimed.length > 0) this.commands.trigger();
   }
 
   /** Without a listener an error of the connection would end the process. */
   @OnWorkerEvent('error')
-  failed(error: Error): void {
-    this.onError(error);
+  logError(error: Error): void {
+    this.logger.debug({ err: error }, 'queue connection error');
   }
 
   /** Consumes no further jobs: an offer consumed here and not sent would be lost to the other gateways. */
+  @OnStop('stop sending')
   async stop(): Promise<void> {
     await this.worker.close();
   }

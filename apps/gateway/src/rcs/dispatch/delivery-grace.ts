@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { Uuid } from '@countersign/ids';
 
 /** Delay before a send is recorded: no create waits for the record, only for the delivery of its card. */
@@ -7,6 +8,7 @@ const GRACE_MS = 25;
  * Cards that the platform accepted a moment ago. Their sends are recorded in batches after the grace time; a card whose
  * delivery is stored meanwhile needs no record of its send.
  */
+@Injectable()
 export class DeliveryGrace {
   private readonly pending = new Map<Uuid, (delivered: boolean) => void>();
   private timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,8 @@
-import { TOPICS, type PubSub, type Subscription } from '@countersign/bus';
+import { Inject, Injectable } from '@nestjs/common';
+import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { isUuid, type Uuid } from '@countersign/ids';
-import type { OfferDispatcher } from './offer.dispatcher.js';
+import { OnStart, OnStop } from '../../lifecycle/phases.js';
+import { OfferDispatcher } from './offer.dispatcher.js';
 
 /** Offers read from one message; further ones come through the queue. */
 const MAX_OFFERS = 1_000;
@@ -9,14 +11,16 @@ const MAX_OFFERS = 1_000;
  * Subscribes to new offers on the bus. All gateways receive the broadcast; the first to claim an offer sends it. Offers
  * that no gateway received are retried through the queue.
  */
+@Injectable()
 export class OfferListener {
   private subscription: Subscription | undefined;
 
   constructor(
-    private readonly bus: Pick<PubSub, 'subscribe'>,
-    private readonly dispatcher: Pick<OfferDispatcher, 'claimAndSend'>,
+    @Inject(PubSub) private readonly bus: Pick<PubSub, 'subscribe'>,
+    @Inject(OfferDispatcher) private readonly dispatcher: Pick<OfferDispatcher, 'claimAndSend'>,
   ) {}
 
+  @OnStart('start sending')
   start(): void {
     this.subscription = this.bus.subscribe(
       TOPICS.cardOffers,
@@ -24,6 +28,7 @@ export class OfferListener {
     );
   }
 
+  @OnStop('stop sending')
   stop(): void {
     this.subscription?.close();
   }

@@ -1,9 +1,16 @@
+import type { PubSub } from '@countersign/bus';
 import type { AddressedCardOutcome, CardSendResult } from '@countersign/rcs/offers';
-import type { Card, SendOutcome } from '@countersign/rcs/rules';
+import type { Card, CardOutcome, SendOutcome } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import { DatabaseUnavailable } from '@countersign/postgres';
+import { Metrics } from '@countersign/telemetry';
 import { describe, expect, it, vi } from 'vitest';
+import { RcsMetrics } from '../rcs.metrics.js';
+import { CardSender } from './card.sender.js';
+import { DeliveryGrace } from './delivery-grace.js';
+import { OfferErrorLog } from './offer-error.log.js';
 import { OfferDispatcher } from './offer.dispatcher.js';
+import { SendOutcomeRecorder } from './send-outcome.recorder.js';
 
 const idOf = (number: number): Uuid => `01890000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 const [ONE, TWO, THREE] = [idOf(1), idOf(2), idOf(3)];
@@ -25,7 +32,7 @@ const cardOf = (id: Uuid): Card => ({
 
 function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resolve({ kind: 'sent' })) {
   const [offered, claims] = [new Set<Uuid>(), [] as Uuid[][]];
-  const [news, errors] = [[] as AddressedCardOutcome[], [] as unknown[]];
+  const [news, errors] = [[] as CardOutcome[], [] as unknown[]];
   const recorded: CardSendResult[] = [];
   let [shed, givenUp] = [0, 0];
   let word: AddressedCardOutcome['news'] = 'sent';
@@ -39,20 +46,18 @@ function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resol
       return Promise.resolve(sent.map(({ id }) => ({ id, originProcess: idOf(92), news: word })));
     },
   };
-  const dispatcher = new OfferDispatcher({
-    sends,
-    send,
-    maxBatch: 64,
-    onCardOutcomes: (result) => void news.push(...result),
-    onRevokeDue: () => {
-      givenUp++;
-    },
-    onOutcome: () => undefined,
-    onShed: (count) => void (shed += count),
-    onError: (error) => void errors.push(error),
-  });
+  const metrics = new RcsMetrics(new Metrics({ app: 'test', processMetrics: false }));
+  vi.spyOn(metrics, 'countShedOffers').mockImplementation((count) => void (shed += count));
+  const log = new OfferErrorLog({ warn: (fault: unknown) => void errors.push(fault) });
+  const bus: Pick<PubSub, 'publish'> = {
+    publish: (_, ...[outcomes]) => void news.push(...(outcomes as readonly CardOutcome[])),
+  };
+  const recorder = new SendOutcomeRecorder(sends, bus, { trigger: () => (givenUp += 1) }, log);
+  const grace = new DeliveryGrace();
+  const sender = new CardSender({ sendCard: send }, grace, recorder, metrics);
+  const dispatcher = new OfferDispatcher(sends, sender, metrics, log, { batchMaxCommands: 64 });
   return {
-    ...{ dispatcher, sends, offered, claims, recorded, news, errors },
+    ...{ dispatcher, grace, sends, offered, claims, recorded, news, errors },
     shed: () => shed,
     givenUp: () => givenUp,
     finalChannel: (news: AddressedCardOutcome['news']) => void (word = news),
@@ -135,11 +140,11 @@ describe('offers of a job or a broadcast', () => {
 
 describe('a completed send', () => {
   it('is recorded unless the delivery of its card is stored first', async () => {
-    const { dispatcher, offered, recorded } = opened();
+    const { dispatcher, grace, offered, recorded } = opened();
     offered.add(ONE).add(TWO);
     await dispatcher.claimAndSend([ONE, TWO]);
     await new Promise(setImmediate);
-    dispatcher.markDelivered([ONE]);
+    grace.markDelivered([ONE]);
     await dispatcher.drain();
     expect(recorded.map(({ id }) => id)).toEqual([TWO]);
   });

@@ -1,5 +1,7 @@
 import type { RbmCommand } from '@countersign/rcs/commands';
+import { Metrics } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RcsMetrics } from '../rcs.metrics.js';
 import { RcsCommandProcessor } from './rcs-command.processor.js';
 import type { CommandResult } from '../rbm/rbm-answer.js';
 
@@ -18,20 +20,23 @@ const commandOf = (id: string): RbmCommand => ({
   expiresAt: new Date(0),
 });
 
-function opened(run: (command: RbmCommand) => Promise<CommandResult> = () => Promise.resolve('done')) {
+function opened(
+  run: (command: RbmCommand) => Promise<CommandResult> = () => Promise.resolve('done'),
+  isConfigured = true,
+) {
   const [due, done, failed, errors]: [RbmCommand[], string[], string[], unknown[]] = [[], [], [], []];
   let msToNext: number | null = null;
-  const processor = new RcsCommandProcessor({
-    store: {
+  const processor = new RcsCommandProcessor(
+    {
       claimDueCommands: (limit) => Promise.resolve(due.splice(0, limit)),
       completeCommand: ({ id }) => Promise.resolve(void done.push(id)),
       retryCommand: ({ id }) => Promise.resolve(void failed.push(id)),
       msToNextCommand: () => Promise.resolve(msToNext),
     },
-    run,
-    onResult: () => undefined,
-    onError: (error) => void errors.push(error),
-  });
+    { isConfigured, runCommand: run },
+    new RcsMetrics(new Metrics({ app: 'test', processMetrics: false })),
+    { warn: (fault: unknown) => void errors.push(fault) },
+  );
   return { processor, due, done, failed, errors, nextIn: (ms: number | null) => void (msToNext = ms) };
 }
 
@@ -40,12 +45,12 @@ const settled = async (): Promise<void> => {
 };
 
 describe('a command', () => {
-  it('runs when the processor is woken, and is completed', async () => {
+  it('runs when the processor is triggered, and is completed', async () => {
     const { processor, due, done } = opened();
     processor.start();
     await settled();
     due.push(commandOf('a'));
-    processor.wake();
+    processor.trigger();
     await settled();
     expect(done).toEqual(['a']);
     await processor.stopClaiming();
@@ -70,6 +75,16 @@ describe('a command', () => {
     await vi.advanceTimersByTimeAsync(500);
     expect(done).toEqual(['a']);
     nextIn(null);
+    await processor.stopClaiming();
+  });
+
+  it('is left to other gateways by a gateway without a platform', async () => {
+    const { processor, due, done } = opened(undefined, false);
+    due.push(commandOf('a'));
+    processor.start();
+    processor.trigger();
+    await vi.advanceTimersByTimeAsync(POLL_MS);
+    expect([done, due.length]).toEqual([[], 1]);
     await processor.stopClaiming();
   });
 

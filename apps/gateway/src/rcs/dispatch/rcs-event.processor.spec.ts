@@ -12,8 +12,8 @@ afterEach(() => void vi.useRealTimers());
 
 function opened(decide: (ids: readonly Uuid[]) => Promise<Decided> = () => Promise.resolve(NOTHING)) {
   const [decided, left, errors]: [Uuid[][], Uuid[], unknown[]] = [[], [], []];
-  const processor = new RcsEventProcessor({
-    decisions: {
+  const processor = new RcsEventProcessor(
+    {
       processEvents: async (ids) => {
         const result = await decide(ids);
         decided.push([...ids]);
@@ -21,10 +21,10 @@ function opened(decide: (ids: readonly Uuid[]) => Promise<Decided> = () => Promi
       },
       findUnprocessed: () => Promise.resolve(left.splice(0)),
     },
-    maxBatch: 4,
-    onDecided: () => undefined,
-    onError: (error) => void errors.push(error),
-  });
+    { onDecided: () => undefined },
+    { batchMaxCommands: 4 },
+    { error: (fault: unknown) => void errors.push(fault) },
+  );
   return { processor, decided, left, errors };
 }
 

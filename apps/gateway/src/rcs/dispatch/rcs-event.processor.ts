@@ -1,7 +1,14 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Uuid } from '@countersign/ids';
 import { DatabaseUnavailable } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
-import type { CardDecisions, Decided } from './card-decisions.js';
+import { GatewaySettings } from '@countersign/settings';
+import type { Logger } from '@countersign/telemetry';
+import { throttled } from '@countersign/resilience';
+import { LOGGER } from '../../injection/logger.token.js';
+import { OnStart } from '../../lifecycle/phases.js';
+import { CardDecisions } from './card-decisions.js';
+import { DecisionReactions } from './decision.reactions.js';
 
 /** Poll interval for events whose gateway stopped or failed before it processed them. */
 const POLL_INTERVAL_MS = 5_000;
@@ -10,28 +17,29 @@ const MAX_FOUND = 1_000;
 /** Pending ids; the poll finds further events. */
 const MAX_PENDING = 10_000;
 
-export interface RcsEventProcessorOptions {
-  readonly decisions: Pick<CardDecisions, 'processEvents' | 'findUnprocessed'>;
-  readonly maxBatch: number;
-  /** Called after the commit. Must neither throw nor wait. */
-  readonly onDecided: (decided: Decided) => void;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Processes stored events: those of this gateway at once, and every few seconds those that other gateways left unprocessed.
  * Pending events share a transaction; an event that cannot be applied stays unprocessed without affecting the others.
  */
+@Injectable()
 export class RcsEventProcessor {
   private readonly pending = new Set<Uuid>();
   private pollLoop: PollLoop | undefined;
   private nextPollMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly o: RcsEventProcessorOptions) {}
+  private readonly report = throttled((err) => this.logger.error({ err }, 'RCS event could not be processed'));
 
+  constructor(
+    @Inject(CardDecisions) private readonly decisions: Pick<CardDecisions, 'processEvents' | 'findUnprocessed'>,
+    @Inject(DecisionReactions) private readonly reactions: Pick<DecisionReactions, 'onDecided'>,
+    @Inject(GatewaySettings) private readonly settings: Pick<GatewaySettings, 'batchMaxCommands'>,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
+  ) {}
+
+  @OnStart('start sending')
   start(): void {
-    const { onError } = this.o;
-    this.pollLoop = new PollLoop({ everyMs: POLL_INTERVAL_MS, work: () => this.processPending(), onError });
+    const [work, onError] = [() => this.processPending(), this.report];
+    this.pollLoop = new PollLoop({ everyMs: POLL_INTERVAL_MS, work, onError });
     this.pollLoop.trigger();
   }
 
@@ -49,7 +57,7 @@ export class RcsEventProcessor {
 
   /** True when more events may be pending. */
   private async processPending(): Promise<boolean> {
-    const ids = [...this.pending].slice(0, this.o.maxBatch);
+    const ids = [...this.pending].slice(0, this.settings.batchMaxCommands);
     if (ids.length > 0) {
       for (const id of ids) this.pending.delete(id);
       await this.processBatch(ids);
@@ -61,7 +69,7 @@ export class RcsEventProcessor {
   /** Only finds events: an event that cannot be applied must not hold back the others. */
   private async pollUnprocessed(): Promise<boolean> {
     this.nextPollMs = performance.now() + POLL_INTERVAL_MS / 2;
-    const ids = await this.o.decisions.findUnprocessed(MAX_FOUND);
+    const ids = await this.decisions.findUnprocessed(MAX_FOUND);
     for (const id of ids) this.pending.add(id);
     return ids.length > 0;
   }
@@ -69,10 +77,10 @@ export class RcsEventProcessor {
   /** One transaction; when one of the events makes it fail, two transactions of half the size. */
   private async processBatch(ids: readonly Uuid[]): Promise<void> {
     try {
-      this.o.onDecided(await this.o.decisions.processEvents(ids));
+      this.reactions.onDecided(await this.decisions.processEvents(ids));
     } catch (error) {
       if (ids.length === 1 || error instanceof DatabaseUnavailable) {
-        this.o.onError(error);
+        this.report(error);
         return;
       }
       const middle = ids.length >> 1;

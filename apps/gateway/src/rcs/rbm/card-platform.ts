@@ -1,7 +1,10 @@
 import type { RbmCommand } from '@countersign/rcs/commands';
 import type { Card, CardAnswers, SendOutcome } from '@countersign/rcs/rules';
+import type { DatabaseClock } from '@countersign/postgres';
+import type { GatewaySettings } from '@countersign/settings';
 import type { CommandResult } from './rbm-answer.js';
-import type { RbmClient } from './rbm-client.js';
+import { RbmClient } from './rbm-client.js';
+import type { RbmProblemLog } from './rbm-problem.log.js';
 
 /** Sends cards and runs their commands on the platform. Without a client every card is refused. */
 export class CardPlatform {
@@ -9,6 +12,21 @@ export class CardPlatform {
     private readonly client: Pick<RbmClient, 'sendCard' | 'revoke' | 'sendClosingText' | 'stop'> | null,
     private readonly answers: Pick<CardAnswers, 'suggestionsOf'>,
   ) {}
+
+  /** The platform of the settings. Throws a SettingsError when its key file is not usable. */
+  static open(
+    { rbm }: Pick<GatewaySettings, 'rbm'>,
+    clock: DatabaseClock,
+    answers: CardAnswers,
+    problems: RbmProblemLog,
+  ): CardPlatform {
+    const client = RbmClient.open(rbm, {
+      nowMs: () => clock.nowMs(),
+      onProblem: (problem) => problems.reportProblem(problem),
+    });
+    if (client === null) problems.reportUnconfigured();
+    return new CardPlatform(client, answers);
+  }
 
   /** Whether a platform is configured. */
   get isConfigured(): boolean {

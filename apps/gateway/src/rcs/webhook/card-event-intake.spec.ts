@@ -25,25 +25,30 @@ const eventOf = (id: Uuid, kind: NewCardEvent['kind'] = 'delivered'): NewCardEve
 
 /** `store` is the result of the transaction that also processes events; the event store only stores. */
 function opened(store: StoredEvents | Error = { unprocessed: [], decided: DECIDED }) {
-  const [processed, stored, decided, errors]: [Uuid[][], Uuid[][], Decided[], unknown[]] = [[], [], [], []];
+  const [processed, stored, decided, errors]: [Uuid[][], Uuid[][], Pick<Decided, 'arrivals'>[], unknown[]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
   const idsOf = (events: readonly NewCardEvent[]): Uuid[] => events.map(({ id }) => id);
-  const intake = new CardEventIntake({
-    decisions: {
-      storeEvents: (events) => {
-        processed.push(idsOf(events));
-        return store instanceof Error ? Promise.reject(store) : Promise.resolve(store);
-      },
-    },
-    events: {
+  const intake = new CardEventIntake(
+    {
       storeEvents: (events) => {
         stored.push(idsOf(events));
         return Promise.resolve(idsOf(events));
       },
     },
-    maxBatch: 4,
-    onDecided: (result) => void decided.push(result),
-    onError: (error) => void errors.push(error),
-  });
+    {
+      storeEvents: (events) => {
+        processed.push(idsOf(events));
+        return store instanceof Error ? Promise.reject(store) : Promise.resolve(store);
+      },
+    },
+    { onArrivals: (result) => void decided.push(result) },
+    { error: ({ err }: { err: unknown }) => void errors.push(err) },
+    { batchMaxCommands: 4 },
+  );
   return { intake, processed, stored, decided, errors };
 }
 

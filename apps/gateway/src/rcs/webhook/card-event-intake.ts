@@ -1,36 +1,45 @@
-import { isArrivalEvent, type CardEventStore } from '@countersign/rcs/events';
+import { Inject, Injectable } from '@nestjs/common';
+import { isArrivalEvent, CardEventStore } from '@countersign/rcs/events';
 import type { NewCardEvent } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import { Batcher, DatabaseUnavailable } from '@countersign/postgres';
-import type { CardDecisions, Decided } from '../dispatch/card-decisions.js';
+import { GatewaySettings } from '@countersign/settings';
+import type { Logger } from '@countersign/telemetry';
+import { throttled } from '@countersign/resilience';
+import { LOGGER } from '../../injection/logger.token.js';
+import { CardDecisions } from '../dispatch/card-decisions.js';
+import { DecisionReactions } from '../dispatch/decision.reactions.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
 const MAX_QUEUED_EVENTS = 4_096;
-
-export interface CardEventIntakeOptions {
-  readonly events: Pick<CardEventStore, 'storeEvents'>;
-  readonly decisions: Pick<CardDecisions, 'storeEvents'>;
-  readonly maxBatch: number;
-  /** Called after the commit. Must neither throw nor wait. */
-  readonly onDecided: (decided: Decided) => void;
-  /** Called when events could not be processed in the transaction that stores them. */
-  readonly onError: (error: unknown) => void;
-}
 
 /**
  * Stores events of the platform in batches of one transaction each. Arrival events, for which creates wait, are processed in
  * that transaction. When processing fails the events are only stored, to be processed later, because the platform repeats
  * an event only until it is stored.
  */
+@Injectable()
 export class CardEventIntake {
   private readonly batches: Batcher<NewCardEvent, boolean>;
+  private readonly report = throttled((err) =>
+    this.logger.error(
+      { err },
+      'RCS event intake: arrivals could not be applied while they were stored; they are processed later',
+    ),
+  );
 
-  constructor(private readonly o: CardEventIntakeOptions) {
+  constructor(
+    @Inject(CardEventStore) private readonly events: Pick<CardEventStore, 'storeEvents'>,
+    @Inject(CardDecisions) private readonly decisions: Pick<CardDecisions, 'storeEvents'>,
+    @Inject(DecisionReactions) private readonly reactions: Pick<DecisionReactions, 'onArrivals'>,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
+    @Inject(GatewaySettings) { batchMaxCommands: maxBatch }: Pick<GatewaySettings, 'batchMaxCommands'>,
+  ) {
     this.batches = new Batcher({
       name: 'card.event.intake',
       run: (events) => this.storeBatch(events),
       keysOf: ({ id }) => [id],
-      maxBatch: o.maxBatch,
+      maxBatch,
       maxInFlight: MAX_BATCHES_IN_FLIGHT,
       maxQueued: MAX_QUEUED_EVENTS,
     });
@@ -47,17 +56,16 @@ export class CardEventIntake {
   }
 
   private async storeAndProcess(events: readonly NewCardEvent[]): Promise<readonly Uuid[]> {
-    const { events: store, decisions, onDecided, onError } = this.o;
-    if (!events.some(isArrivalEvent)) return store.storeEvents(events);
+    if (!events.some(isArrivalEvent)) return this.events.storeEvents(events);
     try {
-      const { unprocessed, decided } = await decisions.storeEvents(events);
-      onDecided(decided);
+      const { unprocessed, decided } = await this.decisions.storeEvents(events);
+      this.reactions.onArrivals(decided);
       return unprocessed;
     } catch (error) {
       // Without a database connection nothing can be stored; after a refused statement a plain insert may succeed.
       if (error instanceof DatabaseUnavailable && !error.connectionLives) throw error;
-      onError(error);
-      return store.storeEvents(events);
+      this.report(error);
+      return this.events.storeEvents(events);
     }
   }
 }

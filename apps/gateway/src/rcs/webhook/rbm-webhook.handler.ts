@@ -1,11 +1,16 @@
-import type { Uuid } from '@countersign/ids';
+import { Inject, Injectable } from '@nestjs/common';
 import { BatcherFull, DatabaseUnavailable, DataError } from '@countersign/postgres';
-import type { NewCardEvent } from '@countersign/rcs/rules';
-import type { PlatformEvent } from './platform-event.js';
+import { GatewaySettings } from '@countersign/settings';
+import type { Logger } from '@countersign/telemetry';
+import { throttled } from '@countersign/resilience';
+import { LOGGER } from '../../injection/logger.token.js';
+import { RcsMetrics } from '../rcs.metrics.js';
+import { PlatformEventReceiver } from './platform-event.receiver.js';
 import { parsePlatformEvent } from './platform-event.js';
 import { isClientToken, isSigned, parseWebhookBody, type WebhookBody } from './webhook-body.js';
 import { judgeWebhookHead, type HeadVerdict, type WebhookHead } from './webhook-head.js';
 import type { RefusalCode } from './webhook-refusal.js';
+import type { WebhookResult } from './webhook-result.js';
 
 /** The answer to a POST. */
 export type WebhookAnswer =
@@ -14,67 +19,51 @@ export type WebhookAnswer =
   | { readonly kind: 'secret'; readonly text: string }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message?: string };
 
-/** The result of a POST: the values of the metric's label `fate`. */
-export type WebhookResult =
-  | 'stored'
-  | 'unreadable'
-  | 'handshake'
-  | 'malformed'
-  | 'unsigned'
-  | 'wrong_token'
-  | 'sent_back'
-  | 'not_set_up'
-  /** Refused by its headers, or by the length of its body. */
-  | 'too_large'
-  | 'wrong_type'
-  /** Its body had not arrived when a newer request exceeded the limit of bodies being read. */
-  | 'evicted';
-
 const RESULT_OF = {
   PAYLOAD_TOO_LARGE: 'too_large',
   UNSUPPORTED_MEDIA_TYPE: 'wrong_type',
   UNAUTHORIZED: 'unsigned',
 } as const satisfies Partial<Record<RefusalCode, WebhookResult>>;
 
-export interface RbmWebhookHandlerOptions {
-  /** Null: signatures cannot be checked, so that every POST is refused. */
-  readonly clientToken: string | null;
-  readonly eventRecordOf: (event: PlatformEvent) => NewCardEvent;
-  /** Stores an event. Returns whether it remains to be processed: not a repeat, and not one processed while it was stored. */
-  readonly store: (event: NewCardEvent) => Promise<boolean>;
-  /** Called after the commit with the ids of events to be processed. Must neither throw nor wait. */
-  readonly onStored: (ids: readonly Uuid[]) => void;
-  readonly onResult: (result: WebhookResult, kind: NewCardEvent['kind'] | null) => void;
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Handles posts of the RCS platform, from the headers to the answer. An event is answered 200 once it is stored, and
  * processed after that: any other status makes the platform repeat it for days and delays the events after it. Therefore
  * a signed event that cannot be read is answered 200 too, and only a failure to store one asks for a repeat.
  */
+@Injectable()
 export class RbmWebhookHandler {
-  constructor(private readonly o: RbmWebhookHandlerOptions) {}
+  /** Null: signatures cannot be checked, so that every POST is refused. */
+  private readonly clientToken: string | null;
+  private readonly report = throttled((err) => this.logger.error({ err }, 'RCS webhook: event could not be stored'));
+
+  constructor(
+    @Inject(GatewaySettings) settings: Pick<GatewaySettings, 'rbmClientToken'>,
+    @Inject(PlatformEventReceiver) private readonly events: Pick<PlatformEventReceiver, 'storeEvent'>,
+    @Inject(RcsMetrics) private readonly metrics: Pick<RcsMetrics, 'countWebhook'>,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
+  ) {
+    this.clientToken = settings.rbmClientToken;
+  }
 
   /** Decides by the headers whether the body is read. A refusal is counted. */
   checkHead(head: WebhookHead): HeadVerdict | { readonly kind: 'refuse'; readonly code: 'SERVICE_UNAVAILABLE' } {
-    if (this.o.clientToken === null) {
-      this.o.onResult('not_set_up', null);
+    if (this.clientToken === null) {
+      this.metrics.countWebhook('not_set_up', null);
       return { kind: 'refuse', code: 'SERVICE_UNAVAILABLE' };
     }
     const verdict = judgeWebhookHead(head);
-    if (verdict.kind === 'refuse') this.o.onResult(RESULT_OF[verdict.code], null);
+    if (verdict.kind === 'refuse') this.metrics.countWebhook(RESULT_OF[verdict.code], null);
     return verdict;
   }
 
   /** Counts a body that was not read to its end. */
   countUnreadBody(result: 'too_large' | 'evicted'): void {
-    this.o.onResult(result, null);
+    this.metrics.countWebhook(result, null);
   }
 
   /** Never rejects. */
   async handlePost(octets: Buffer, signature: string | undefined): Promise<WebhookAnswer> {
-    const { clientToken } = this.o;
+    const { clientToken } = this;
     if (clientToken === null) return this.refuse('not_set_up', 'SERVICE_UNAVAILABLE');
     const body = parseWebhookBody(octets);
     switch (body.kind) {
@@ -90,7 +79,7 @@ export class RbmWebhookHandler {
 
   private answerHandshake(clientToken: string, body: Extract<WebhookBody, { kind: 'handshake' }>): WebhookAnswer {
     if (!isClientToken(clientToken, body.clientToken)) return this.refuse('wrong_token', 'FORBIDDEN');
-    this.o.onResult('handshake', null);
+    this.metrics.countWebhook('handshake', null);
     return { kind: 'secret', text: body.secret };
   }
 
@@ -98,13 +87,11 @@ export class RbmWebhookHandler {
     const event = parsePlatformEvent(data);
     if (event === null) return this.acceptUnreadable();
     try {
-      const record = this.o.eventRecordOf(event);
-      const isUnprocessed = await this.o.store(record);
-      this.o.onResult('stored', event.kind);
-      if (isUnprocessed) this.o.onStored([record.id]);
+      await this.events.storeEvent(event);
+      this.metrics.countWebhook('stored', event.kind);
       return { kind: 'accepted' };
     } catch (error) {
-      this.o.onError(error);
+      this.report(error);
       // PostgreSQL would refuse every repeat too.
       if (error instanceof DataError) return this.acceptUnreadable();
       const isUnavailable = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
@@ -113,12 +100,12 @@ export class RbmWebhookHandler {
   }
 
   private acceptUnreadable(): WebhookAnswer {
-    this.o.onResult('unreadable', null);
+    this.metrics.countWebhook('unreadable', null);
     return { kind: 'accepted' };
   }
 
   private refuse(result: WebhookResult, code: RefusalCode, message?: string): WebhookAnswer {
-    this.o.onResult(result, null);
+    this.metrics.countWebhook(result, null);
     return message === undefined ? { kind: 'refused', code } : { kind: 'refused', code, message };
   }
 }

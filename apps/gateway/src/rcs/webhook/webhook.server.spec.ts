@@ -14,10 +14,9 @@ let unread: string[];
 let posts: { readonly octets: Buffer; readonly signature: string | undefined }[];
 
 beforeAll(async () => {
-  server = new WebhookServer({
-    host: '127.0.0.1',
-    port: 0,
-    handler: {
+  server = new WebhookServer(
+    { httpHost: '127.0.0.1', httpPort: 0 },
+    {
       checkHead: (head) => judgeWebhookHead(head),
       countUnreadBody: (result) => void unread.push(result),
       handlePost: (octets, signature) => {
@@ -25,7 +24,7 @@ beforeAll(async () => {
         return Promise.resolve(answer);
       },
     },
-  });
+  );
   port = await server.listen();
   url = `http://127.0.0.1:${port}`;
 });

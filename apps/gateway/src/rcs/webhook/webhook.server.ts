@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import { GatewaySettings } from '@countersign/settings';
 import { boundPipelining, createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ConnectionLimit, nameOf } from '../../listener/connection-limit.js';
 import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
-import type { RbmWebhookHandler } from './rbm-webhook.handler.js';
+import { RbmWebhookHandler } from './rbm-webhook.handler.js';
 import { MAX_HANDSHAKE_OCTETS } from './webhook-head.js';
 import { refusalBody, refusalOfStatus, REFUSALS, type RefusalCode } from './webhook-refusal.js';
 
@@ -27,25 +29,21 @@ const RETRY_AFTER_SECONDS = '1';
 /** Time for a refused peer to read its answer; what it sends meanwhile is discarded. */
 const LINGER_MS = 1_000;
 
-export interface WebhookServerOptions {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  readonly handler: Pick<RbmWebhookHandler, 'checkHead' | 'handlePost' | 'countUnreadBody'>;
-}
-
 /**
  * The gateway's HTTP port: `POST /rcs/webhook` only, plain HTTP behind a TLS proxy. Refusals have the form of the product's
  * errors.
  */
+@Injectable()
 export class WebhookServer {
   readonly #server: FastifyInstance;
-  readonly #o: WebhookServerOptions;
   readonly #bodies = new BodyReads(MAX_BODIES_IN_FLIGHT);
   readonly #connections = new ConnectionLimit<Socket>(CONNECTION_LIMITS);
 
-  constructor(options: WebhookServerOptions) {
-    this.#o = options;
+  constructor(
+    @Inject(GatewaySettings) private readonly settings: Pick<GatewaySettings, 'httpHost' | 'httpPort'>,
+    @Inject(RbmWebhookHandler)
+    private readonly handler: Pick<RbmWebhookHandler, 'checkHead' | 'handlePost' | 'countUnreadBody'>,
+  ) {
     this.#server = fastify({
       http: {
         maxHeaderSize: MAX_HEAD_OCTETS,
@@ -64,11 +62,12 @@ export class WebhookServer {
     this.#route();
   }
 
-  /** Listens and returns the port. Rejects with Node's EADDRINUSE when the port is in use. */
+  /** Listens and returns the port; 0 takes any free port. Rejects with Node's EADDRINUSE when the port is in use. */
   async listen(): Promise<number> {
-    await this.#server.listen({ host: this.#o.host, port: this.#o.port });
+    const { httpHost: host, httpPort: port } = this.settings;
+    await this.#server.listen({ host, port });
     const address = this.#server.server.address();
-    return typeof address === 'object' && address !== null ? address.port : this.#o.port;
+    return typeof address === 'object' && address !== null ? address.port : port;
   }
 
   /** Accepts no further requests, and waits for those being answered. */
@@ -121,7 +120,7 @@ export class WebhookServer {
 
   async #answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const signature = textOf(request.headers['x-goog-signature']);
-    const head = this.#o.handler.checkHead({
+    const head = this.handler.checkHead({
       signature,
       contentType: request.headers['content-type'],
       contentLength: contentLengthOf(request),
@@ -129,7 +128,7 @@ export class WebhookServer {
     if (head.kind === 'refuse') return refuse(reply, request, head.code);
     const octets = await this.#read(request, reply, head.maxOctets);
     if (!Buffer.isBuffer(octets)) return octets;
-    const answer = await this.#o.handler.handlePost(octets, signature);
+    const answer = await this.handler.handlePost(octets, signature);
     switch (answer.kind) {
       case 'accepted':
         this.#connections.markBound(nameOf(request.raw.socket));
@@ -148,19 +147,19 @@ export class WebhookServer {
       return await this.#bodies.read(request.raw, maxOctets);
     } catch (error) {
       if (error instanceof BodyTooLarge) {
-        this.#o.handler.countUnreadBody('too_large');
+        this.handler.countUnreadBody('too_large');
         // An unsigned body over this limit is no handshake.
         return refuse(reply, request, maxOctets === MAX_HANDSHAKE_OCTETS ? 'UNAUTHORIZED' : 'PAYLOAD_TOO_LARGE');
       }
       if (error instanceof BodyFragmented) {
-        this.#o.handler.countUnreadBody('too_large');
+        this.handler.countUnreadBody('too_large');
         // Closed without an answer, so that no further chunk is read.
         reply.hijack();
         request.raw.destroy();
         return reply;
       }
       if (!(error instanceof BodyReadEvicted)) return refuse(reply, request, 'MALFORMED_REQUEST');
-      this.#o.handler.countUnreadBody('evicted');
+      this.handler.countUnreadBody('evicted');
       return refuse(reply, request, 'SERVICE_UNAVAILABLE');
     }
   }

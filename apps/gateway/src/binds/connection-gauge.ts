@@ -1,10 +1,12 @@
 import type { ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
+import type { DatabaseClock } from '@countersign/postgres';
 import type { SmppLink } from '@countersign/smpp/link';
 import type { Pdu } from '@countersign/smpp/pdu';
-import { ThroughputMeter } from './throughput-meter.js';
-import { isThrottle } from './throttle.js';
+import type { LinkMeter } from '../links/link-meter.js';
+import { ThroughputMeter } from '../links/throughput-meter.js';
+import { isThrottle } from '../links/throttle.js';
 
-/** The status of one connection as the Admin API shows it (contract, Admin). All times are arguments. */
+/** The status of one connection as the Admin API shows it (contract, Admin), and its metrics. */
 export class ConnectionGauge {
   readonly #submits: ThroughputMeter;
   readonly #delivers: ThroughputMeter;
@@ -15,20 +17,23 @@ export class ConnectionGauge {
   #reconnects = 0;
   #lastError: string | null = null;
 
-  /** `nowMs` of the monotonic clock, `now` of the database clock. */
-  constructor(nowMs: number, now: Date) {
+  constructor(
+    private readonly clock: Pick<DatabaseClock, 'nowMs'>,
+    private readonly meter: Pick<LinkMeter, 'setPeer' | 'countPdu'>,
+  ) {
+    const nowMs = performance.now();
     this.#submits = new ThroughputMeter(nowMs);
     this.#delivers = new ThroughputMeter(nowMs);
-    this.#since = now.toISOString();
+    this.#since = this.now();
   }
 
   get state(): ConnectionState {
     return this.#state;
   }
 
-  setState(state: ConnectionState, now: Date, host?: string): void {
+  setState(state: ConnectionState, host?: string): void {
     this.#state = state;
-    this.#since = now.toISOString();
+    this.#since = this.now();
     if (host !== undefined) this.#host = host;
     if (state === 'bound') this.#throttled = 0;
   }
@@ -39,15 +44,11 @@ export class ConnectionGauge {
     this.#lastError = reason;
   }
 
-  countPdu(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
-    const { command } = pdu;
-    if (direction === 'out') {
-      if (command === 'submit_sm') this.#submits.count(nowMs);
-    } else if (command === 'submit_sm_resp') {
-      if (isThrottle(pdu)) this.#throttled += 1;
-    } else if (command === 'deliver_sm' || command === 'data_sm') {
-      this.#delivers.count(nowMs);
-    }
+  /** `peer`: name of the bind, which may change. `nowMs` of the monotonic clock. */
+  countPdu(peer: string, direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
+    this.countStatus(direction, pdu, nowMs);
+    this.meter.setPeer(peer);
+    this.meter.countPdu(direction, pdu, nowMs);
   }
 
   snapshot(
@@ -67,5 +68,20 @@ export class ConnectionGauge {
       reconnects: this.#reconnects,
       lastError: link?.lastError ?? this.#lastError,
     };
+  }
+
+  private countStatus(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
+    const { command } = pdu;
+    if (direction === 'out') {
+      if (command === 'submit_sm') this.#submits.count(nowMs);
+    } else if (command === 'submit_sm_resp') {
+      if (isThrottle(pdu)) this.#throttled += 1;
+    } else if (command === 'deliver_sm' || command === 'data_sm') {
+      this.#delivers.count(nowMs);
+    }
+  }
+
+  private now(): string {
+    return new Date(this.clock.nowMs()).toISOString();
   }
 }

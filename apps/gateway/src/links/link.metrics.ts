@@ -1,5 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { STATUS, type Pdu } from '@countersign/smpp/pdu';
-import type { Metrics, Reading } from '@countersign/telemetry';
+import { Metrics, type Reading } from '@countersign/telemetry';
+import type { InboundLink } from './inbound-link.js';
 import { LinkMeter, type Direction, type PeerCounts, type TimedCommand } from './link-meter.js';
 import { PeerNames } from './peer-names.js';
 
@@ -42,6 +44,7 @@ type StatusCounters = Map<number, CounterChild>;
 type PeerLabel = 'side' | 'peer';
 
 /** Metrics of SMPP links, per bind and per system. */
+@Injectable()
 export class LinkMetrics {
   readonly reconnects;
   readonly refusedBinds;
@@ -128,6 +131,13 @@ export class LinkMetrics {
   /** The `peer` label of a bind or a system, in every metric. */
   peerLabel(side: Side, name: string): string {
     return name === NO_PEER ? NO_PEER : this.#names[side].labelOf(name);
+  }
+
+  /** Labels of the link that carried a message. */
+  labelsOf(link: InboundLink): { readonly side: Side; readonly peer: string } {
+    // Only connections of our binds have a lease.
+    const side = link.lease === undefined ? 'listener' : 'bind';
+    return { side, peer: this.peerLabel(side, link.peer) };
   }
 
   /** Called for every PDU, so the counters are cached. */

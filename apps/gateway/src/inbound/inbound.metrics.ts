@@ -1,7 +1,8 @@
+import { Injectable } from '@nestjs/common';
 import type { Fate } from '@countersign/session/rules';
-import type { Metrics } from '@countersign/telemetry';
+import { Metrics } from '@countersign/telemetry';
 import type { InboundLink } from '../links/inbound-link.js';
-import { LinkMetrics, type CounterChild, type HistogramChild, type Side } from './link.metrics.js';
+import { LinkMetrics, type CounterChild, type HistogramChild, type Side } from '../links/link.metrics.js';
 
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 
@@ -15,27 +16,22 @@ interface MoChildren {
   readonly matchSeconds: HistogramChild;
 }
 
-/** Counters and histograms of the gateway. Label values are bounded: no phone, id, text or value chosen by a peer. */
-export class GatewayMetrics {
-  readonly links: LinkMetrics;
-  readonly orphanReceipts;
-  readonly receipts;
-  readonly otpAttempts;
+/** Metrics of MOs. Label values are bounded: no phone, id, text or value chosen by a peer. */
+@Injectable()
+export class InboundMetrics {
   readonly batchSize;
-  readonly rejectedConnections;
-  readonly lostWakeups;
-  readonly leaseRenewals;
-  readonly leasesLost;
-  readonly #storedMos;
+  readonly #stored;
   readonly #retryableResponses;
   readonly #answerSeconds;
   readonly #matchSeconds;
   /** Labelled metrics of every MO, looked up once per peer. */
   readonly #mos: Readonly<Record<Side, Map<string, MoChildren>>> = { bind: new Map(), listener: new Map() };
 
-  constructor(metrics: Metrics) {
-    this.links = new LinkMetrics(metrics);
-    this.#storedMos = metrics.counter({
+  constructor(
+    metrics: Metrics,
+    private readonly links: LinkMetrics,
+  ) {
+    this.#stored = metrics.counter({
       name: 'mo_total',
       help: 'MOs stored and answered ESME_ROK, by fate.',
       labels: ['fate', 'side', 'peer'],
@@ -46,20 +42,6 @@ export class GatewayMetrics {
       labels: ['reason'],
     });
     this.#retryableResponses = new Map(RETRY_REASONS.map((reason) => [reason, retryableResponses.labels({ reason })]));
-    this.orphanReceipts = metrics.counter({
-      name: 'receipts_orphaned_total',
-      help: 'Delivery receipts without a message id, or not matched to a message in time.',
-    });
-    this.receipts = metrics.counter({
-      name: 'receipts_total',
-      help: 'Delivery receipts by fate; parked: no response with its message id is recorded yet; refused: too many of these.',
-      labels: ['fate', 'side', 'peer'],
-    });
-    this.otpAttempts = metrics.counter({
-      name: 'otp_attempts_total',
-      help: 'Attempts to submit a code, by outcome, and codes that failed for good (failed).',
-      labels: ['outcome'],
-    });
     this.#answerSeconds = metrics.histogram({ name: 'mo_answer_seconds', help: 'Time from an MO to its ESME_ROK.' });
     this.#matchSeconds = metrics.histogram({
       name: 'mo_match_seconds',
@@ -71,25 +53,6 @@ export class GatewayMetrics {
       help: 'MOs per transaction.',
       buckets: BATCH_SIZES,
     });
-    this.rejectedConnections = metrics.counter({
-      name: 'smpp_connections_rejected_total',
-      help: 'Connections closed before a bind: over a limit, evicted, address in no network of a system, or after failed binds.',
-      labels: ['reason'],
-    });
-    this.lostWakeups = metrics.counter({
-      name: 'wakeups_lost_total',
-      help: 'Reports of lost job notifications, at most one a second; the poll finds the due rows.',
-    });
-    this.leaseRenewals = metrics.counter({
-      name: 'lease_renewals_total',
-      help: 'Renewals of all bind connection leases of the gateway, by outcome.',
-      labels: ['outcome'],
-    });
-    this.leasesLost = metrics.counter({
-      name: 'leases_lost_total',
-      help: 'Leases lost, their connections closed at once: not renewed in time, or taken by another gateway.',
-      labels: ['reason'],
-    });
   }
 
   /** Counts an MO that is stored and answered ESME_ROK. `seconds`: from its PDU to the commit. */
@@ -97,7 +60,7 @@ export class GatewayMetrics {
     const { stored, matchSeconds } = this.#mosOf(link);
     let counter = stored.get(fate);
     if (counter === undefined) {
-      counter = this.#storedMos.labels({ fate, ...this.linkLabels(link) });
+      counter = this.#stored.labels({ fate, ...this.links.labelsOf(link) });
       stored.set(fate, counter);
     }
     counter.inc();
@@ -111,19 +74,12 @@ export class GatewayMetrics {
   }
 
   #mosOf(link: InboundLink): MoChildren {
-    const { side, peer } = this.linkLabels(link);
+    const { side, peer } = this.links.labelsOf(link);
     let children = this.#mos[side].get(peer);
     if (children === undefined) {
       children = { stored: new Map(), matchSeconds: this.#matchSeconds.labels({ side, peer }) };
       this.#mos[side].set(peer, children);
     }
     return children;
-  }
-
-  /** Labels of the link that carried a message. */
-  linkLabels(link: InboundLink): { readonly side: Side; readonly peer: string } {
-    // Only connections of our binds have a lease.
-    const side = link.lease === undefined ? 'listener' : 'bind';
-    return { side, peer: this.links.peerLabel(side, link.peer) };
   }
 }

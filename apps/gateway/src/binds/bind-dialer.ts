@@ -1,0 +1,48 @@
+import { bindPassword, type Bind, type BindHost } from '@countersign/carriers/config';
+import type { BindLease } from '@countersign/carriers/leases';
+import { ServerKeys } from '@countersign/keys';
+import { Inject, Injectable } from '@nestjs/common';
+import { SmppLink, type BindCall, type LinkOptions } from '@countersign/smpp/link';
+import { FlightRecorder } from '../recorder/flight-recorder.js';
+import { linkEndsOf } from '../recorder/link-ends.js';
+import { bindCallOf, linkOptionsOf } from './bind-options.js';
+import { connect } from './connect.js';
+
+/** Time limit of name lookup, connection and TLS handshake together. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** The reactions of the connection to its link. */
+export interface LinkHandlers extends Pick<LinkOptions, 'onMessage' | 'retryableStatus' | 'onPdu'> {
+  /** Whether the lease is held: without it no PDU is sent. */
+  readonly mayWrite: () => boolean;
+  /** See `TappedLink`. */
+  readonly fullUntil: () => Date | null;
+}
+
+/** Opens links to the hosts of carriers, recorded by the flight recorder. */
+@Injectable()
+export class BindDialer {
+  constructor(
+    private readonly keys: ServerKeys,
+    @Inject(FlightRecorder) private readonly recorder: Pick<FlightRecorder, 'tap'>,
+  ) {}
+
+  /** The bind request of this bind. Throws when its password cannot be opened: without it no connection is made. */
+  bindCall(bind: Bind): BindCall {
+    return bindCallOf(bind, bindPassword(this.keys, bind));
+  }
+
+  /** Connects to this host; rejects when it is unreachable, or when `signal` aborts first. */
+  async openLink(
+    bind: Bind,
+    at: BindHost,
+    lease: BindLease,
+    { fullUntil, ...handlers }: LinkHandlers,
+    signal: AbortSignal,
+  ): Promise<SmppLink> {
+    const socket = await connect(at, bind.tls, CONNECT_TIMEOUT_MS, signal);
+    if (signal.aborted || !handlers.mayWrite()) socket.destroy();
+    const onOctets = this.recorder.tap({ ...lease, ends: linkEndsOf(socket), fullUntil });
+    return new SmppLink(socket, { ...linkOptionsOf(bind), ...handlers, onOctets });
+  }
+}

@@ -1,0 +1,25 @@
+import type { Bind } from '@countersign/carriers/config';
+import { Injectable } from '@nestjs/common';
+import { DatabaseClock } from '@countersign/postgres';
+import { MessageRouter } from '../inbound/message.router.js';
+import type { LeaseGuard } from '../leases/lease-guard.js';
+import { LinkMetrics } from '../links/link.metrics.js';
+import { BindDialer } from './bind-dialer.js';
+import { BindSupervisor } from './bind-supervisor.js';
+import { ConnectionGauge } from './connection-gauge.js';
+
+/** Creates the supervisor of each connection. */
+@Injectable()
+export class BindSupervisorFactory {
+  constructor(
+    private readonly dialer: BindDialer,
+    private readonly messages: MessageRouter,
+    private readonly clock: DatabaseClock,
+    private readonly metrics: LinkMetrics,
+  ) {}
+
+  createSupervisor(guard: LeaseGuard, bind: Bind): BindSupervisor {
+    const gauge = new ConnectionGauge(this.clock, this.metrics.createMeter('bind', bind.name));
+    return new BindSupervisor(guard, bind, this.dialer, this.messages, gauge);
+  }
+}

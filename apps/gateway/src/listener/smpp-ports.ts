@@ -1,0 +1,104 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import { readFileSync } from 'node:fs';
+import { Inject, Injectable } from '@nestjs/common';
+import { GatewaySettings } from '@countersign/settings';
+import type { Logger } from '@countersign/telemetry';
+import { LOGGER } from '../injection/logger.token.js';
+import type { Peer } from './bind-authenticator.js';
+import { certificateNames } from './certificate-names.js';
+import { ConnectionAdmitter } from './connection.admitter.js';
+
+const TLS_HANDSHAKE_MS = 10_000;
+
+interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** CA file that client certificates must chain to; null: none is requested. */
+  readonly clientCaFile: string | null;
+}
+
+type ServeConnection = (socket: net.Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>) => void;
+
+/** The SMPP ports, plain and with TLS 1.2 or later. */
+@Injectable()
+export class SmppPorts {
+  readonly #servers: net.Server[] = [];
+
+  constructor(
+    private readonly settings: GatewaySettings,
+    private readonly admitter: ConnectionAdmitter,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Whether every port is open. */
+  get areListening(): boolean {
+    return this.#servers.length > 0 && this.#servers.every((server) => server.listening);
+  }
+
+  /**
+   * Opens the ports; `serve` receives the admitted connections. Rejects with an error that names the port and the remedy
+   * when a port cannot be opened.
+   */
+  async open(serve: ServeConnection): Promise<void> {
+    const { smppPort, smppTlsPort, smppTlsCertFile: certFile, smppTlsKeyFile: keyFile } = this.settings;
+    const plain = (socket: net.Socket): void => serve(socket, { overTls: false, certificateNames: null });
+    await this.openPort(plain, smppPort, 'GATEWAY_SMPP_PORT');
+    // The TLS port is opened when a certificate is configured; the settings require its key.
+    if (certFile === null || keyFile === null) return;
+    const secure = this.secureServer({ certFile, keyFile, clientCaFile: this.settings.smppTlsClientCaFile }, serve);
+    // The TLS server has no port of its own: it receives admitted connections before their handshake.
+    const accept = (socket: net.Socket): void => void secure.emit('connection', socket);
+    await this.openPort(accept, smppTlsPort, 'GATEWAY_SMPP_TLS_PORT');
+  }
+
+  /** Accepts no new connection; open connections stay. */
+  close(): void {
+    for (const server of this.#servers) server.close();
+  }
+
+  private secureServer({ certFile, keyFile, clientCaFile }: TlsFiles, serve: ServeConnection): tls.Server {
+    const clients = clientCaFile === null ? {} : { ca: readFileSync(clientCaFile), requestCert: true };
+    const secure = tls.createServer({
+      cert: readFileSync(certFile),
+      key: readFileSync(keyFile),
+      ...clients,
+      rejectUnauthorized: clientCaFile !== null,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: TLS_HANDSHAKE_MS,
+    });
+    secure.on('secureConnection', (socket) =>
+      serve(socket, {
+        overTls: true,
+        certificateNames: clientCaFile === null ? null : certificateNames(socket.getPeerCertificate()),
+      }),
+    );
+    secure.on('tlsClientError', (error) => this.logger.debug({ err: error }, 'listener: TLS handshake failed'));
+    return secure;
+  }
+
+  private async openPort(accept: (socket: net.Socket) => void, port: number, variable: string): Promise<void> {
+    const { smppHost: host } = this.settings;
+    // Paused: no octet is read before the peer is admitted.
+    const server = net.createServer(
+      { noDelay: true, pauseOnConnect: true },
+      (socket) => void this.admit(socket, accept),
+    );
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(listenError(error, host, port, variable)));
+      server.listen({ host, port }, resolve);
+    });
+    server.on('error', (error) => this.logger.error({ err: error, port }, 'SMPP listener failed'));
+    this.#servers.push(server);
+  }
+
+  private async admit(socket: net.Socket, accept: (socket: net.Socket) => void): Promise<void> {
+    if (await this.admitter.admitConnection(socket)) accept(socket);
+  }
+}
+
+function listenError(error: Error, host: string, port: number, variable: string): Error {
+  const taken = 'code' in error && error.code === 'EADDRINUSE';
+  const advice = taken ? 'another process listens there: stop it, or set another port' : error.message;
+  return new Error(`cannot listen on ${host}:${port} (${variable}): ${advice}`, { cause: error });
+}

@@ -1,0 +1,57 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { BindRequest } from '@countersign/smpp/link';
+import type { Logger } from '@countersign/telemetry';
+import { InboundMetrics } from '../inbound/inbound.metrics.js';
+import { LOGGER } from '../injection/logger.token.js';
+import type { LinkMeter } from '../links/link-meter.js';
+import { LinkMetrics } from '../links/link.metrics.js';
+import type { Refusal } from './admission.js';
+import type { Peer } from './bind-authenticator.js';
+
+/** Logs and counts what happens to the connections of systems. */
+@Injectable()
+export class SystemLinkReporter {
+  constructor(
+    private readonly links: LinkMetrics,
+    private readonly inbound: InboundMetrics,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** A meter for the PDUs of one connection. */
+  createMeter(): LinkMeter {
+    return this.links.createMeter('listener');
+  }
+
+  reportMalformed({ address }: Peer, { of, reason }: { readonly of: unknown; readonly reason: string }): void {
+    this.logger.debug({ address, of, reason }, 'malformed PDU');
+  }
+
+  reportRefusedBind({ systemId, bindType }: BindRequest, peer: Peer, refusal: Refusal): void {
+    this.links.refusedBinds.inc({ refusal });
+    // Only an existing system can have a wrong password, so peers cannot create label values.
+    if (refusal === 'wrong_password') this.links.countWrongPassword(systemId);
+    this.logger.warn({ systemId, bindType, ...peer, refusal }, 'listener: bind refused');
+  }
+
+  reportBound({ systemId, bindType }: BindRequest, peer: Peer, carrier: string): void {
+    this.logger.info({ systemId, bindType, ...peer, carrier }, 'listener: system bound');
+  }
+
+  reportUntrusted(systemId: string, { address }: Peer): void {
+    this.logger.warn(
+      { systemId, address },
+      'MOs of this connection are not trusted: neither its address nor a certificate proves it',
+    );
+  }
+
+  countThrottled(): void {
+    this.inbound.countRetryableResponse('throttled');
+  }
+
+  /** `systemId` is undefined when the connection ended before a bind. */
+  reportEnd(systemId: string | undefined, { address }: Peer, reason: string): void {
+    const about = { systemId, address, reason };
+    if (systemId === undefined) this.logger.debug(about, 'listener: connection ended before a bind');
+    else this.logger.info(about, 'listener: system disconnected');
+  }
+}

@@ -1,0 +1,81 @@
+import type { Socket } from 'node:net';
+import type { SmppSystem } from '@countersign/carriers/config';
+import type { SystemConnection } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
+import { Injectable } from '@nestjs/common';
+import { DatabaseClock } from '@countersign/postgres';
+import { MessageRouter } from '../inbound/message.router.js';
+import { DRAIN_MS } from '../lifecycle/phases.js';
+import { LinkMetrics } from '../links/link.metrics.js';
+import { BindAuthenticator, type Peer } from './bind-authenticator.js';
+import { SystemLink } from './system-link.js';
+import { SystemLinkReporter } from './system-link.reporter.js';
+
+/** Time limit for closing a link whose system may no longer be connected. */
+const EVICT_MS = 5_000;
+
+/** The connections that systems have opened, with the id of each. */
+@Injectable()
+export class SystemLinks {
+  readonly #links = new Map<SystemLink, Uuid>();
+  readonly #changeListeners: (() => void)[] = [];
+
+  constructor(
+    private readonly authenticator: BindAuthenticator,
+    private readonly messages: MessageRouter,
+    private readonly reporter: SystemLinkReporter,
+    private readonly clock: DatabaseClock,
+    metrics: LinkMetrics,
+  ) {
+    metrics.setLinkSource('listener', () => [...this.#links.keys()].map((link) => link.view()));
+  }
+
+  /** Registers a listener called after a bind, and after the end of a bound link. Must not throw. */
+  onChange(listener: () => void): void {
+    this.#changeListeners.push(listener);
+  }
+
+  openLink(socket: Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>, onBound: () => void): void {
+    const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, ...over };
+    const link = new SystemLink(socket, peer, this.authenticator, this.messages, this.reporter);
+    link.onBound(() => {
+      onBound();
+      this.reportChange();
+    });
+    this.#links.set(link, this.clock.newId());
+    void link.ended.then(() => {
+      this.#links.delete(link);
+      if (link.system !== null) this.reportChange();
+    });
+  }
+
+  /** Bound connections, as written for other processes. */
+  boundConnections(): SystemConnection[] {
+    return [...this.#links].map(([link, id]) => link.connection(id)).filter((connection) => connection !== null);
+  }
+
+  /**
+   * Applies changed rows to bound links, so that trust, limits and `enabled` hold for the next message. `readMs`: start of
+   * the read of the rows.
+   */
+  applyRows(findSystem: (systemId: string) => SmppSystem | undefined, readMs: number): void {
+    for (const link of this.#links.keys()) {
+      // A link bound after the read began may belong to a system that was not read.
+      if (link.system === null || link.boundSinceMs === null || link.boundSinceMs > readMs) continue;
+      const system = findSystem(link.system.systemId);
+      // Compared by id: a system deleted and created again under the same system_id must bind again.
+      const isAllowed = system?.enabled === true && system.id === link.system.id && link.isAllowedBy(system);
+      if (isAllowed) link.applyRow(system);
+      else void link.close(EVICT_MS);
+    }
+  }
+
+  /** Answers received messages, unbinds and closes every link within the time limit. */
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#links.keys()].map((link) => link.close(DRAIN_MS)));
+  }
+
+  private reportChange(): void {
+    for (const listener of this.#changeListeners) listener();
+  }
+}

@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { ensurePartitions, PartitionMaintainer } from '@countersign/postgres/partitions';
+import { GatewaySettings } from '@countersign/settings';
+import type { Logger } from '@countersign/telemetry';
+import { LOGGER } from '../injection/logger.token.js';
+import { OnStart, OnStop } from '../lifecycle/phases.js';
+
+/** Creates and drops partitions. */
+@Injectable()
+export class PartitionMaintenance {
+  #maintainer: PartitionMaintainer | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: DatabaseClock,
+    private readonly settings: GatewaySettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Creates missing partitions before it returns: no row can be stored without them. */
+  @OnStart('create partitions')
+  async start(): Promise<void> {
+    const { database, clock } = this;
+    await ensurePartitions(database, clock.nowMs());
+    const onError = (err: unknown): void => this.logger.warn({ err }, 'maintenance failed; retrying');
+    this.#maintainer = new PartitionMaintainer({
+      database,
+      clock,
+      retentionDays: this.settings.retentionDays,
+      onError,
+    });
+  }
+
+  @OnStop('stop maintenance')
+  async stop(): Promise<void> {
+    await this.#maintainer?.stop();
+  }
+}

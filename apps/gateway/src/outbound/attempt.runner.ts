@@ -1,0 +1,34 @@
+import type { ClaimedMessage } from '@countersign/carriers/outbound';
+import { Injectable } from '@nestjs/common';
+import { AttemptMaker } from './attempt-maker.js';
+import { AttemptRecorder } from './attempt.recorder.js';
+import { OutboundMetrics } from './outbound.metrics.js';
+import { SubmitQueues } from './submit-queues.js';
+
+/** Runs the attempts of claimed messages, each with its record. */
+@Injectable()
+export class AttemptRunner {
+  constructor(
+    private readonly queues: SubmitQueues,
+    private readonly attempts: AttemptMaker,
+    private readonly recorder: AttemptRecorder,
+    private readonly metrics: OutboundMetrics,
+  ) {}
+
+  /** One attempt with its record. Never rejects. */
+  async runAttempt(claimed: ClaimedMessage): Promise<void> {
+    const { message, plan, attempt } = claimed;
+    this.queues.reserve(plan.lease);
+    const endsMs = performance.now() + plan.leaseSeconds * 1_000;
+    const outcome = await this.attempts.makeAttempt(claimed);
+    this.queues.release(plan.lease);
+    const { carrier, lease } = plan;
+    const record = { id: message.id, attempt, carrier, lease, outcome };
+    if (await this.recorder.recordAttempt(record, endsMs)) this.metrics.attempts.inc({ outcome: outcome.kind });
+  }
+
+  /** Resolves when every record is committed. */
+  drain(): Promise<void> {
+    return this.recorder.drain();
+  }
+}

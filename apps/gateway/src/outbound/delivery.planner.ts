@@ -1,0 +1,57 @@
+import { slotKey } from '@countersign/carriers/leases';
+import type { DeliveryPlan, DueMessage } from '@countersign/carriers/outbound';
+import { RouteDirectory, routesInOrder, type Route } from '@countersign/carriers/routes';
+import type { Uuid } from '@countersign/ids';
+import { Injectable } from '@nestjs/common';
+import { deliveryPlan } from './delivery-plan.js';
+import { OtherGateways } from './other-gateways.js';
+import { SubmitQueues } from './submit-queues.js';
+
+/** Routes, and binds bound at other gateways. */
+export interface RoutingState {
+  readonly routes: readonly Route[];
+  readonly boundElsewhere: ReadonlySet<Uuid>;
+}
+
+/** Plans due messages: over which connection each is sent now, or why not. */
+@Injectable()
+export class DeliveryPlanner {
+  /** Messages deferred because every bind was full, since the consecutive polls began. */
+  private deferred = 0;
+
+  constructor(
+    private readonly routes: RouteDirectory,
+    private readonly others: OtherGateways,
+    private readonly queues: SubmitQueues,
+  ) {}
+
+  /** Rejects with the database's error. */
+  async readRouting(): Promise<RoutingState> {
+    const routes = await this.routes.usableRoutes();
+    const boundElsewhere = await this.others.boundBinds();
+    return { routes, boundElsewhere };
+  }
+
+  /** `planned`: number of messages planned in this transaction for each connection, by `slotKey`; updated. */
+  planDelivery(
+    message: DueMessage,
+    { routes, boundElsewhere }: RoutingState,
+    planned: Map<string, number>,
+  ): DeliveryPlan {
+    const plan = deliveryPlan(message, {
+      routes: routesInOrder(routes, message.destination, Math.random),
+      capacityOf: (bindId) => this.queues.capacityOf(bindId, planned),
+      boundElsewhere: (bindId) => boundElsewhere.has(bindId) && this.others.mayDefer(message.id, performance.now()),
+      deferred: this.deferred,
+      random: Math.random(),
+    });
+    if (plan.kind === 'send') planned.set(slotKey(plan.lease), (planned.get(slotKey(plan.lease)) ?? 0) + 1);
+    if (plan.kind === 'wait' && !plan.afresh && !plan.elsewhere) this.deferred++;
+    return plan;
+  }
+
+  /** The consecutive polls have ended. */
+  resetDeferred(): void {
+    this.deferred = 0;
+  }
+}

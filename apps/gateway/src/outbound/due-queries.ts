@@ -1,0 +1,33 @@
+import type { DueQuery } from '@countersign/carriers/outbound';
+import { firstIdAt, type Uuid } from '@countersign/ids';
+import { Inject, Injectable } from '@nestjs/common';
+import { DatabaseClock } from '@countersign/postgres';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
+
+/** Maximum messages planned in one transaction. */
+export const MAX_MESSAGES_PER_POLL = 100;
+/** Age limit of a regular poll. Sessions last minutes; older messages remain after a long stop, and full scans find them. */
+const HORIZON_MS = 24 * 60 * 60 * 1_000;
+const FULL_SCAN_INTERVAL_MS = 10 * 60 * 1_000;
+/** Tolerated clock difference of the process that created an id. */
+const CLOCK_SLACK_MS = 60_000;
+
+/** The queries of successive polls for due messages. */
+@Injectable()
+export class DueQueries {
+  private nextFullScanMs = -Infinity;
+
+  constructor(
+    private readonly clock: DatabaseClock,
+    @Inject(GATEWAY_ID) private readonly self: Uuid,
+  ) {}
+
+  /** Reads the id range of the last day, and at intervals that of all rows, to limit the partitions read. */
+  next(): DueQuery {
+    const nowMs = this.clock.nowMs();
+    const query = { limit: MAX_MESSAGES_PER_POLL, claimedBy: this.self, beforeId: firstIdAt(nowMs + CLOCK_SLACK_MS) };
+    if (nowMs < this.nextFullScanMs) return { ...query, fromId: firstIdAt(nowMs - HORIZON_MS) };
+    this.nextFullScanMs = nowMs + FULL_SCAN_INTERVAL_MS;
+    return { ...query, fromId: firstIdAt(0) };
+  }
+}

@@ -1,0 +1,46 @@
+import { JobNotifier } from '@countersign/bus';
+import { MtMessageStore, type DeliveryClaim, type DeliveryPlan } from '@countersign/carriers/outbound';
+import { Injectable } from '@nestjs/common';
+import { Database } from '@countersign/postgres';
+import { DeliveryPlanner } from './delivery.planner.js';
+import { DueQueries } from './due-queries.js';
+
+/** The messages claimed by one poll, and the plans of all messages that it read. */
+export interface PolledMessages extends Pick<DeliveryClaim, 'claimed' | 'due'> {
+  readonly plans: readonly DeliveryPlan[];
+}
+
+/** Claims due messages, each with its plan, in one transaction per poll. */
+@Injectable()
+export class MtClaimer {
+  constructor(
+    private readonly database: Database,
+    private readonly mtMessages: MtMessageStore,
+    private readonly queries: DueQueries,
+    private readonly planner: DeliveryPlanner,
+    private readonly notifier: JobNotifier,
+  ) {}
+
+  /** Resolves after the commit. */
+  async claimDueMessages(): Promise<PolledMessages> {
+    const routing = await this.planner.readRouting();
+    const query = this.queries.next();
+    const { claim, plans } = await this.database.transaction(async (tx) => {
+      const made: DeliveryPlan[] = [];
+      const planned = new Map<string, number>();
+      const claimed = await this.mtMessages.claimDueMessages(tx, query, (message) => {
+        const plan = this.planner.planDelivery(message, routing, planned);
+        made.push(plan);
+        return plan;
+      });
+      return { claim: claimed, plans: made };
+    });
+    if (claim.eventIds.length > 0) this.notifier.notify(claim.eventIds);
+    return { claimed: claim.claimed, due: claim.due, plans };
+  }
+
+  /** The consecutive full polls have ended. */
+  endSeries(): void {
+    this.planner.resetDeferred();
+  }
+}

@@ -1,0 +1,8 @@
+import type { Provider } from '@nestjs/common';
+import { ParkedReceiptsGauge } from './parked-receipts.gauge.js';
+import { ReceiptBatch } from './receipt-batch.js';
+import { ReceiptMetrics } from './receipt.metrics.js';
+import { ReceiptsService } from './receipts.service.js';
+
+/** Delivery receipts of codes. */
+export const receiptsProviders: Provider[] = [ReceiptMetrics, ParkedReceiptsGauge, ReceiptBatch, ReceiptsService];

@@ -1,0 +1,50 @@
+import { getQueueToken } from '@nestjs/bullmq';
+import type { Provider } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import { JobNotifier, openPubSub, PubSub } from '@countersign/bus';
+import { CarrierDirectory } from '@countersign/carriers/config';
+import { EventStore, QUEUES } from '@countersign/events';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { BareSessionRenderer, SessionStore } from '@countersign/session';
+import { GatewaySettings } from '@countersign/settings';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
+import { provide } from '../injection/provide.js';
+import { BusConnection } from './bus.connection.js';
+import { ConnectionErrors } from './connection-errors.js';
+import { DatabaseConnection } from './database.connection.js';
+
+/** Connections, and the stores that several folders use. */
+export const storeProviders: Provider[] = [
+  ConnectionErrors,
+  provide(ServerKeys, [GatewaySettings], (settings) => ServerKeys.fromRing(settings.masterKeys)),
+  provide(Database, [GatewaySettings, ConnectionErrors], ({ databaseUrl: url, databasePoolMax: poolMax }, errors) => {
+    const applicationName = 'countersign-gateway';
+    // No entities: every statement of the gateway is explicit SQL.
+    return Database.open({ url, poolMax, applicationName, entities: [], onError: errors.onIdleConnectionLost });
+  }),
+  provide(DatabaseClock, [Database, ConnectionErrors], (database, errors) => {
+    return DatabaseClock.start(database, errors.onClockError);
+  }),
+  { provide: GATEWAY_ID, inject: [DatabaseClock], useFactory: (clock: DatabaseClock) => clock.newId() },
+  provide(PubSub, [GatewaySettings, ConnectionErrors], (settings, errors) => openPubSub(settings, errors.onBusError)),
+  {
+    provide: JobNotifier,
+    inject: [getQueueToken(QUEUES.webhooks), ConnectionErrors],
+    useFactory: (queue: Queue, errors: ConnectionErrors) =>
+      new JobNotifier(queue.on('error', errors.onQueueError), errors.onLostNotification),
+  },
+  DatabaseConnection,
+  BusConnection,
+  provide(CarrierDirectory, [Database], (database) => new CarrierDirectory(database)),
+  provide(EventStore, [], () => new EventStore()),
+  provide(
+    SessionStore,
+    [Database, DatabaseClock, ServerKeys, EventStore, JobNotifier],
+    (database, clock, keys, events, notifier) => {
+      // Event rows hold no `authEntropy`: a gateway needs no entropy key.
+      const renderer = new BareSessionRenderer();
+      return new SessionStore({ database, clock, keys, events, renderer, onEvents: (ids) => notifier.notify(ids) });
+    },
+  ),
+];

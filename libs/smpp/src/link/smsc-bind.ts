@@ -1,0 +1,35 @@
+import { bindAnswer, bindRequest, termsOfBind } from './bind-terms.js';
+import type { BindTerms } from './bind-terms.js';
+import { STATUS, statusName } from '../pdu/dictionary.js';
+import type { LinkOptions } from './link-options.js';
+import type { LinkState } from './link-state.js';
+import type { BindPdu, Pdu } from '../pdu/pdu.js';
+
+interface SmscBindOptions {
+  readonly link: LinkOptions;
+  state(): LinkState;
+  send(pdu: Pdu): void;
+  onBound(terms: BindTerms): void;
+  close(reason: string): void;
+}
+
+/** The bind that this side receives, as the SMSC. */
+export class SmscBind {
+  constructor(private readonly options: SmscBindOptions) {}
+
+  /** Decides and answers a bind; the link is `binding`. */
+  receive(bind: BindPdu): void {
+    const decided = async (): Promise<void> => {
+      const verdict = await this.options.link.authenticate?.(bindRequest(bind));
+      this.#decide(bind, verdict?.status ?? STATUS.ESME_RBINDFAIL);
+    };
+    decided().catch(() => this.#decide(bind, STATUS.ESME_RSYSERR));
+  }
+
+  #decide(bind: BindPdu, status: number): void {
+    if (this.options.state() !== 'binding') return;
+    this.options.send(bindAnswer(bind, status, this.options.link));
+    if (status === STATUS.ESME_ROK) this.options.onBound(termsOfBind(bind, this.options.link.interfaceVersion));
+    else this.options.close(`the bind was refused: ${statusName(status)}`);
+  }
+}
