@@ -1,11 +1,12 @@
 import 'reflect-metadata';
+import { Lifecycle } from '@countersign/composition';
 import { warnOfRoleFaults } from '@countersign/postgres/schema';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type Logger, Metrics, NestPinoLogger, Shutdown } from '@countersign/telemetry';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
-import { Lifecycle } from './composition/lifecycle.js';
+import { PHASES_AFTER_REQUESTS, PHASES_BEFORE_REQUESTS, STOP_STEPS } from './composition/phases.js';
 import { describeApi } from './docs/openapi/api-document.js';
 import { ApiDescription } from './docs/openapi/openapi.controller.js';
 import { ErrorAnswers } from './http/error-answers.js';
@@ -45,10 +46,8 @@ export async function startControlPlane(
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
   const lifecycle = app.get(Lifecycle);
   lifecycle.onStop('modules', () => closeQueue(failures, () => app.close()));
-  await lifecycle.start('subscriptions');
-  await lifecycle.start('requests');
+  await lifecycle.start(PHASES_BEFORE_REQUESTS);
   await app.listen(settings.port, settings.host);
-  await lifecycle.start('operations');
-  await lifecycle.start('workers');
-  return lifecycle.addStepsTo(new Shutdown(exit === undefined ? { logger } : { logger, exit }));
+  await lifecycle.start(PHASES_AFTER_REQUESTS);
+  return lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), STOP_STEPS);
 }

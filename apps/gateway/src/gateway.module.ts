@@ -9,7 +9,7 @@ import { bindsProviders } from './binds/binds.providers.js';
 import { inboundProviders } from './inbound/inbound.providers.js';
 import { LOGGER } from './injection/logger.token.js';
 import { leasesProviders } from './leases/leases.providers.js';
-import { Lifecycle } from './lifecycle/lifecycle.js';
+import { Lifecycle } from '@countersign/composition';
 import { listenerProviders } from './listener/listener.providers.js';
 import { operationsProviders } from './operations/operations.providers.js';
 import { outboundProviders } from './outbound/outbound.providers.js';

@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts/keys';
 import { prepareQueues } from '@countersign/bus';
 import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers/credentials';
+import { Lifecycle } from '@countersign/composition';
 import { prepareByDaemon } from '@countersign/events';
 import { checkKeys, joinDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
@@ -10,15 +11,15 @@ import { ensureSchema } from '@countersign/postgres/schema';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, Shutdown, type Logger } from '@countersign/telemetry';
+import { START_PHASES, STOP_STEPS } from './composition/phases.js';
 import { GatewayModule } from './gateway.module.js';
-import { Lifecycle } from './lifecycle/lifecycle.js';
 import { loadServiceAccount } from './rcs/rbm/service-account.js';
 
 /** Columns and rows of the gateway's tables that depend on the master key. The control plane has further ones. */
 const KEY_DEPENDANTS = joinDependants(ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS);
 
 /**
- * Starts a gateway: checks tables and keys, then runs the phases of the start (`lifecycle/phases.ts`). The returned shutdown
+ * Starts a gateway: checks tables and keys, then runs the phases of the start (`composition/phases.ts`). The returned shutdown
  * does not listen to signals yet. `exit` replaces the end of the process.
  */
 export async function startGateway(
@@ -41,7 +42,8 @@ export async function startGateway(
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
   const lifecycle = app.get(Lifecycle);
-  await lifecycle.start();
   // Nest closes the queue that it created.
-  return lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), () => app.close());
+  lifecycle.onStop('close queues', () => app.close());
+  await lifecycle.start(START_PHASES);
+  return lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), STOP_STEPS);
 }

@@ -2,7 +2,7 @@ import { AdminKeyStore } from '@countersign/accounts/admin-keys';
 import { CodePrices, PriceStore } from '@countersign/accounts/prices';
 import { CarrierStore } from '@countersign/carriers/config';
 import { Module } from '@nestjs/common';
-import { provideStore } from '../composition/provide.js';
+import { provideStore } from '../composition/provide-store.js';
 import { AccountResource } from './accounts/account.resource.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AdminDefaults } from './crud/admin-defaults.js';

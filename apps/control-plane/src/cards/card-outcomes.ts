@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { findCards } from '@countersign/rcs/offers';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { CardOutcomeReader } from './card-outcome-reader.js';
 import { CardOutcomeWaits, parseCardOutcomes, type CardOutcomeWait } from './card-outcome-waits.js';
@@ -40,7 +40,7 @@ export class CardOutcomes {
   }
 
   /** Ends all waits, so that waiting creates are decided at once. */
-  @StopsIn('waits')
+  @OnStop('waits')
   stop(): void {
     this.waits.endAll();
     this.subscription.close();

@@ -1,7 +1,7 @@
 import { ServerKeys } from '@countersign/keys';
 import { CardAnswers } from '@countersign/rcs/rules';
 import { Module } from '@nestjs/common';
-import { provide } from '../composition/provide.js';
+import { provide } from '@countersign/composition';
 import { CardDecisionService } from './card-decision.service.js';
 import { CardOutcomes } from './card-outcomes.js';
 import { CardSweeper } from './card.sweeper.js';

@@ -3,7 +3,7 @@ import { QUEUES, type WakeUp } from '@countersign/events';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { closeQueue } from '../operations/close-queue.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { OutboxDispatcher } from './outbox.dispatcher.js';
@@ -35,7 +35,7 @@ export class EventsConsumer extends WorkerHost implements BeforeApplicationShutd
     this.onError(error);
   }
 
-  @StopsIn('consumers')
+  @OnStop('consumers')
   close(): Promise<void> {
     return closeQueue(this.failures, () => this.worker.close());
   }

@@ -1,7 +1,7 @@
 import type { Uuid } from '@countersign/ids';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { Mutex } from './mutex.js';
@@ -49,7 +49,7 @@ export class OutboxDispatcher {
   }
 
   /** Starts no more dispatches and waits for the one under way. */
-  @StopsIn('outbox')
+  @OnStop('outbox')
   async stop(): Promise<void> {
     await this.loop.stop();
   }

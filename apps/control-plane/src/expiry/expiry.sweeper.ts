@@ -1,7 +1,7 @@
 import { PollLoop } from '@countersign/schedule';
 import { SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 
@@ -23,7 +23,7 @@ export class ExpirySweeper {
     private readonly failures: FailureLog,
   ) {}
 
-  @StartsIn('workers')
+  @OnStart('workers')
   start(): void {
     this.pollLoop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
@@ -36,7 +36,7 @@ export class ExpirySweeper {
     });
   }
 
-  @StopsIn('consumers')
+  @OnStop('consumers')
   async stop(): Promise<void> {
     await this.pollLoop?.stop();
   }

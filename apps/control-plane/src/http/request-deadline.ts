@@ -1,4 +1,4 @@
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 
 /**
  * From the headers of a request to its response, excluding the transfer of the body; the rest of 3 s is for the
@@ -29,13 +29,13 @@ export class RequestDeadline {
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  @StartsIn('requests')
+  @OnStart('requests')
   start(): void {
     this.timer = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS);
     this.timer.unref();
   }
 
-  @StopsIn('deadlines')
+  @OnStop('deadlines')
   stop(): void {
     clearInterval(this.timer);
   }

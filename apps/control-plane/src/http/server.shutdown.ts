@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 
 /** Connections with an incomplete request or handshake are closed after this time. */
 const HALF_REQUESTS_MS = 4_000;
@@ -12,7 +12,7 @@ const HALF_REQUESTS_MS = 4_000;
 export class ServerShutdown {
   constructor(private readonly host: HttpAdapterHost<FastifyAdapter>) {}
 
-  @StopsIn('connections')
+  @OnStop('connections')
   async close(): Promise<void> {
     const { httpAdapter } = this.host;
     const timeout = sleep(HALF_REQUESTS_MS, undefined, { ref: false });

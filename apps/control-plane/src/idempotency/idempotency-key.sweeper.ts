@@ -1,6 +1,6 @@
 import { PollLoop } from '@countersign/schedule';
 import { Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { IdempotencyStore } from './idempotency.store.js';
 
@@ -21,7 +21,7 @@ export class IdempotencyKeySweeper {
     });
   }
 
-  @StopsIn('maintenance')
+  @OnStop('maintenance')
   async stop(): Promise<void> {
     await this.pollLoop.stop();
   }

@@ -4,7 +4,7 @@ import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/po
 import { ID_REUSE_WINDOW_MS } from '@countersign/session/rules';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { ADOPT_RESOURCES, CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**
@@ -170,7 +170,7 @@ export class IdempotencyStore {
   }
 
   /** Waits until every accepted command is done. */
-  @StopsIn('batchers')
+  @OnStop('batchers')
   async drain(): Promise<void> {
     await Promise.all([this.claims.drain(), this.ends.drain()]);
   }

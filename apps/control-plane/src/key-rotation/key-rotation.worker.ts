@@ -4,7 +4,7 @@ import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, RowLease } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { KEY_DEPENDANTS } from './key-dependants.js';
@@ -45,14 +45,14 @@ export class KeyRotationWorker {
     this.#resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError: this.#onError });
   }
 
-  @StartsIn('workers')
+  @OnStart('workers')
   start(): void {
     if (this.keys.versions.length === 1) return;
     this.#pollLoop = new PollLoop({ everyMs: PASS_EVERY_MS, work: () => this.#runPass(), onError: this.#onError });
     this.#pollLoop.trigger();
   }
 
-  @StopsIn('maintenance')
+  @OnStop('maintenance')
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#pollLoop?.stop();

@@ -3,7 +3,7 @@ import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { Queue } from 'bullmq';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { closeQueue } from './close-queue.js';
 import { FailureLog } from './failure-log.js';
 
@@ -28,7 +28,7 @@ export class EventQueue {
     await this.#queue.getJobCounts('waiting');
   }
 
-  @StopsIn('queue')
+  @OnStop('queue')
   close(): Promise<void> {
     return closeQueue(this.failures, () => this.#queue.close());
   }

@@ -2,7 +2,7 @@ import { ControlPlaneSettings } from '@countersign/settings';
 import { Metrics, OpsServer } from '@countersign/telemetry';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { EventQueue } from './event.queue.js';
 import { readinessChecks } from './readiness.js';
 
@@ -22,17 +22,17 @@ export class OperationsServer {
     this.#server = new OpsServer({ host, port, metrics, checks });
   }
 
-  @StartsIn('operations')
+  @OnStart('operations')
   async listen(): Promise<void> {
     await this.#server.listen();
   }
 
-  @StopsIn('waits')
+  @OnStop('waits')
   drain(): void {
     this.#server.drain();
   }
 
-  @StopsIn('operations')
+  @OnStop('operations')
   close(): Promise<void> {
     return this.#server.close();
   }

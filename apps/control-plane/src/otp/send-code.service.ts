@@ -10,7 +10,7 @@ import { succeed, type Outcome } from '../http/errors.js';
 import { TEST_CODE } from '../test-numbers/test-number.js';
 import type { SendSmsAnswer } from '../verify/session.view.js';
 import { NOT_FOUND } from './code-refusals.js';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { CodeNotifier } from './code.notifier.js';
 import { CodeOutbox } from './code.outbox.js';
 import { SendBatch, type SendRequest, type SendDecision } from './send-batch.js';
@@ -65,7 +65,7 @@ export class SendCodeService {
   }
 
   /** Waits until every accepted send has been decided. */
-  @StopsIn('batchers')
+  @OnStop('batchers')
   drain(): Promise<void> {
     return this.sends.drain();
   }

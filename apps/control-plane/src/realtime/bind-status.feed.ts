@@ -6,7 +6,7 @@ import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
 import { bindView } from '../admin/binds/bind.view.js';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { FrameId } from './client-frame.js';
 import type { RealtimeConnection } from './realtime-connection.js';
@@ -66,7 +66,7 @@ export class BindStatusFeed {
     }
   }
 
-  @StopsIn('realtime')
+  @OnStop('realtime')
   async stop(): Promise<void> {
     for (const subscription of this.#subscriptions) subscription.close();
     await this.#polling.stop();

@@ -3,7 +3,7 @@ import { AdminKeyDirectory, type LiveAdminKey } from '@countersign/accounts/admi
 import type { Uuid } from '@countersign/ids';
 import { PollLoop } from '@countersign/schedule';
 import { Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { Listener } from './connection-rules.js';
@@ -41,7 +41,7 @@ export class KeyRevocationPoller {
     });
   }
 
-  @StopsIn('realtime')
+  @OnStop('realtime')
   stop(): Promise<void> {
     return this.#polling.stop();
   }

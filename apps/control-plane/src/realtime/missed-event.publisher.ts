@@ -1,6 +1,6 @@
 import { PollLoop } from '@countersign/schedule';
 import { Injectable } from '@nestjs/common';
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { MissedEventPoller } from './missed-event.poller.js';
 import { EventLoader } from './rendered-event.js';
@@ -21,7 +21,7 @@ export class MissedEventPublisher {
     private readonly failures: FailureLog,
   ) {}
 
-  @StartsIn('subscriptions')
+  @OnStart('subscriptions')
   start(): void {
     this.#polling = new PollLoop({
       everyMs: POLL_INTERVAL_MS,
@@ -30,7 +30,7 @@ export class MissedEventPublisher {
     });
   }
 
-  @StopsIn('realtime')
+  @OnStop('realtime')
   async stop(): Promise<void> {
     await this.#polling?.stop();
   }

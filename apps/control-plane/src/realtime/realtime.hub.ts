@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@countersign/bus';
 import { modeOf, MODES, type Mode } from '@countersign/keys';
 import { Injectable } from '@nestjs/common';
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { EventBroadcast, type BroadcastEvent } from '../events/event-broadcast.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { AccountSubscriptions } from './account-subscriptions.js';
@@ -35,13 +35,13 @@ export class RealtimeHub {
   }
 
   /** Resolves once events are received. */
-  @StartsIn('subscriptions')
+  @OnStart('subscriptions')
   async start(): Promise<void> {
     this.#subscription = this.broadcast.onEvents((events) => this.receiveEvents(events));
     await this.#subscription.ready;
   }
 
-  @StopsIn('realtime')
+  @OnStop('realtime')
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#subscription?.close();

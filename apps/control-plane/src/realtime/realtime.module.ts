@@ -1,6 +1,6 @@
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Module } from '@nestjs/common';
-import { provide } from '../composition/provide.js';
+import { provide } from '@countersign/composition';
 import { AccountSubscriptions } from './account-subscriptions.js';
 import { BindStatusFeed } from './bind-status.feed.js';
 import { KeyRevocationPoller } from './key-revocation.poller.js';

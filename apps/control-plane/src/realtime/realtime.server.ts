@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { RealtimeConnections } from './realtime-connections.js';
 import { UpgradeHandler } from './upgrade.handler.js';
 
@@ -14,14 +14,14 @@ export class RealtimeServer {
     private readonly connections: RealtimeConnections,
   ) {}
 
-  @StartsIn('requests')
+  @OnStart('requests')
   start(): void {
     const server = this.host.httpAdapter.getHttpServer();
     server.on('upgrade', (request, socket, head) => this.upgrades.handle(request, socket, head));
     this.connections.startHeartbeats();
   }
 
-  @StopsIn('connections')
+  @OnStop('connections')
   close(): Promise<void> {
     return this.connections.close();
   }

@@ -3,7 +3,7 @@ import { isTestMode, ServerKeys, tenantOf, type OwnedRow, type Tenant } from '@c
 import type { Uuid } from '@countersign/ids';
 import { Batcher, Database, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { INSERT_TICKETS, PURGE_TICKETS, REDEEM_TICKETS } from './ticket.sql.js';
 
 /** Lifetime of a ticket (contract, Realtime). */
@@ -80,7 +80,7 @@ export class TicketStore {
     return (await this.database.query(PURGE_TICKETS, [limit, KEPT_SECONDS])).length;
   }
 
-  @StopsIn('tickets')
+  @OnStop('tickets')
   async drain(): Promise<void> {
     await Promise.all([this.issues.drain(), this.redeems.drain()]);
   }

@@ -1,6 +1,6 @@
 import { PollLoop } from '@countersign/schedule';
 import { Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { TicketStore } from './ticket.store.js';
 
@@ -21,7 +21,7 @@ export class TicketSweeper {
     });
   }
 
-  @StopsIn('realtime')
+  @OnStop('realtime')
   stop(): Promise<void> {
     return this.#purge.stop();
   }

@@ -2,7 +2,7 @@ import { Database, DatabaseClock } from '@countersign/postgres';
 import { PartitionMaintainer } from '@countersign/postgres/partitions';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
-import { StartsIn, StopsIn } from '../composition/lifecycle.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 
 /** Runs the maintainer of partitions. */
@@ -17,7 +17,7 @@ export class PartitionMaintenance {
     private readonly failures: FailureLog,
   ) {}
 
-  @StartsIn('workers')
+  @OnStart('workers')
   start(): void {
     const { database, clock } = this;
     const { retentionDays } = this.settings;
@@ -25,7 +25,7 @@ export class PartitionMaintenance {
     this.#maintainer = new PartitionMaintainer({ database, clock, retentionDays, onError });
   }
 
-  @StopsIn('consumers')
+  @OnStop('consumers')
   async stop(): Promise<void> {
     await this.#maintainer?.stop();
   }

@@ -4,7 +4,7 @@ import { Database, DatabaseClock } from '@countersign/postgres';
 import { CardOfferStore } from '@countersign/rcs/offers';
 import { SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { CodeChecks } from '../guard/code-checks.store.js';
 import { AdminKeyUse } from '../http/admin-key-use.js';
 
@@ -19,7 +19,7 @@ export class StoreBatchers {
     private readonly cards: CardOfferStore,
   ) {}
 
-  @StopsIn('batchers')
+  @OnStop('batchers')
   async drain(): Promise<void> {
     await Promise.all([this.keyUse.stop(), this.adminKeyUse.stop(), this.drainSessions(), this.cards.drain()]);
   }
@@ -41,12 +41,12 @@ export class StoreConnections {
     private readonly bus: PubSub,
   ) {}
 
-  @StopsIn('connections of stores')
+  @OnStop('connections of stores')
   async stop(): Promise<void> {
     await Promise.all([this.clock.stop(), this.limiter.close(), this.bus.close()]);
   }
 
-  @StopsIn('database')
+  @OnStop('database')
   closeDatabase(): Promise<void> {
     return this.database.close();
   }

@@ -3,7 +3,7 @@ import { MtMessageStore } from '@countersign/carriers/outbound';
 import { EventStore } from '@countersign/events';
 import { DatabaseClock } from '@countersign/postgres';
 import { Module } from '@nestjs/common';
-import { provide } from '../composition/provide.js';
+import { provide } from '@countersign/composition';
 import { TestAnswers } from './test-answers.js';
 import { TestCodes } from './test-codes.js';
 import { TestPhones } from './test-phones.js';

@@ -1,7 +1,7 @@
 import { Database } from '@countersign/postgres';
 import { Timers, PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { TestAnswers } from './test-answers.js';
@@ -49,7 +49,7 @@ export class TestPhones {
     this.pollLoop.trigger();
   }
 
-  @StopsIn('consumers')
+  @OnStop('consumers')
   async stop(): Promise<void> {
     this.timers.clear();
     await this.pollLoop.stop();

@@ -1,7 +1,7 @@
 import { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { HOUR_MS, isSettled } from './usage-window.js';
 import { UsageStore } from './usage.store.js';
@@ -46,7 +46,7 @@ export class UsageAggregator {
     return isSettled(hourMs, clock.nowMs);
   }
 
-  @StopsIn('maintenance')
+  @OnStop('maintenance')
   async stop(): Promise<void> {
     await this.pollLoop.stop();
   }

@@ -1,6 +1,6 @@
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Module } from '@nestjs/common';
-import { provide } from '../composition/provide.js';
+import { provide } from '@countersign/composition';
 import { BrandLookup } from './brand-lookup.js';
 import { LiveSessions } from './live-sessions.js';
 import { SessionOpener } from './session.opener.js';

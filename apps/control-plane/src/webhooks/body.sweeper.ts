@@ -2,7 +2,7 @@ import { idBounds, type Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { FORGET_BODIES, LOCK_OLD_BODIES } from './account-deliveries.sql.js';
 
@@ -40,7 +40,7 @@ export class BodySweeper {
     });
   }
 
-  @StopsIn('delivery maintenance')
+  @OnStop('delivery maintenance')
   async stop(): Promise<void> {
     await this.loop.stop();
   }

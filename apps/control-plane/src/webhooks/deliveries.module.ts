@@ -1,7 +1,7 @@
 import { DefaultWebhookStore } from '@countersign/accounts/webhooks';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Module } from '@nestjs/common';
-import { provide } from '../composition/provide.js';
+import { provide } from '@countersign/composition';
 import { EventRefusals } from '../events/event-refusals.js';
 import { Mutex } from '../events/mutex.js';
 import { TargetRules } from '../targets/target.js';

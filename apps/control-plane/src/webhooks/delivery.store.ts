@@ -3,7 +3,7 @@ import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
@@ -226,7 +226,7 @@ export class DeliveryStore {
     this.nextFullClaimMs = -Infinity;
   }
 
-  @StopsIn('batchers')
+  @OnStop('batchers')
   async drain(): Promise<void> {
     await this.recordBatcher.drain();
   }

@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { Verdict } from './attempt.js';
 import type { ClaimedDelivery } from './delivery.store.js';
@@ -63,7 +63,7 @@ export class FailingEndpointMonitor {
     this.failures.set(key, { accountId, url, at: new Date(attempt.at) });
   }
 
-  @StopsIn('delivery maintenance')
+  @OnStop('delivery maintenance')
   async stop(): Promise<void> {
     await this.loop.stop();
   }

@@ -2,7 +2,7 @@ import type { Uuid } from '@countersign/ids';
 import { PollLoop } from '@countersign/schedule';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
-import { StopsIn } from '../composition/lifecycle.js';
+import { OnStop } from '../composition/phases.js';
 import { Mutex } from '../events/mutex.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { Backlog } from './backlog.js';
@@ -121,7 +121,7 @@ export class WebhookDispatcher {
   }
 
   /** Claims no more, releases deliveries that were not started, and waits up to 5 s for the POSTs under way and their records. */
-  @StopsIn('deliveries')
+  @OnStop('deliveries')
   async stop(): Promise<void> {
     this.stopping = true;
     this.attempts.stop();

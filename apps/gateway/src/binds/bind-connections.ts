@@ -7,7 +7,7 @@ import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import { LeaseRenewer } from '../leases/lease-renewer.js';
-import { DRAIN_MS, OnStop } from '../lifecycle/phases.js';
+import { DRAIN_MS, OnStop } from '../composition/phases.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import type { BindNote, BindSender, BindSupervisor } from './bind-supervisor.js';
 import { BindSupervisorFactory } from './bind-supervisor.factory.js';

@@ -6,7 +6,7 @@ import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import { SlotClaims } from '../leases/slot-claims.js';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { BindConnections } from './bind-connections.js';
 
 /** Interval at which rows are read; a changed row takes effect within it (contract, Admin). */

@@ -2,7 +2,7 @@ import type { Provider } from '@nestjs/common';
 import { ConcatenationStore, MessageStore } from '@countersign/carriers/inbound';
 import { SenderFormatStore } from '@countersign/carriers/senders';
 import { ServerKeys } from '@countersign/keys';
-import { provide } from '../injection/provide.js';
+import { provide } from '@countersign/composition';
 import { ArrivalReader } from './arrival.reader.js';
 import { InboundBatch } from './inbound-batch.js';
 import { InboundMetrics } from './inbound.metrics.js';

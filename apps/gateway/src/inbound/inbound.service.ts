@@ -8,7 +8,7 @@ import type { MessageAnswer } from '@countersign/smpp/link';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStop } from '../lifecycle/phases.js';
+import { OnStop } from '../composition/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
 import { InboundBatch } from './inbound-batch.js';
 import { inboundCommand, type InboundCommand } from './inbound-command.js';

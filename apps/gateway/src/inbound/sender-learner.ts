@@ -14,7 +14,7 @@ import { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStop } from '../lifecycle/phases.js';
+import { OnStop } from '../composition/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
 
 /** Interval of retries after a failed write. */

@@ -10,7 +10,7 @@ import { throttled } from '@countersign/resilience';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { GatewayLeaseStore } from './gateway-lease.store.js';
 import { LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
 import { LeaseMetrics } from './lease.metrics.js';

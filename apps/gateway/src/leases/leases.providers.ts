@@ -1,6 +1,6 @@
 import type { Provider } from '@nestjs/common';
 import { BindLeaseStore, GatewayStore } from '@countersign/carriers/leases';
-import { provide } from '../injection/provide.js';
+import { provide } from '@countersign/composition';
 import { GatewayLeaseStore } from './gateway-lease.store.js';
 import { LeaseMetrics } from './lease.metrics.js';
 import { LeaseRenewer } from './lease-renewer.js';

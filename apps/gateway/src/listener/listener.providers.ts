@@ -5,7 +5,7 @@ import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
-import { provide } from '../injection/provide.js';
+import { provide } from '@countersign/composition';
 import { BindAuthenticator } from './bind-authenticator.js';
 import { BindLockout } from './bind-lockout.js';
 import { ConnectionAdmitter } from './connection.admitter.js';

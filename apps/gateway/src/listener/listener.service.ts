@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import type { Peer } from './bind-authenticator.js';
 import { nameOf } from './connection-limit.js';
 import { ConnectionAdmitter } from './connection.admitter.js';

@@ -5,7 +5,7 @@ import type { Uuid } from '@countersign/ids';
 import { Injectable } from '@nestjs/common';
 import { DatabaseClock } from '@countersign/postgres';
 import { MessageRouter } from '../inbound/message.router.js';
-import { DRAIN_MS } from '../lifecycle/phases.js';
+import { DRAIN_MS } from '../composition/phases.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { BindAuthenticator, type Peer } from './bind-authenticator.js';
 import { SystemLink } from './system-link.js';

@@ -4,7 +4,7 @@ import { ensurePartitions, PartitionMaintainer } from '@countersign/postgres/par
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 
 /** Creates and drops partitions. */
 @Injectable()

@@ -5,7 +5,7 @@ import { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { ReceiptMetrics } from '../receipts/receipt.metrics.js';
 
 const PURGE_EVERY_MS = 60_000;

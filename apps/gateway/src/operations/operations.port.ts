@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, OpsServer } from '@countersign/telemetry';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { GatewayReadiness } from './gateway-readiness.js';
 
 /** The port of readiness and metrics. It is open until the database is closed, so that a stop can be observed. */

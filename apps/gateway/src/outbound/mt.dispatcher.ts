@@ -4,7 +4,7 @@ import { LeasedWorker, type Claim } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { AttemptRunner } from './attempt.runner.js';
 import { MAX_MESSAGES_PER_POLL } from './due-queries.js';
 import { MtClaimer } from './mt-claimer.js';

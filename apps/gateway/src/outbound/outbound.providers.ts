@@ -3,7 +3,7 @@ import { MtMessageStore, OutboundQueue } from '@countersign/carriers/outbound';
 import { RouteDirectory } from '@countersign/carriers/routes';
 import { EventStore } from '@countersign/events';
 import { Database, DatabaseClock } from '@countersign/postgres';
-import { provide } from '../injection/provide.js';
+import { provide } from '@countersign/composition';
 import { AttemptMaker } from './attempt-maker.js';
 import { AttemptRecorder } from './attempt.recorder.js';
 import { AttemptRunner } from './attempt.runner.js';

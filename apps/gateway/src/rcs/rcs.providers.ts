@@ -6,7 +6,7 @@ import { CardAnswers } from '@countersign/rcs/rules';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
-import { provide } from '../injection/provide.js';
+import { provide } from '@countersign/composition';
 import { CardDecisions } from './dispatch/card-decisions.js';
 import { CardSender } from './dispatch/card.sender.js';
 import { CardsConsumer } from './dispatch/cards.consumer.js';

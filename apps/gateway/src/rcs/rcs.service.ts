@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CardSendStore } from '@countersign/rcs/offers';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { RcsEventProcessor } from './dispatch/rcs-event.processor.js';
 import { CardPlatform } from './rbm/card-platform.js';
 import { WebhookServer } from './webhook/webhook.server.js';

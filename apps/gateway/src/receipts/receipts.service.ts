@@ -8,7 +8,7 @@ import { parseReceipt } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStop } from '../lifecycle/phases.js';
+import { OnStop } from '../composition/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { ReceiptBatch } from './receipt-batch.js';

@@ -1,6 +1,6 @@
 import { JobNotifier, PubSub } from '@countersign/bus';
 import { Injectable } from '@nestjs/common';
-import { OnStop } from '../lifecycle/phases.js';
+import { OnStop } from '../composition/phases.js';
 
 /** The connections of the job notifier and the bus. */
 @Injectable()

@@ -4,7 +4,7 @@ import { warnOfRoleFaults } from '@countersign/postgres/schema';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
-import { OnStart, OnStop } from '../lifecycle/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 
 /** The connection pool and the clock of the database. */
 @Injectable()

@@ -9,7 +9,7 @@ import { Database, DatabaseClock } from '@countersign/postgres';
 import { BareSessionRenderer, SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
-import { provide } from '../injection/provide.js';
+import { provide } from '@countersign/composition';
 import { BusConnection } from './bus.connection.js';
 import { ConnectionErrors } from './connection-errors.js';
 import { DatabaseConnection } from './database.connection.js';

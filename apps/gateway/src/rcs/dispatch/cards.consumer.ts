@@ -5,7 +5,7 @@ import { WORKER_RETRY_MS } from '@countersign/bus';
 import { QUEUES, type WakeUp } from '@countersign/events';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../../injection/logger.token.js';
-import { OnStop } from '../../lifecycle/phases.js';
+import { OnStop } from '../../composition/phases.js';
 import { OfferDispatcher } from './offer.dispatcher.js';
 import { RcsCommandProcessor } from './rcs-command.processor.js';
 

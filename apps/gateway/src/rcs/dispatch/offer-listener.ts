@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { isUuid, type Uuid } from '@countersign/ids';
-import { OnStart, OnStop } from '../../lifecycle/phases.js';
+import { OnStart, OnStop } from '../../composition/phases.js';
 import { OfferDispatcher } from './offer.dispatcher.js';
 
 /** Offers read from one message; further ones come through the queue. */

@@ -4,7 +4,7 @@ import { OFFER_LIFE_MS, type Card } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import { Batcher } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
-import { OnStop } from '../../lifecycle/phases.js';
+import { OnStop } from '../../composition/phases.js';
 import { RcsMetrics } from '../rcs.metrics.js';
 import { CardSender } from './card.sender.js';
 import { OfferErrorLog } from './offer-error.log.js';

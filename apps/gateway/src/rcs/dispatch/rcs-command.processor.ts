@@ -4,7 +4,7 @@ import { LeasedWorker, type Claim } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { throttled } from '@countersign/resilience';
 import { LOGGER } from '../../injection/logger.token.js';
-import { OnStart, OnStop } from '../../lifecycle/phases.js';
+import { OnStart, OnStop } from '../../composition/phases.js';
 import { CardPlatform } from '../rbm/card-platform.js';
 import { RcsMetrics } from '../rcs.metrics.js';
 

@@ -6,7 +6,7 @@ import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { throttled } from '@countersign/resilience';
 import { LOGGER } from '../../injection/logger.token.js';
-import { OnStart } from '../../lifecycle/phases.js';
+import { OnStart } from '../../composition/phases.js';
 import { CardDecisions } from './card-decisions.js';
 import { DecisionReactions } from './decision.reactions.js';
 

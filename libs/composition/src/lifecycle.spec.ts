@@ -3,7 +3,14 @@ import { createLogger, Shutdown } from '@countersign/telemetry';
 import { Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule, NestFactory } from '@nestjs/core';
 import { beforeEach, expect, it } from 'vitest';
-import { Lifecycle, StartsIn, StopsIn } from './lifecycle.js';
+import { Lifecycle } from './lifecycle.js';
+import { phaseDecorators } from './phases.js';
+
+const STEPS = [
+  { name: 'stop the workers', deadlineMs: 1_000, phases: ['consumers', 'batchers'] },
+  { name: 'close', deadlineMs: 1_000, phases: ['modules', 'database'] },
+] as const;
+const { OnStart, OnStop } = phaseDecorators<'subscriptions' | 'workers', (typeof STEPS)[number]['phases'][number]>();
 
 const order: string[] = [];
 
@@ -16,12 +23,12 @@ class Worker {
     throw new Error('read');
   }
 
-  @StartsIn('workers')
+  @OnStart('workers')
   start(): void {
     order.push(`${this.#name} starts`);
   }
 
-  @StopsIn('consumers')
+  @OnStop('consumers')
   async stop(): Promise<void> {
     order.push(`${this.#name} stops`);
     await Promise.resolve();
@@ -31,12 +38,12 @@ class Worker {
 
 @Injectable()
 class OtherWorker {
-  @StopsIn('consumers')
+  @OnStop('consumers')
   stop(): void {
     order.push('other worker stops');
   }
 
-  @StopsIn('batchers')
+  @OnStop('batchers')
   drain(): Promise<void> {
     order.push('other worker fails to drain');
     return Promise.reject(new Error('no connection'));
@@ -45,12 +52,12 @@ class OtherWorker {
 
 @Injectable()
 class Connection {
-  @StartsIn('subscriptions')
+  @OnStart('subscriptions')
   start(): void {
     order.push('connection starts');
   }
 
-  @StopsIn('database')
+  @OnStop('database')
   close(): void {
     order.push('connection closes');
   }
@@ -69,15 +76,10 @@ async function lifecycleOf(): Promise<Lifecycle> {
   return context.get(Lifecycle);
 }
 
-it('starts providers in the phase that they declare', async () => {
+it('starts providers in the order of the phases, not of the modules', async () => {
   const lifecycle = await lifecycleOf();
-  for (const phase of ['subscriptions', 'requests', 'operations', 'workers'] as const) {
-    order.push(phase);
-    await lifecycle.start(phase);
-  }
-  expect(order).toEqual([
-    ...['subscriptions', 'connection starts', 'requests', 'operations', 'workers', 'worker starts'],
-  ]);
+  await lifecycle.start(['workers', 'subscriptions']);
+  expect(order).toEqual(['worker starts', 'connection starts']);
 });
 
 it('stops providers in the order of the phases, those of one phase at the same time, and goes on after a failure', async () => {
@@ -85,7 +87,8 @@ it('stops providers in the order of the phases, those of one phase at the same t
   lifecycle.onStop('modules', () => order.push('modules close'));
   let exitCode: number | null = null;
   const logger = createLogger({ app: 'test', level: 'silent' });
-  await lifecycle.addStepsTo(new Shutdown({ logger, exit: (code) => (exitCode = code) })).run('test');
+  const shutdown = new Shutdown({ logger, exit: (code) => (exitCode = code) });
+  await lifecycle.addStopSteps(shutdown, STEPS).run('test');
   expect(order).toEqual([
     ...['worker stops', 'other worker stops', 'worker has stopped'],
     ...['other worker fails to drain', 'modules close', 'connection closes'],

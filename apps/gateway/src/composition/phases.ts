@@ -1,3 +1,5 @@
+import { phaseDecorators, type StopStep } from '@countersign/composition';
+
 /** Time limit for answering received messages and unbinding. */
 export const DRAIN_MS = 10_000;
 /** Time limit of a step that waits for no peer. */
@@ -19,7 +21,7 @@ export const START_PHASES = [
   'open binds',
   'start sending',
 ] as const;
-export type StartPhase = (typeof START_PHASES)[number];
+type StartPhase = (typeof START_PHASES)[number];
 
 /**
  * Steps of the stop, in this order, each with its time limit. The phases of a step follow one another; the components of a
@@ -40,39 +42,7 @@ export const STOP_STEPS = [
   { name: 'close the job notifier and the bus', deadlineMs: STEP_MS, phases: ['close the bus', 'close queues'] },
   { name: 'close the database', deadlineMs: STEP_MS, phases: ['close the database'] },
   { name: 'close operations', deadlineMs: STEP_MS, phases: ['close operations'] },
-] as const;
-export type StopPhase = (typeof STOP_STEPS)[number]['phases'][number];
+] as const satisfies readonly StopStep[];
+type StopPhase = (typeof STOP_STEPS)[number]['phases'][number];
 
-type Run = () => void | Promise<void>;
-
-interface PhaseMethod<Phase> {
-  readonly phase: Phase;
-  readonly run: Run;
-}
-
-/** Methods by the prototype of their class, in the order of the class. */
-type PhaseMethods<Phase> = Map<object, PhaseMethod<Phase>[]>;
-
-const startMethods: PhaseMethods<StartPhase> = new Map();
-const stopMethods: PhaseMethods<StopPhase> = new Map();
-
-type PhaseDecorator = (prototype: object, name: string, method: { readonly value?: Run }) => void;
-
-/** The method runs in this phase of the start. */
-export const OnStart = (phase: StartPhase): PhaseDecorator => addTo(startMethods, phase);
-
-/** The method runs in this phase of the stop. */
-export const OnStop = (phase: StopPhase): PhaseDecorator => addTo(stopMethods, phase);
-
-export const startMethodsOf = (component: object): readonly PhaseMethod<StartPhase>[] => of(startMethods, component);
-export const stopMethodsOf = (component: object): readonly PhaseMethod<StopPhase>[] => of(stopMethods, component);
-
-function addTo<Phase>(methods: PhaseMethods<Phase>, phase: Phase): PhaseDecorator {
-  return (prototype, _name, { value: run }) => {
-    if (run === undefined) return;
-    methods.set(prototype, [...(methods.get(prototype) ?? []), { phase, run }]);
-  };
-}
-
-const of = <Phase>(methods: PhaseMethods<Phase>, component: object): readonly PhaseMethod<Phase>[] =>
-  methods.get(Object.getPrototypeOf(component) as object) ?? [];
+export const { OnStart, OnStop } = phaseDecorators<StartPhase, StopPhase>();

@@ -1,0 +1,3 @@
+export { Lifecycle } from './lifecycle.js';
+export { phaseDecorators, type StopStep } from './phases.js';
+export { provide } from './provide.js';
