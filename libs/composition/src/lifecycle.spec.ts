@@ -84,7 +84,7 @@ it('starts providers in the order of the phases, not of the modules', async () =
 
 it('stops providers in the order of the phases, those of one phase at the same time, and goes on after a failure', async () => {
   const lifecycle = await lifecycleOf();
-  lifecycle.onStop('modules', () => order.push('modules close'));
+  lifecycle.onStop('modules', () => void order.push('modules close'));
   let exitCode: number | null = null;
   const logger = createLogger({ app: 'test', level: 'silent' });
   const shutdown = new Shutdown({ logger, exit: (code) => (exitCode = code) });
