@@ -32,8 +32,6 @@ export const storeProviders: FactoryProvider[] = [
         url: settings.databaseUrl,
         poolMax: settings.databasePoolMax,
         applicationName: 'countersign-gateway',
-        // No entities: every statement of the gateway is explicit SQL.
-        entities: [],
         onError: (error) => logger.warn({ err: error }, 'database: idle connection lost'),
       }),
   },

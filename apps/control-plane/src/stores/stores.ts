@@ -85,7 +85,6 @@ export async function openStores(
     url: settings.databaseUrl,
     poolMax: settings.databasePoolMax,
     applicationName: 'countersign-control-plane',
-    entities: [],
     onError,
   });
   const clock = await DatabaseClock.start(database, onError);
