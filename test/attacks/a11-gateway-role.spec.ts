@@ -34,7 +34,7 @@ beforeAll(async () => {
   platform.listensAt('gateway', gateway.ports.http);
   carrier = new Carrier('out');
   const url = gateway.environment['DATABASE_URL'] ?? '';
-  stolen = await Database.open({ url, poolMax: 2, applicationName: 'attack', entities: [], onError: () => undefined });
+  stolen = await Database.open({ url, poolMax: 2, applicationName: 'attack', onError: () => undefined });
 });
 afterAll(async () => {
   await stolen.close();

@@ -36,7 +36,6 @@ export async function prepare(environment: Environment, masterKey: Buffer): Prom
     url: environment['DATABASE_URL'] ?? '',
     poolMax: 4,
     applicationName: 'countersign-bench',
-    entities: [],
     onError: report,
   });
   const clock = await DatabaseClock.start(database, report);

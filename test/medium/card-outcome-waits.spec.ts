@@ -36,7 +36,6 @@ beforeAll(async () => {
     url: harness.url,
     poolMax: POOL,
     applicationName: 'service',
-    entities: [],
     onError: () => undefined,
   });
   bus = openPubSub({ redisUrl: inject('redisUrl'), databaseUrl: harness.url }, () => undefined);

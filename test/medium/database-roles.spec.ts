@@ -34,7 +34,7 @@ const UNUSUAL_RIGHTS = `
 const APPEND_ONLY = [{ name: 'audit_entries', kinds: 'INSERT,SELECT' }];
 
 const open = (url: string): Promise<Database> =>
-  Database.open({ url, poolMax: 4, applicationName: 'medium', entities: [], onError: () => undefined });
+  Database.open({ url, poolMax: 4, applicationName: 'medium', onError: () => undefined });
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const partitionAt = (parent: string, ms: number): string => `${parent}_p${isoDay(ms).replaceAll('-', '')}`;

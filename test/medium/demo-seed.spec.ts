@@ -21,7 +21,6 @@ beforeAll(async () => {
     url: testDatabase.url,
     poolMax: 2,
     applicationName: 'medium',
-    entities: [],
     onError: () => undefined,
   });
 });

@@ -23,7 +23,6 @@ beforeAll(async () => {
     url: home.url,
     poolMax: 6,
     applicationName: 'medium',
-    entities: [],
     onError: () => undefined,
   });
   await ensurePartitions(database, NOW);

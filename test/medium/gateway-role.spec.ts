@@ -29,7 +29,7 @@ const COLUMNS = `
   ORDER BY attname`;
 
 const open = (url: string): Promise<Database> =>
-  Database.open({ url, poolMax: 4, applicationName: 'medium', entities: [], onError: () => undefined });
+  Database.open({ url, poolMax: 4, applicationName: 'medium', onError: () => undefined });
 
 const sqlStateOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

@@ -23,7 +23,6 @@ beforeAll(async () => {
     url: home.ownerUrl,
     poolMax: 6,
     applicationName: 'medium',
-    entities: [],
     onError: () => undefined,
   });
   await database.query(

@@ -11,7 +11,7 @@ let database: Database;
 let errors: Error[];
 
 const open = (url: string, poolMax = 4): Promise<Database> =>
-  Database.open({ url, poolMax, applicationName: 'medium', entities: [], onError: (error) => errors.push(error) });
+  Database.open({ url, poolMax, applicationName: 'medium', onError: (error) => errors.push(error) });
 
 beforeAll(async () => {
   home = await emptyDatabase();

@@ -49,7 +49,6 @@ describe('migrating', () => {
       url: home.ownerUrl,
       poolMax: 2,
       applicationName: 'medium',
-      entities: [],
       onError: () => undefined,
     });
     try {

@@ -20,7 +20,7 @@ let home: TestDatabase;
 let database: Database;
 
 const open = (): Promise<Database> =>
-  Database.open({ url: home.ownerUrl, poolMax: 6, applicationName: 'medium', entities: [], onError: () => undefined });
+  Database.open({ url: home.ownerUrl, poolMax: 6, applicationName: 'medium', onError: () => undefined });
 
 const partitions = async (table: string): Promise<string[]> =>
   (await database.query<{ table: string; name: string }>(PARTITIONS))

@@ -85,7 +85,6 @@ export class ControlPlaneHarness {
       url: postgres.url,
       poolMax: 6,
       applicationName: 'test',
-      entities: [],
       onError,
     });
     const clock = await DatabaseClock.start(database, onError);

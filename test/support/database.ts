@@ -101,7 +101,7 @@ export async function freshDatabase(): Promise<TestDatabase> {
 
 /** Creates the partitions that a daemon would have created at that time; today's daemons do not create past ones. */
 export async function pastPartitions({ ownerUrl }: DatabaseUrls, ...timesMs: readonly number[]): Promise<void> {
-  const options = { url: ownerUrl, poolMax: 2, applicationName: 'test', entities: [], onError: () => undefined };
+  const options = { url: ownerUrl, poolMax: 2, applicationName: 'test', onError: () => undefined };
   const database = await Database.open(options);
   try {
     for (const nowMs of timesMs) await ensurePartitions(database, nowMs);

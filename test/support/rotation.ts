@@ -90,7 +90,7 @@ export class RotationHarness {
     const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
     await migrated(postgres);
     const onError = (): void => undefined;
-    const options = { url: postgres.url, poolMax: 4, applicationName: 'test', entities: [], onError };
+    const options = { url: postgres.url, poolMax: 4, applicationName: 'test', onError };
     const database = await Database.open(options);
     const clock = await DatabaseClock.start(database, onError);
     await ensurePartitions(database, clock.nowMs());

@@ -2,7 +2,7 @@ import { AccountStore, type Account, type Brand } from '@countersign/accounts/ac
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { Database, DatabaseClock, type EntityClass } from '@countersign/postgres';
+import { Database, DatabaseClock } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
 import { SessionRenderer, SessionStore, type CreateSession } from '@countersign/session';
 import { deriveToken, type FoundToken } from '@countersign/session/tokens';
@@ -36,7 +36,6 @@ export interface SessionHarness extends DatabaseUrls {
 
 export interface SessionHarnessOptions {
   readonly poolMax?: number;
-  readonly entities?: readonly EntityClass[];
   /** Days of partitions before yesterday. */
   readonly pastDays?: number;
   /** An empty database of the test, which the harness does not drop. Default: a new one. */
@@ -50,7 +49,6 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
     url: testDatabase.url,
     poolMax: options.poolMax ?? 8,
     applicationName: 'medium',
-    entities: options.entities ?? [],
     onError: (error) => errors.push(error),
   });
   const clock = await DatabaseClock.start(database, (error) => errors.push(error));

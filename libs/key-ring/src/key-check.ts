@@ -59,7 +59,6 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
     url: databaseUrl,
     poolMax: 2,
     applicationName: 'countersign-key-check',
-    entities: [],
     onError: () => undefined,
   });
   try {

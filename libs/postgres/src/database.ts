@@ -16,7 +16,6 @@ import {
   isQueryTimeout,
   TransactionConflict,
 } from './database-errors.js';
-import type { EntityClass } from './entity-columns.js';
 
 /** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
 export interface Executor {
@@ -33,8 +32,6 @@ export interface DatabaseOptions {
   readonly poolMax: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
-  /** TypeORM entities, for stores that work row by row. */
-  readonly entities: readonly EntityClass[];
   /** Called for connections that fail while idle. A failing statement rejects for its caller instead. */
   readonly onError: (error: Error) => void;
 }
@@ -98,7 +95,6 @@ function dataSourceOptions(options: DatabaseOptions, generations: Generations): 
     type: 'postgres',
     url: connectionString,
     applicationName: options.applicationName,
-    entities: [...options.entities],
     synchronize: false,
     logging: false,
     installExtensions: false,
@@ -135,15 +131,14 @@ function poolOf(dataSource: DataSource): pg.Pool {
 }
 
 /**
- * Access to PostgreSQL: a pool with all timeouts set, shared by TypeORM and our own statements. Failures are
- * classified: DatabaseUnavailable (try again later) or DataError (the server rejected the statement).
+ * Access to PostgreSQL: a pool with all timeouts set. Failures are classified: DatabaseUnavailable (try again later) or
+ * DataError (the server rejected the statement).
  */
 export class Database implements Executor {
   readonly #pool: pg.Pool;
 
   private constructor(
-    /** TypeORM's access to the same pool, for repositories and entity metadata. */
-    readonly dataSource: DataSource,
+    private readonly dataSource: DataSource,
     private readonly generations: Generations,
   ) {
     this.#pool = poolOf(dataSource);

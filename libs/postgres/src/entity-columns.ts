@@ -75,7 +75,7 @@ export function recordsetOf<Entity extends object>(
 ): Recordset {
   const removed = new Set<PropertyKey>(without);
   const given = declaredColumns(entity)
-    .filter(({ property }) => !removed.has(property))
+    .filter(({ property, options }) => options.query === undefined && !removed.has(property))
     .map((column) => ({ name: nameOf(column), ...inRecordset(column) }));
   return {
     columns: given.map(({ name }) => name).join(', '),

@@ -3,7 +3,7 @@ export { CONNECT_TIMEOUT_MS, connectionSettings } from './connection-settings.js
 export { DatabaseClock } from './database-clock.js';
 export { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
 export { Database, type Executor } from './database.js';
-export { columnsOf, CreatedAtColumn, type EntityClass, recordsetOf, TimeColumn } from './entity-columns.js';
+export { columnsOf, CreatedAtColumn, recordsetOf, TimeColumn } from './entity-columns.js';
 export { entityManager, entitySource } from './entity-source.js';
 export { CLOCK_MS, EntityTable } from './entity-table.js';
 export { readinessOf } from './readiness-checks.js';

@@ -23,7 +23,6 @@ async function seed(settings: ControlPlaneSettings, request: SeedRequest): Promi
     url: settings.databaseUrl,
     poolMax: 2,
     applicationName: 'countersign-seed',
-    entities: [],
     onError,
   });
   try {

@@ -39,7 +39,6 @@ async function run(argv: readonly string[]): Promise<string> {
     url: databaseUrl,
     poolMax: 2,
     applicationName: 'countersign-rotate-master-key',
-    entities: [],
     onError: () => undefined,
   });
   try {

@@ -45,7 +45,6 @@ export async function openConnections(
     url: databaseUrl,
     poolMax: settings.databasePoolMax,
     applicationName: 'countersign-control-plane',
-    entities: [],
     onError,
   });
   const clock = await DatabaseClock.start(database, onError);

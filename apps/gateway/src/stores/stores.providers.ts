@@ -20,8 +20,7 @@ export const storeProviders: Provider[] = [
   provide(ServerKeys, [GatewaySettings], (settings) => ServerKeys.fromRing(settings.masterKeys)),
   provide(Database, [GatewaySettings, ConnectionErrors], ({ databaseUrl: url, databasePoolMax: poolMax }, errors) => {
     const applicationName = 'countersign-gateway';
-    // No entities: every statement of the gateway is explicit SQL.
-    return Database.open({ url, poolMax, applicationName, entities: [], onError: errors.onIdleConnectionLost });
+    return Database.open({ url, poolMax, applicationName, onError: errors.onIdleConnectionLost });
   }),
   provide(DatabaseClock, [Database, ConnectionErrors], (database, errors) => {
     return DatabaseClock.start(database, errors.onClockError);
