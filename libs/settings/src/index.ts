@@ -4,5 +4,5 @@ export { GatewaySettings, type RbmSettings } from './gateway.settings.js';
 export { loadSettings } from './load-settings.js';
 export { isGuardedUrl } from './readings.js';
 export { MigrationSettings } from './migration.settings.js';
-export { SettingsError } from './settings-error.js';
+export { SettingsError, type SettingFault } from './settings-error.js';
 export { SimulatorSettings } from './simulator.settings.js';
