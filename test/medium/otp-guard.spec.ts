@@ -1,5 +1,6 @@
 import { renderId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
 import { GuardStore } from '../../apps/control-plane/src/guard/guard.store.js';
 import { callerOf, GuardHarness, numberOf, sentOf, times } from '../support/guard-harness.js';
 import type { SessionHarness } from '../support/session-harness.js';
@@ -179,5 +180,23 @@ describe('the stored counters of sends', () => {
     expect(await harness.database.query('SELECT scope FROM otp_counters')).toEqual([{ scope: 'phone-day' }]);
     expect(await harness.database.query('SELECT scope FROM otp_sends')).toEqual([{ scope: 'day' }]);
     expect(await harness.database.query('SELECT 1 FROM otp_spend')).toEqual([]);
+  });
+
+  it('of approvals and their phones are deleted when no budget counts them, some at a time', async () => {
+    const approvals = new ApprovalStore(harness.keys);
+    const phones = times(3, numberOf);
+    await fixture.approvePhones(phones);
+    const nowMs = harness.clock.nowMs();
+    expect(await approvals.purge(harness.database, nowMs, 10)).toBe(false);
+    const rows = async (table: string): Promise<number> =>
+      (await harness.database.query(`SELECT 1 FROM ${table}`)).length;
+    expect(await rows('otp_phones')).toBe(3);
+    expect(await rows('otp_approvals')).toBeGreaterThan(0);
+    await harness.database.query(`UPDATE otp_phones SET credited_on = credited_on - 31`);
+    await harness.database.query(`UPDATE otp_approvals SET until = now() - interval '1 second'`);
+    expect(await approvals.purge(harness.database, nowMs, 2)).toBe(true);
+    expect(await rows('otp_phones')).toBe(1);
+    while (await approvals.purge(harness.database, nowMs, 2));
+    expect([await rows('otp_phones'), await rows('otp_approvals')]).toEqual([0, 0]);
   });
 });
