@@ -193,7 +193,7 @@ describe('a session that ends', () => {
     const ids = [sent, arrived, refused, expired].map(({ id }) => id);
     const revoke = (): Promise<Uuid[]> =>
       harness.database.transaction((tx) =>
-        harness.cards.offers.revokeCardsOfEndedSessions(tx, [...ids, harness.clock.newId()]),
+        harness.cards.offers.requestRevokesOfEndedSessions(tx, [...ids, harness.clock.newId()]),
       );
     expect(await revoke()).toEqual([sent.id]);
     expect(await revoke()).toEqual([]);
@@ -201,9 +201,9 @@ describe('a session that ends', () => {
     if (command === undefined) throw new Error('nothing to revoke');
     await harness.cards.commands.completeCommand(command);
     expect(await revoke()).toEqual([]);
-    expect(await harness.database.transaction((tx) => harness.cards.offers.revokeCardsOfEndedSessions(tx, []))).toEqual(
-      [],
-    );
+    expect(
+      await harness.database.transaction((tx) => harness.cards.offers.requestRevokesOfEndedSessions(tx, [])),
+    ).toEqual([]);
   });
 });
 

@@ -155,7 +155,7 @@ describe('many concurrent cards', () => {
       ),
       Promise.all(phones.map(async (phone) => others.offers.offerCard(await harness.draftCard({ phone })))),
       harness.database.transaction((tx) =>
-        others.offers.revokeCardsOfEndedSessions(
+        others.offers.requestRevokesOfEndedSessions(
           tx,
           cards.map(({ id }) => id),
         ),

@@ -82,7 +82,7 @@ export interface PhoneTraffic {
   readonly day: Counted;
 }
 
-/** `trips`: the breaker detected an attack; the caller must add a rule that blocks the block of numbers. */
+/** `trips`: the breaker detected an attack; the caller must add a rule that blocks the number range. */
 export type GuardRefusal =
   | { readonly kind: 'blocked'; readonly rule: GuardRule; readonly trips: boolean }
   | { readonly kind: 'capped'; readonly rule: GuardRule; readonly until: Date };
@@ -91,7 +91,7 @@ export type GuardRefusal =
 const CREDITS_PER_APPROVAL = 4;
 /** Unconverted sends on one UTC day without any approval, if the floor is not larger. */
 const LEAST_DAILY_FLOOR = 60;
-/** When a budget is used up, sends to a block of numbers with a lower conversion are refused. */
+/** When a budget is used up, sends to a block of 10,000 numbers with a lower conversion are refused. */
 const LEAST_BLOCK_PERCENT = 20;
 /** The caps of a phone over all accounts, as a multiple of those within one account. */
 const EVERYWHERE_FACTOR = 2;
@@ -103,7 +103,7 @@ const DESTINATION_RULES: readonly (readonly [GuardRule, (destination: Destinatio
   ['number_type', (destination) => !destination.assigned || !allowsKind(destination)],
   ['destination_rule', ({ rules }) => decidingAdminRule(rules)?.action === 'block'],
   ['country', ({ rules, country, countries }) => !isAllowed(rules) && !includesCountry(countries, country)],
-  // Allow rules do not override it: an operator deletes the block or raises the floor of the account.
+  // Allow rules do not override it: an operator deletes the guard's rule or raises the floor of the account.
   ['breaker', ({ rules, knownPhone }) => !knownPhone && rules.some(({ origin }) => origin === 'guard')],
 ];
 

@@ -22,7 +22,8 @@ const STEP_EVERY_MS = 100;
 /**
  * Reseals stored values with the current version of the master key while several versions are listed: one process at a
  * time, a page of rows in each step. With one version listed it does nothing. While processes with different current
- * versions run, the lease holder's version applies, and values of the others are resealed in a later pass.
+ * versions run, the lease holder's version applies, and values of the others are resealed in a later pass. No position is
+ * stored: after a restart the next lease holder starts a pass at the first column and skips values of the current version.
  */
 @Injectable()
 export class KeyRotationWorker {

@@ -15,7 +15,7 @@ const MAX_WAITING = 10_000;
 const MAX_SET = 200;
 const RETRY_MS = 500;
 
-/** Sends broadcast events to subscribers. Pending sessions are polled too, for messages that the bus lost. */
+/** Publishes broadcast events to subscriptions. `MissedEventPoller` finds those that the bus lost. */
 @Injectable()
 export class RealtimeHub {
   readonly #waiting: BroadcastEvent[] = [];

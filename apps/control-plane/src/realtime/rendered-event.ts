@@ -33,16 +33,16 @@ export class RenderedEvent implements Rendering {
   ) {
     this.ends = STATUS_BY_TERMINAL_EVENT.get(broadcast.type) ?? null;
     const account = { kind: 'account', id: broadcast.accountId } as const;
-    this.onAccount = { ends: null, inView: (view) => this.once('account', view, account) };
+    this.onAccount = { ends: null, inView: (view) => this.cachedFrame('account', view, account) };
   }
 
   inView(view: SessionView): Buffer | null {
     const { sessionId } = this.broadcast;
-    return sessionId === null ? null : this.once('session', view, { kind: 'session', id: sessionId });
+    return sessionId === null ? null : this.cachedFrame('session', view, { kind: 'session', id: sessionId });
   }
 
   /** Rendering costs more than sending, so frames are cached for all subscribers, null results included. */
-  private once(kind: 'session' | 'account', view: SessionView, channel: Channel): Buffer | null {
+  private cachedFrame(kind: 'session' | 'account', view: SessionView, channel: Channel): Buffer | null {
     const audience: Audience = `${kind} ${view}`;
     const known = this.#frames.get(audience);
     if (known !== undefined) return known;

@@ -98,7 +98,7 @@ export const READ_SETTLED = `
  * Makes a revoke due, once, for cards of ended sessions that may still reach their phones; the due time is that of
  * SETTLE_CARDS. Returns their ids. $1 ids, $2 and $3 their bounds, $4 seconds that a send may take.
  */
-export const REVOKE_CARDS_OF_ENDED_SESSIONS = `
+export const REQUEST_REVOKES_OF_ENDED_SESSIONS = `
   WITH ended AS MATERIALIZED (
     SELECT id FROM cards WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3
       AND state IN ('sending', 'sent', 'unknown') AND delivered_at IS NULL AND tapped_at IS NULL

@@ -9,7 +9,7 @@ import {
   LOCK_PHONES,
   READ_SETTLED,
   READ_STANDING,
-  REVOKE_CARDS_OF_ENDED_SESSIONS,
+  REQUEST_REVOKES_OF_ENDED_SESSIONS,
   SETTLE_CARDS,
   type PhoneRow,
   type SettledRow,
@@ -103,11 +103,11 @@ export class CardOfferStore {
   }
 
   /** Makes a revoke due for each card of these sessions that may still arrive. Returns their ids, for the job queue. */
-  async revokeCardsOfEndedSessions(tx: Executor, sessionIds: readonly Uuid[]): Promise<Uuid[]> {
+  async requestRevokesOfEndedSessions(tx: Executor, sessionIds: readonly Uuid[]): Promise<Uuid[]> {
     if (sessionIds.length === 0) return [];
     const { low, high } = idBounds(sessionIds);
     const values = [sessionIds, low, high, SEND_MAY_TAKE_SECONDS];
-    return (await tx.query<{ id: Uuid }>(REVOKE_CARDS_OF_ENDED_SESSIONS, values)).map(({ id }) => id);
+    return (await tx.query<{ id: Uuid }>(REQUEST_REVOKES_OF_ENDED_SESSIONS, values)).map(({ id }) => id);
   }
 
   /** Deletes rows of phones without cards for a day. Returns at most `limit`; when it returns `limit`, more may be left. */

@@ -9,8 +9,8 @@ import { AdminService } from './admin.service.js';
 import { ByEngineer } from './engineer.decorator.js';
 import { type AccountPageQuery, type PageAnswer, PageQuery } from './paging.js';
 
-/** The routes of a resource, as decorators of `admin-operations.ts`, and the classes of its bodies. */
-interface CrudRoutes<Draft, Change> {
+/** The five calls of a resource, as decorators of `admin-operations.ts`, and the classes of its bodies. */
+interface CrudOperations<Draft, Change> {
   readonly list: MethodDecorator;
   readonly create: MethodDecorator;
   readonly get: MethodDecorator;
@@ -23,12 +23,12 @@ interface CrudRoutes<Draft, Change> {
   readonly change: Type<Change>;
 }
 
-const noRoute: MethodDecorator = () => undefined;
+const noOperation: MethodDecorator = () => undefined;
 
 /** The base class of a controller with the five calls of a resource. Nest reads the classes of parameters from metadata. */
 export function CrudController<Row extends { readonly id: Uuid }, View extends object, Draft, Change, Resource>(
   resourceClass: Type<Resource & CrudResource<Row, View, Draft, Change>>,
-  routes: CrudRoutes<Draft, Change>,
+  operations: CrudOperations<Draft, Change>,
 ) {
   abstract class Controller {
     constructor(
@@ -36,27 +36,27 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends o
       protected readonly resource: Resource & CrudResource<Row, View, Draft, Change>,
     ) {}
 
-    @routes.list
+    @operations.list
     async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: PageQuery): Promise<PageAnswer<View>> {
       return valueOf(await this.admin.list(this.seenBy(by), query));
     }
 
-    @routes.create
+    @operations.create
     async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: Draft): Promise<View> {
       return valueOf(await this.admin.create(this.resource, by, (tx) => this.resource.create(tx, body, by)));
     }
 
-    @routes.get
+    @operations.get
     async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<View> {
       return valueOf(await this.admin.find(this.seenBy(by), id));
     }
 
-    @routes.update
+    @operations.update
     async update(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(BodyPipe) body: Change): Promise<View> {
       return this.act(by, id, 'update', (tx, row) => this.resource.update(tx, row, body, by));
     }
 
-    @(routes.delete ?? noRoute)
+    @(operations.delete ?? noOperation)
     async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
       valueOf(await this.admin.remove(this.resource, by, id, async (tx, row) => this.resource.delete?.(tx, row)));
     }
@@ -76,8 +76,8 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends o
     }
   }
   Reflect.defineMetadata('design:paramtypes', [AdminService, resourceClass], Controller);
-  const typed = { list: [Object, routes.query ?? PageQuery], create: [Object, routes.draft] };
-  for (const [method, types] of Object.entries({ ...typed, update: [Object, String, routes.change] }))
+  const typed = { list: [Object, operations.query ?? PageQuery], create: [Object, operations.draft] };
+  for (const [method, types] of Object.entries({ ...typed, update: [Object, String, operations.change] }))
     Reflect.defineMetadata('design:paramtypes', types, Controller.prototype, method);
   return Controller;
 }
