@@ -345,7 +345,7 @@ describe('a test session', () => {
     const id = await created('test');
     const sessionId = parseId('sess', id) ?? '';
     const token = { slug: harness.demo.brandSlug, token: deriveToken(harness.keys, sessionId) };
-    const evidence = { ref: 0, tokens: [token], senders: [PHONE], trusted: true };
+    const evidence = { tokens: [token], senders: [PHONE], trusted: true };
     const { verdicts } = await harness.database.transaction(async (tx) => {
       await harness.sessions.markRcsDelivered(tx, [sessionId]);
       await harness.sessions.applyCardDecision(tx, {

@@ -134,7 +134,7 @@ describe.each(PAIRS)('processes with the rings %j and %j', (first: readonly numb
   });
 
   async function fateOfSms(process: Process, text: string, phone = PHONE): Promise<string | undefined> {
-    const evidence = [{ ref: 0, tokens: findTokens(text), senders: [phone], trusted: true }];
+    const evidence = [{ tokens: findTokens(text), senders: [phone], trusted: true }];
     const { verdicts } = await harness.database.transaction((tx) =>
       process.sessions.matchInbound(tx, 'live', evidence),
     );

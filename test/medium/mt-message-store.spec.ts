@@ -5,7 +5,7 @@ import {
   OutboundStore,
   receiptIdOf,
   type ClaimedMessage,
-  type DeliveryPlan,
+  type MtPlan,
   type DueQuery,
   type PlannedAttempt,
 } from '@countersign/carriers/outbound';
@@ -95,7 +95,7 @@ const north = (): PlannedAttempt => ({
   source: '60606',
   leaseSeconds: 30,
 });
-const claim = (plan: () => DeliveryPlan = north, limit?: number) =>
+const claim = (plan: () => MtPlan = north, limit?: number) =>
   harness.database.transaction((tx) => mtMessages.claimDueMessages(tx, duePoll(limit), plan));
 const submitted = (
   claimed: readonly ClaimedMessage[],

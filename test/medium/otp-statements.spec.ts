@@ -91,7 +91,7 @@ describe('the statements of an approval', () => {
   it('touch at most two partitions of each table', async () => {
     const { id } = await harness.sessions.create(harness.draft());
     await harness.database.query('UPDATE sessions SET otp_sends = 1 WHERE id = $1', [id]);
-    const evidence = { ref: 0, tokens: [harness.tokenOf(id)], senders: [PHONE], trusted: true };
+    const evidence = { tokens: [harness.tokenOf(id)], senders: [PHONE], trusted: true };
     await harness.database.transaction((tx) => harness.sessions.matchInbound(tx, 'live', [evidence]));
     const taken = await harness.database.transaction((tx) => new EventStore().markUndispatched(tx, 10));
     const partitions = await harness.database.transaction(async (tx) => {

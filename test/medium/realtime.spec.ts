@@ -164,7 +164,7 @@ describe('the poller of missed events', () => {
     const { sessionSubscriptions, poller } = openPoller(harness.database, () => nowMs);
     sessionSubscriptions.add(session.id, new ChannelSubscription(silent, 'full'));
     sessionSubscriptions.noteRead(session, nowMs);
-    const evidence = { ref: 0, tokens: [harness.tokenOf(session.id)], senders: [PHONE], trusted: true };
+    const evidence = { tokens: [harness.tokenOf(session.id)], senders: [PHONE], trusted: true };
     const { eventIds } = await harness.database.transaction((tx) =>
       harness.sessions.matchInbound(tx, 'live', [evidence]),
     );

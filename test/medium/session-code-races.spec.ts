@@ -146,7 +146,7 @@ async function yieldTurns(turns: number): Promise<void> {
 async function receive(session: Session): Promise<string> {
   const { verdicts } = await harness.database.transaction((tx) =>
     harness.sessions.matchInbound(tx, 'live', [
-      { ref: 0, tokens: [harness.tokenOf(session.id)], senders: [session.phone], trusted: true },
+      { tokens: [harness.tokenOf(session.id)], senders: [session.phone], trusted: true },
     ]),
   );
   return verdicts[0]?.fate ?? 'none';

@@ -204,7 +204,7 @@ describe('check', () => {
     expect((await check(session, '123456')).kind).toBe('too_many');
     const { verdicts } = await harness.database.transaction((tx) =>
       harness.sessions.matchInbound(tx, 'live', [
-        { ref: 0, tokens: [harness.tokenOf(session.id)], senders: [session.phone], trusted: true },
+        { tokens: [harness.tokenOf(session.id)], senders: [session.phone], trusted: true },
       ]),
     );
     expect(verdicts.map(({ fate }) => fate)).toEqual(['matched']);

@@ -1,4 +1,4 @@
-import { MAX_ATTEMPTS, MAX_CODES, type Session, type SessionStatus } from '@countersign/session/rules';
+import { DEFAULT_ATTEMPT_LIMIT, MAX_CODES, type Session, type SessionStatus } from '@countersign/session/rules';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, STRANGER, type SessionHarness } from '../support/session-harness.js';
@@ -69,9 +69,9 @@ const check = (code: string): Step => ({
     const refused = refusalOf(model);
     if (refused !== null) return refused;
     if (model.codes.length === 0) return 'not_sent';
-    if (model.attempts === MAX_ATTEMPTS) return 'too_many';
+    if (model.attempts === DEFAULT_ATTEMPT_LIMIT) return 'too_many';
     model.attempts += 1;
-    if (!model.codes.includes(code)) return `wrong, ${MAX_ATTEMPTS - model.attempts} left`;
+    if (!model.codes.includes(code)) return `wrong, ${DEFAULT_ATTEMPT_LIMIT - model.attempts} left`;
     end(model, 'approved');
     return 'approved';
   },
@@ -98,7 +98,7 @@ const message = (sender: string): Step => ({
     const found = await harness.sessions.find(liveTenant(accountId), id);
     const senders = [sender === STRANGER ? STRANGER : phone];
     const { verdicts } = await harness.database.transaction((tx) =>
-      harness.sessions.matchInbound(tx, 'live', [{ ref: 0, tokens: [harness.tokenOf(id)], senders, trusted: true }]),
+      harness.sessions.matchInbound(tx, 'live', [{ tokens: [harness.tokenOf(id)], senders, trusted: true }]),
     );
     const fate = verdicts[0]?.fate ?? 'none';
     // A repeated SMS is a duplicate only if an SMS approved the session.

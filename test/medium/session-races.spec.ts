@@ -13,7 +13,6 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const evidenceOf = ({ id }: Session): InboundEvidence => ({
-  ref: 0,
   tokens: [harness.tokenOf(id)],
   senders: [PHONE],
   trusted: true,

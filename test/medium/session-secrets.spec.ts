@@ -75,7 +75,7 @@ async function createSecrets(): Promise<Record<string, string>> {
   await database.transaction(async (tx) => {
     await new ConcatenationStore(keys).addParts(tx, [part]);
     const { verdicts } = await sessions.matchInbound(tx, 'live', [
-      { ref: 0, tokens: [found], senders: [PHONE], trusted: true },
+      { tokens: [found], senders: [PHONE], trusted: true },
     ]);
     const [verdict] = verdicts;
     if (verdict === undefined) throw new Error('no verdict');

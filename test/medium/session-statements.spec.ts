@@ -41,7 +41,6 @@ describe('the frequent statements', () => {
     expect(await partitionsOf('sessions')).toBeGreaterThanOrEqual(18);
     const session = await harness.sessions.create(harness.draft());
     const evidence: InboundEvidence = {
-      ref: 0,
       tokens: [harness.tokenOf(session.id)],
       senders: [PHONE],
       trusted: true,

@@ -54,7 +54,6 @@ const setTimeLeft = (id: Uuid, leftMs: number): Promise<object[]> =>
   );
 
 const evidenceOf = (session: Session, changes: Partial<InboundEvidence> = {}): InboundEvidence => ({
-  ref: 0,
   tokens: [harness.tokenOf(session.id)],
   senders: [PHONE],
   trusted: true,

@@ -221,7 +221,7 @@ export class ControlPlaneHarness {
   /** Approves a session, also a test session, as its phone's SMS does: one transaction, then the notification. */
   async approve(sessionId: string, options: { readonly notify?: boolean } = {}): Promise<void> {
     const id = parseId('sess', sessionId) ?? '';
-    const evidence = { ref: 0, tokens: [this.tokenOf(id)], senders: [PHONE], trusted: true };
+    const evidence = { tokens: [this.tokenOf(id)], senders: [PHONE], trusted: true };
     const mode = await this.modeOf(id);
     const { verdicts, eventIds } = await this.database.transaction((tx) =>
       this.sessions.matchInbound(tx, mode, [evidence]),
@@ -233,7 +233,7 @@ export class ControlPlaneHarness {
   /** The session's token arrives from another phone. */
   async mismatch(sessionId: string): Promise<void> {
     const tokens = [this.tokenOf(parseId('sess', sessionId) ?? '')];
-    const evidence = { ref: 0, tokens, senders: ['+442071838750'], trusted: true };
+    const evidence = { tokens, senders: ['+442071838750'], trusted: true };
     const { eventIds } = await this.database.transaction((tx) => this.sessions.matchInbound(tx, 'live', [evidence]));
     this.notifier.notify(eventIds);
   }

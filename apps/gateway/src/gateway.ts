@@ -43,7 +43,7 @@ export async function startGateway(
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
   const lifecycle = app.get(Lifecycle);
   // Nest closes the queue that it created.
-  lifecycle.onStop('close queues', () => app.close());
+  lifecycle.onStop('close the modules', () => app.close());
   await lifecycle.start(START_PHASES);
   return lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), STOP_STEPS);
 }

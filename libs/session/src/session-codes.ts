@@ -6,7 +6,7 @@ import {
   codeDigests,
   matchesAnyDigest,
   judgeCheck,
-  judgeSend,
+  judgeCodes,
   MAX_CODES,
   type CheckRefused,
   type CodeHistory,
@@ -95,7 +95,7 @@ export class SessionCodes {
   async prepare(tx: Executor, tenant: Tenant, id: Uuid): Promise<CodeReadiness> {
     const [row] = await tx.query<CodeRow>(LOCK_FOR_CODES, [[id], id, id]);
     if (row === undefined || !ownsRow(tenant, row)) return NOT_FOUND;
-    const refused = judgeSend(codeState(row), row.now.getTime());
+    const refused = judgeCodes(codeState(row), row.now.getTime());
     if (refused !== null) return refused;
     return { kind: 'ready', session: sessionOf(row), now: row.now, sends: row.otpSends, sentAt: row.otpSentAt };
   }

@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import type { LockedSession } from './rules/judge-inbound.js';
 import { encodeMetadata, parseMetadata } from './rules/metadata.js';
 import { deriveToken, tokenDigest } from './tokens/token.js';
-import { MAX_ATTEMPTS, type CodeState } from './rules/otp.js';
+import { DEFAULT_ATTEMPT_LIMIT, type CodeState } from './rules/otp.js';
 import { statusAt, type SessionState } from './rules/transition.js';
 import type { Channel, Metadata, PlainSession, Session } from './rules/session.js';
 import type { CodeRow, TimedRow } from './session.sql.js';
@@ -35,7 +35,7 @@ export interface CreateSession {
   readonly allowSmsOtp: boolean;
   readonly metadata: Metadata;
   readonly entropyKeyVersion: number;
-  /** Limit of wrong codes; MAX_ATTEMPTS by default. */
+  /** Limit of wrong codes; DEFAULT_ATTEMPT_LIMIT by default. */
   readonly attemptLimit?: number;
 }
 
@@ -66,7 +66,7 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
     allowSmsOtp: session.allowSmsOtp,
     metadata: encodeMetadata(session.metadata),
     entropyKeyVersion: session.entropyKeyVersion,
-    otpAttemptLimit: session.attemptLimit ?? MAX_ATTEMPTS,
+    otpAttemptLimit: session.attemptLimit ?? DEFAULT_ATTEMPT_LIMIT,
     keyVersion: keys.currentVersion,
     ttlSeconds: session.ttlSeconds,
   };

@@ -49,10 +49,8 @@ const CANCELLATION = { trigger: 'cancel', approvedBy: null } as const;
 const EXPIRY = { trigger: 'expire', approvedBy: null } as const;
 const APPROVED_BY_MO: EndingKind = { to: 'approved', emits: 'verification.completed', approvedBy: 'mo' };
 
-/** An inbound SMS before it is matched. */
+/** An inbound SMS before it is matched. Verdicts are in the order of the evidence. */
 export interface InboundEvidence extends Omit<InboundCase, 'digests'> {
-  /** The caller's number of the message; verdicts are in the order of the evidence. */
-  readonly ref: number;
   readonly tokens: readonly FoundToken[];
 }
 

@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
 import type { CodeCheck } from '@countersign/session';
-import { MAX_ATTEMPTS } from '@countersign/session/rules';
+import { DEFAULT_ATTEMPT_LIMIT } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
@@ -63,7 +63,7 @@ export class CodeChecks {
    * Wrong codes that a session created now may have. The value is at most 1 s old: creates of an account share one read.
    */
   async attemptLimit(accountId: Uuid): Promise<number> {
-    return (await this.limits.get(accountId)) ?? MAX_ATTEMPTS;
+    return (await this.limits.get(accountId)) ?? DEFAULT_ATTEMPT_LIMIT;
   }
 
   /** Deletes minutes that no window reaches any more. Returns whether more may be left. */
@@ -78,7 +78,7 @@ export class CodeChecks {
 
   private async readLimit(accountId: Uuid): Promise<number> {
     const [tally] = await this.database.query<CheckTally>(READ_CHECKS, [accountId, this.firstMinute()]);
-    return tally !== undefined && isGuessingSuspected(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
+    return tally !== undefined && isGuessingSuspected(tally) ? ATTEMPTS_UNDER_GUESSING : DEFAULT_ATTEMPT_LIMIT;
   }
 
   private async writeChecks(checks: readonly CodeCheck[]): Promise<undefined[]> {

@@ -86,8 +86,8 @@ export class TestAnswers {
       ...fromOtherPhone.map((session) => this.smsOf(session, WRONG_SENDER)),
     ];
     if (sent.length === 0) return [];
-    const evidence = sent.map(({ sender, text }, ref) => {
-      return { ref, tokens: findTokens(text), senders: [sender], trusted: true };
+    const evidence = sent.map(({ sender, text }) => {
+      return { tokens: findTokens(text), senders: [sender], trusted: true };
     });
     const { eventIds } = await sessions.matchInbound(tx, 'test', evidence, (verdicts) =>
       messages.insertInbound(

@@ -2,7 +2,7 @@ import type { ApiKeyPrincipal, Brand } from '@countersign/accounts/accounts';
 import { isTestMode } from '@countersign/keys';
 import { renderId, type Uuid } from '@countersign/ids';
 import { SessionStore } from '@countersign/session';
-import { MAX_ATTEMPTS, type Session } from '@countersign/session/rules';
+import { DEFAULT_ATTEMPT_LIMIT, type Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { CodeChecks } from '../guard/code-checks.store.js';
@@ -83,7 +83,9 @@ export class SessionOpener {
 
   /** Fewer wrong codes while guessing is suspected at the account. A session without codes needs no lookup. */
   private attemptLimit({ tenant }: ApiKeyPrincipal, body: CreateVerification): Promise<number> | number {
-    return isTestMode(tenant) || !body.allowSmsOtp ? MAX_ATTEMPTS : this.codeChecks.attemptLimit(tenant.accountId);
+    return isTestMode(tenant) || !body.allowSmsOtp
+      ? DEFAULT_ATTEMPT_LIMIT
+      : this.codeChecks.attemptLimit(tenant.accountId);
   }
 }
 

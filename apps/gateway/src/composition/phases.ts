@@ -27,7 +27,7 @@ type StartPhase = (typeof START_PHASES)[number];
  * Steps of the stop, in this order, each with its time limit. The phases of a step follow one another; the components of a
  * phase stop concurrently.
  *
- * Claiming of codes and RCS cards stops first. Then received MOs are answered, windows are finished and links are unbound
+ * First nothing new is accepted, then no code or card is claimed. Then received MOs are answered, windows are finished and links are unbound
  * while the database is open and the leases are held, so that answers and outcomes are recorded. The lease of each bind
  * connection is released as soon as the connection has ended, so that another gateway can claim it.
  */
@@ -39,7 +39,7 @@ export const STOP_STEPS = [
   { name: 'drain the batchers', deadlineMs: STEP_MS, phases: ['drain batchers', 'finish events'] },
   { name: 'remove the gateway row', deadlineMs: STEP_MS, phases: ['remove the gateway row'] },
   { name: 'stop maintenance', deadlineMs: STEP_MS, phases: ['stop maintenance'] },
-  { name: 'close the job notifier and the bus', deadlineMs: STEP_MS, phases: ['close the bus', 'close queues'] },
+  { name: 'close the job notifier and the bus', deadlineMs: STEP_MS, phases: ['close the bus', 'close the modules'] },
   { name: 'close the database', deadlineMs: STEP_MS, phases: ['close the database'] },
   { name: 'close operations', deadlineMs: STEP_MS, phases: ['close operations'] },
 ] as const satisfies readonly StopStep[];

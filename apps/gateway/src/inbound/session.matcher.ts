@@ -27,9 +27,9 @@ export class SessionMatcher {
     if (arrived.length === 0) return { verdicts: [], eventIds: [] };
     const commands = arrived.map(([command]) => command);
     const tokens = await this.tokensOf(tx, commands);
-    const evidence = arrived.map(([{ link }, , { phone, ambiguous }], ref): InboundEvidence => {
+    const evidence = arrived.map(([{ link }, , { phone, ambiguous }], index): InboundEvidence => {
       const senders = phone === null ? [] : [phone];
-      return { ref, tokens: tokens[ref] ?? [], senders, ambiguousSender: ambiguous, trusted: link.trustedForMo };
+      return { tokens: tokens[index] ?? [], senders, ambiguousSender: ambiguous, trusted: link.trustedForMo };
     });
     return this.sessions.matchInbound(tx, 'live', evidence, (found) => {
       const sealed = arrived.map(([, text]) => text);
@@ -43,11 +43,11 @@ export class SessionMatcher {
     const parts = commands.map(partOf);
     const arriving = parts.filter((part) => part !== null);
     if (arriving.length === 0) return commands.map(({ message }) => message.tokens);
-    const joined = await this.concatenations.addParts(tx, arriving);
+    const nearbyParts = await this.concatenations.addParts(tx, arriving);
     let next = 0;
     return commands.map(({ message }, index) => {
       const part = parts[index] ?? null;
-      const nearby = part === null ? undefined : joined[next++];
+      const nearby = part === null ? undefined : nearbyParts[next++];
       if (part === null || nearby === undefined) return message.tokens;
       return tokensOfPart(message.tokens, part.number, nearby);
     });

@@ -8,7 +8,7 @@ import type { Logger } from '@countersign/telemetry';
 import { BindConnections } from '../binds/bind-connections.js';
 import { LOGGER } from '../injection/logger.token.js';
 import { SubmitQueues } from './submit-queues.js';
-import { EXPIRED } from './delivery-plan.js';
+import { EXPIRED } from './mt-plan.js';
 import {
   judgeAnswer,
   judgeFailure,

@@ -1,13 +1,13 @@
 import { JobNotifier } from '@countersign/bus';
-import { MtMessageStore, type DeliveryClaim, type DeliveryPlan } from '@countersign/carriers/outbound';
+import { MtMessageStore, type MtClaim, type MtPlan } from '@countersign/carriers/outbound';
 import { Injectable } from '@nestjs/common';
 import { Database } from '@countersign/postgres';
-import { DeliveryPlanner } from './delivery.planner.js';
+import { MtPlanner } from './mt.planner.js';
 import { DueQueries } from './due-queries.js';
 
 /** The messages claimed by one poll, and the plans of all messages that it read. */
-export interface PolledMessages extends Pick<DeliveryClaim, 'claimed' | 'due'> {
-  readonly plans: readonly DeliveryPlan[];
+export interface PolledMessages extends Pick<MtClaim, 'claimed' | 'due'> {
+  readonly plans: readonly MtPlan[];
 }
 
 /** Claims due messages, each with its plan, in one transaction per poll. */
@@ -17,7 +17,7 @@ export class MtClaimer {
     private readonly database: Database,
     private readonly mtMessages: MtMessageStore,
     private readonly queries: DueQueries,
-    private readonly planner: DeliveryPlanner,
+    private readonly planner: MtPlanner,
     private readonly notifier: JobNotifier,
   ) {}
 
@@ -26,7 +26,7 @@ export class MtClaimer {
     const routing = await this.planner.readRouting();
     const query = this.queries.next();
     const { claim, plans } = await this.database.transaction(async (tx) => {
-      const made: DeliveryPlan[] = [];
+      const made: MtPlan[] = [];
       const planned = new Map<string, number>();
       const claimed = await this.mtMessages.claimDueMessages(tx, query, (message) => {
         const plan = this.planner.planDelivery(message, routing, planned);

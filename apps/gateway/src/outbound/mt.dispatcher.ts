@@ -1,5 +1,5 @@
 import { leaseKey, type BindLease } from '@countersign/carriers/leases';
-import type { AttemptRecord, ClaimedMessage, DeliveryPlan } from '@countersign/carriers/outbound';
+import type { AttemptRecord, ClaimedMessage, MtPlan } from '@countersign/carriers/outbound';
 import { LeasedWorker, type Claim } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from '@countersign/telemetry';
@@ -12,7 +12,7 @@ import { OtherGateways } from './other-gateways.js';
 import { OutboundMetrics } from './outbound.metrics.js';
 
 /** Poll interval for due messages without a notification. */
-const RELAY_INTERVAL_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Maximum consecutive full polls: a message deferred by the first must not be due again before the last. */
 const MAX_POLLS_IN_A_ROW = 20;
 /** Delay before messages left to other gateways are polled again. */
@@ -38,7 +38,7 @@ export class MtDispatcher {
     @Inject(LOGGER) logger: Logger,
   ) {
     this.worker = new LeasedWorker({
-      intervalMs: RELAY_INTERVAL_MS,
+      intervalMs: POLL_INTERVAL_MS,
       claim: () => this.claimDue(),
       run: (claimed) => attempts.runAttempt(claimed),
       onError: (err) => logger.warn({ err }, 'MT dispatcher: codes could not be claimed or recorded; retrying'),
@@ -93,13 +93,13 @@ export class MtDispatcher {
     return { jobs, more: this.fullPollsInARow > 0 && this.fullPollsInARow % MAX_POLLS_IN_A_ROW !== 0 };
   }
 
-  private countFailures(plans: readonly DeliveryPlan[]): void {
+  private countFailures(plans: readonly MtPlan[]): void {
     const failed = plans.filter(({ kind }) => kind === 'fail').length;
     if (failed > 0) this.metrics.attempts.inc({ outcome: 'failed' }, failed);
   }
 
   /** Sets timers for waiting messages, so that they do not depend on the poll interval. */
-  private setTimers(plans: readonly DeliveryPlan[]): void {
+  private setTimers(plans: readonly MtPlan[]): void {
     for (const plan of plans)
       if (plan.kind === 'wait') this.worker.triggerIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
     if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.others.announceDeferred();

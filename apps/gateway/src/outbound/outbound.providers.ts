@@ -8,7 +8,7 @@ import { AttemptMaker } from './attempt-maker.js';
 import { AttemptRecorder } from './attempt.recorder.js';
 import { AttemptRunner } from './attempt.runner.js';
 import { CodeQueueGauges } from './code-queue.gauges.js';
-import { DeliveryPlanner } from './delivery.planner.js';
+import { MtPlanner } from './mt.planner.js';
 import { DueQueries } from './due-queries.js';
 import { MtClaimer } from './mt-claimer.js';
 import { MtDispatchTriggers } from './mt-dispatch.triggers.js';
@@ -30,7 +30,7 @@ export const outboundProviders: Provider[] = [
   SubmitQueues,
   OtherGateways,
   DueQueries,
-  DeliveryPlanner,
+  MtPlanner,
   MtClaimer,
   AttemptMaker,
   AttemptRecorder,

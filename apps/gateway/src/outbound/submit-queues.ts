@@ -4,7 +4,7 @@ import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import { BindConnections } from '../binds/bind-connections.js';
 import { LinkMetrics, type Pace } from '../links/link.metrics.js';
-import type { BindCapacity } from './delivery-plan.js';
+import type { BindCapacity } from './mt-plan.js';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 
 /** Added to two response times (one for the queue, one for the response) for the lease of an attempt. */

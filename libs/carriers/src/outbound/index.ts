@@ -1,12 +1,12 @@
 export { canonicalId, receiptIdOf } from './message-id.js';
-export { MtMessageStore, type AttemptRecord, type DeliveryClaim, type DueQuery } from './mt-message.store.js';
+export { MtMessageStore, type AttemptRecord, type MtClaim, type DueQuery } from './mt-message.store.js';
 export { OutboundQueue } from './outbound-queue.js';
 export {
   destinationPrefix,
   OUTBOUND_STATES,
   type AttemptOutcome,
   type ClaimedMessage,
-  type DeliveryPlan,
+  type MtPlan,
   type DueMessage,
   type OutboundState,
   type PlannedAttempt,

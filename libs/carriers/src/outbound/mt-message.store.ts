@@ -24,7 +24,7 @@ import {
 import type {
   AttemptOutcome,
   ClaimedMessage,
-  DeliveryPlan,
+  MtPlan,
   DueMessage,
   PlannedAttempt,
   ReceiptResult,
@@ -54,7 +54,7 @@ export interface DueQuery {
   readonly claimedBy: Uuid;
 }
 
-export interface DeliveryClaim {
+export interface MtClaim {
   readonly claimed: readonly ClaimedMessage[];
   /** Events written: notify the dispatcher with them after the commit. */
   readonly eventIds: readonly Uuid[];
@@ -110,11 +110,7 @@ export class MtMessageStore {
    * Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. Requeues attempts with an
    * expired claim first and decides on them too.
    */
-  async claimDueMessages(
-    tx: Executor,
-    query: DueQuery,
-    planOf: (message: DueMessage) => DeliveryPlan,
-  ): Promise<DeliveryClaim> {
+  async claimDueMessages(tx: Executor, query: DueQuery, planOf: (message: DueMessage) => MtPlan): Promise<MtClaim> {
     await requeueLapsed(tx, query);
     const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [query.limit, query.fromId, query.beforeId]);
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
@@ -283,7 +279,7 @@ async function requeueLapsed(tx: Executor, { limit, fromId, beforeId }: DueQuery
 
 interface Decided {
   readonly message: DueMessage;
-  readonly plan: DeliveryPlan;
+  readonly plan: MtPlan;
 }
 
 async function claimAll(tx: Executor, claimedBy: Uuid, decided: readonly Decided[]): Promise<ClaimedMessage[]> {

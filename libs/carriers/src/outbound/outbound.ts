@@ -66,7 +66,7 @@ export interface PlannedAttempt {
 }
 
 /** The decision on a due message. */
-export type DeliveryPlan =
+export type MtPlan =
   | PlannedAttempt
   /** `afresh`: busy routes may be tried again. `elsewhere`: another gateway should send it. */
   | { readonly kind: 'wait'; readonly ms: number; readonly afresh: boolean; readonly elsewhere: boolean }

@@ -2,7 +2,7 @@ export type { Fate, InboundVerdict } from './judge-inbound.js';
 export {
   codeLimit,
   generateCode,
-  MAX_ATTEMPTS,
+  DEFAULT_ATTEMPT_LIMIT,
   MAX_CODES,
   otpText,
   RESEND_COOLDOWN_SECONDS,

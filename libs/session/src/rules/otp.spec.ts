@@ -9,8 +9,8 @@ import {
   generateCode,
   matchesAnyDigest,
   judgeCheck,
-  judgeSend,
-  MAX_ATTEMPTS,
+  judgeCodes,
+  DEFAULT_ATTEMPT_LIMIT,
   MAX_CODES,
   otpText,
   RESEND_COOLDOWN_SECONDS,
@@ -126,7 +126,7 @@ describe('the table of code rules', () => {
   it('reads as printed here, in the contract order of errors', () => {
     const rows = COLUMNS.map(([title, changes]) => {
       const state = { ...LIVE, ...changes };
-      return `| ${title} | ${cell(judgeSend(state, NOW))} | ${cell(judgeCheck(state, NOW))} |`;
+      return `| ${title} | ${cell(judgeCodes(state, NOW))} | ${cell(judgeCheck(state, NOW))} |`;
     });
     expect(['| | send | check |', ...rows].join('\n')).toBe(
       `
@@ -153,13 +153,13 @@ describe('the table of code rules', () => {
       expiresAtMs: fc.integer({ min: NOW - 300_000, max: NOW + 300_000 }),
       allowSmsOtp: fc.boolean(),
       sends: fc.integer({ min: 0, max: MAX_CODES }),
-      attempts: fc.integer({ min: 0, max: MAX_ATTEMPTS }),
-      attemptLimit: fc.integer({ min: 1, max: MAX_ATTEMPTS }),
+      attempts: fc.integer({ min: 0, max: DEFAULT_ATTEMPT_LIMIT }),
+      attemptLimit: fc.integer({ min: 1, max: DEFAULT_ATTEMPT_LIMIT }),
     });
     fc.assert(
       fc.property(state, (each) => {
         const live = each.status === 'pending' && each.expiresAtMs > NOW && each.allowSmsOtp;
-        expect(judgeSend(each, NOW) === null).toBe(live);
+        expect(judgeCodes(each, NOW) === null).toBe(live);
         expect(judgeCheck(each, NOW) === null).toBe(live && each.sends > 0 && each.attempts < each.attemptLimit);
       }),
     );

@@ -7,8 +7,8 @@ import { statusAt, type SessionState } from './transition.js';
 export const CODE_LENGTH = 6;
 /** Maximum number of codes sent for one session; all of them stay valid until it ends. */
 export const MAX_CODES = 3;
-/** Default limit of wrong codes per session. Sending another code does not reset the count. */
-export const MAX_ATTEMPTS = 5;
+/** Limit of wrong codes per session, unless the guard sets a lower one. Sending another code does not reset the count. */
+export const DEFAULT_ATTEMPT_LIMIT = 5;
 /** Minimum time between two codes of one session. */
 export const RESEND_COOLDOWN_SECONDS = 30;
 
@@ -72,11 +72,11 @@ export type CheckRefused =
   CodesRefused | { readonly kind: 'not_sent' } | { readonly kind: 'too_many'; readonly retryAfterSeconds: number };
 
 /**
- * Whether a session may send a code, before its destination is checked; in the contract's order of errors.
+ * Whether a session takes codes at all: pending, not expired, codes allowed; in the contract's order of errors.
  *
  * @param nowMs the database's clock, read after the row was locked
  */
-export function judgeSend(state: CodeState, nowMs: number): CodesRefused | null {
+export function judgeCodes(state: CodeState, nowMs: number): CodesRefused | null {
   const status = statusAt(state, nowMs);
   if (status === 'expired') return { kind: 'expired', at: new Date(state.expiresAtMs) };
   if (status !== 'pending') return { kind: 'not_pending', status };
@@ -85,7 +85,7 @@ export function judgeSend(state: CodeState, nowMs: number): CodesRefused | null 
 
 /** Whether a well-formed code may be compared; in the contract's order of errors. */
 export function judgeCheck(state: CodeState, nowMs: number): CheckRefused | null {
-  const refused = judgeSend(state, nowMs);
+  const refused = judgeCodes(state, nowMs);
   if (refused !== null) return refused;
   if (state.sends === 0) return { kind: 'not_sent' };
   if (state.attempts < state.attemptLimit) return null;

@@ -1,7 +1,7 @@
 import type { DueMessage } from '@countersign/carriers/outbound';
 import type { Route } from '@countersign/carriers/routes';
 import { describe, expect, it } from 'vitest';
-import { backoffMs, deliveryPlan, type PlanFacts } from './delivery-plan.js';
+import { backoffMs, mtPlan, type PlanFacts } from './mt-plan.js';
 
 const NOW = new Date('2025-11-21T12:00:00.000Z');
 const route = (id: string, changes: Partial<Route> = {}): Route => ({
@@ -40,8 +40,7 @@ const facts = (changes: Partial<PlanFacts> = {}): PlanFacts => ({
   random: 0.5,
   ...changes,
 });
-const plan = (changes: Partial<DueMessage>, more: Partial<PlanFacts> = {}) =>
-  deliveryPlan(message(changes), facts(more));
+const plan = (changes: Partial<DueMessage>, more: Partial<PlanFacts> = {}) => mtPlan(message(changes), facts(more));
 const leftMs = (ms: number): Partial<DueMessage> => ({ expiresAt: new Date(NOW.getTime() + ms) });
 
 describe('the plan of a due code', () => {

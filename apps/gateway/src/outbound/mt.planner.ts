@@ -1,9 +1,9 @@
 import { slotKey } from '@countersign/carriers/leases';
-import type { DeliveryPlan, DueMessage } from '@countersign/carriers/outbound';
+import type { MtPlan, DueMessage } from '@countersign/carriers/outbound';
 import { RouteDirectory, routesInOrder, type Route } from '@countersign/carriers/routes';
 import type { Uuid } from '@countersign/ids';
 import { Injectable } from '@nestjs/common';
-import { deliveryPlan } from './delivery-plan.js';
+import { mtPlan } from './mt-plan.js';
 import { OtherGateways } from './other-gateways.js';
 import { SubmitQueues } from './submit-queues.js';
 
@@ -15,7 +15,7 @@ export interface RoutingState {
 
 /** Plans due messages: over which connection each is sent now, or why not. */
 @Injectable()
-export class DeliveryPlanner {
+export class MtPlanner {
   /** Messages deferred because every bind was full, since the consecutive polls began. */
   private deferred = 0;
 
@@ -33,12 +33,8 @@ export class DeliveryPlanner {
   }
 
   /** `planned`: number of messages planned in this transaction for each connection, by `slotKey`; updated. */
-  planDelivery(
-    message: DueMessage,
-    { routes, boundElsewhere }: RoutingState,
-    planned: Map<string, number>,
-  ): DeliveryPlan {
-    const plan = deliveryPlan(message, {
+  planDelivery(message: DueMessage, { routes, boundElsewhere }: RoutingState, planned: Map<string, number>): MtPlan {
+    const plan = mtPlan(message, {
       routes: routesInOrder(routes, message.destination, Math.random),
       capacityOf: (bindId) => this.queues.capacityOf(bindId, planned),
       boundElsewhere: (bindId) => boundElsewhere.has(bindId) && this.others.mayDefer(message.id, performance.now()),

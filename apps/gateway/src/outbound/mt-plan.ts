@@ -1,5 +1,5 @@
 import type { BindLease } from '@countersign/carriers/leases';
-import type { DeliveryPlan, DueMessage, PlannedAttempt } from '@countersign/carriers/outbound';
+import type { MtPlan, DueMessage, PlannedAttempt } from '@countersign/carriers/outbound';
 import type { Route } from '@countersign/carriers/routes';
 import { doubledMs, withJitterMs } from '@countersign/resilience';
 
@@ -49,7 +49,7 @@ export interface PlanFacts {
  * remaining routes are busy, they are tried again with growing delays until the session ends. A message whose better bind
  * is bound at another gateway is left to that gateway. A message of an ended session fails.
  */
-export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPlan {
+export function mtPlan(message: DueMessage, facts: PlanFacts): MtPlan {
   const { routes, capacityOf, boundElsewhere, random } = facts;
   const leftMs = message.expiresAt.getTime() - message.now.getTime();
   const remaining = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
@@ -74,7 +74,7 @@ const pauseMs = (fullForMs: number, deferred: number): number =>
   Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + deferred / DEFERRED_PER_ADDED_PAUSE));
 
 /** A wait that ends with the message's validity at the latest, so that it fails in time. */
-function waitFor(ms: number, leftMs: number, then?: 'afresh' | 'elsewhere'): DeliveryPlan {
+function waitFor(ms: number, leftMs: number, then?: 'afresh' | 'elsewhere'): MtPlan {
   return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: then === 'afresh', elsewhere: then === 'elsewhere' };
 }
 
