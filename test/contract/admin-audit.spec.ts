@@ -130,7 +130,7 @@ describe('the audit log', () => {
       const { json } = await admin.post('binds', { ...bind, tls: { enabled: true, caCertificate } });
       expect(json['tls']).toEqual({ enabled: true, caCertificate });
       const digest = createHash('sha256').update(caCertificate).digest('hex');
-      const shown = `${caCertificate.slice(0, 1_000)}… [${caCertificate.length} characters, SHA-256 ${digest}]`;
+      const shown = `${caCertificate.slice(0, 2_048)}… [${caCertificate.length} characters, SHA-256 ${digest}]`;
       const [entry] = await admin.notes(json['id']);
       expect(entry?.after).toMatchObject({ tls: { caCertificate: shown } });
       const { id } = json;

@@ -41,7 +41,7 @@ export class AppModule {
         over(WebhooksModule, deliveries, outbox),
         over(RealtimeModule, http),
         over(DocsModule),
-        over(WorkersModule, http),
+        over(WorkersModule),
       ],
     };
   }

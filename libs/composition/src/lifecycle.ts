@@ -25,7 +25,10 @@ export class Lifecycle {
     this.#added.set(phase, stop);
   }
 
+  /** Throws for an added stop whose phase is in no step. */
   addStopSteps(shutdown: Shutdown, steps: readonly StopStep[]): Shutdown {
+    const known = new Set(steps.flatMap(({ phases }) => phases));
+    for (const phase of this.#added.keys()) if (!known.has(phase)) throw new Error(`no step has the phase "${phase}"`);
     for (const { name, deadlineMs, phases } of steps) {
       const methods = phases.map((phase) => [...this.methodsOf(STOP, phase), ...this.addedTo(phase)]);
       shutdown.step(name, deadlineMs, async () => {

@@ -4,14 +4,14 @@ import { auditedJson } from './audit-state.js';
 
 describe('the stored state of an audit entry', () => {
   it('is the state itself', () => {
-    const state = { name: 'x'.repeat(1_000), hosts: [{ host: 'a', port: 1 }], cap: null, active: true };
+    const state = { name: 'x'.repeat(2_048), hosts: [{ host: 'a', port: 1 }], cap: null, active: true };
     expect(JSON.parse(auditedJson(state))).toEqual(state);
   });
 
-  it('has the first 1,000 characters of a longer text, at any depth, with its length and digest', () => {
+  it('has the first 2,048 characters of a longer text, at any depth, with its length and digest', () => {
     const text = 'x'.repeat(65_536);
     const digest = createHash('sha256').update(text).digest('hex');
-    const stored = `${'x'.repeat(1_000)}… [65536 characters, SHA-256 ${digest}]`;
+    const stored = `${'x'.repeat(2_048)}… [65536 characters, SHA-256 ${digest}]`;
     expect(
       JSON.parse(auditedJson({ name: 'north', tls: { enabled: true, caCertificate: text }, more: [text] })),
     ).toEqual({
@@ -21,7 +21,7 @@ describe('the stored state of an audit entry', () => {
     });
   });
 
-  it('differs where two texts differ beyond the first 1,000 characters', () => {
+  it('differs where two texts differ beyond the first 2,048 characters', () => {
     const [one, other] = ['a', 'b'].map((end) => auditedJson({ text: 'x'.repeat(2_000) + end }));
     expect(one).not.toBe(other);
   });

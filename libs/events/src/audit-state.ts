@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** Longer texts of a state (PEM certificates) are stored as their beginning, length and digest. */
-const MAX_TEXT_CHARACTERS = 1_000;
+/**
+ * Longer texts of a state (PEM certificates) are stored as their beginning, length and digest. URLs have at most as many
+ * characters: a former URL of an account is compared with those of its events.
+ */
+const MAX_TEXT_CHARACTERS = 2_048;
 /** States of this service have less than 32 KiB. */
 const MAX_STATE_OCTETS = 65_536;
 
 /**
- * The JSON of a state of an audit entry, of at most MAX_STATE_OCTETS. A text of more than 1,000 characters becomes its
- * first 1,000, its length and its SHA-256, so that a change beyond them is seen; a larger state becomes `{ unreadable }`.
+ * The JSON of a state of an audit entry, of at most MAX_STATE_OCTETS. A text of more than 2,048 characters becomes its
+ * first 2,048, its length and its SHA-256, so that a change beyond them is seen; a larger state becomes `{ unreadable }`.
  */
 export function auditedJson(state: object): string {
   const json = JSON.stringify(state, (_name, value: unknown) =>

@@ -1,5 +1,5 @@
-/** Maximum age of a RowCache entry (architecture, Fast by shape). */
-export const ROW_CACHE_MAX_AGE_MS = 3_000;
+/** Maximum age of an entry: a changed row takes effect within it. */
+const ROW_CACHE_MAX_AGE_MS = 3_000;
 const DEFAULT_MAX_ENTRIES = 10_000;
 
 export interface RowCacheOptions<Value> {

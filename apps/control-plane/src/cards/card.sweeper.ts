@@ -1,6 +1,7 @@
 import { CardOfferStore } from '@countersign/rcs/offers';
 import { PollLoop } from '@countersign/schedule';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
@@ -9,7 +10,7 @@ const MAX_DELETED = 1_000;
 
 /** Deletes expired records of phones that limit push-bombing. Any number of processes may run it. */
 @Injectable()
-export class CardSweeper implements OnModuleDestroy {
+export class CardSweeper {
   private readonly pollLoop: PollLoop;
 
   constructor(store: CardOfferStore, failures: FailureLog) {
@@ -20,7 +21,8 @@ export class CardSweeper implements OnModuleDestroy {
     });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  @OnStop('maintenance')
+  async stop(): Promise<void> {
     await this.pollLoop.stop();
   }
 }

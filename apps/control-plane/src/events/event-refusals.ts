@@ -12,7 +12,7 @@ export class EventRefusals {
     private readonly metrics: ControlPlaneMetrics,
     failures: FailureLog,
   ) {
-    this.log = failures.about('events: an event that no process of this installation writes');
+    this.log = failures.about('events: dispatching an event or a delivery');
   }
 
   onRefused(refused: EventRefused): void {

@@ -38,7 +38,7 @@ export class CodeChecks {
     private readonly metrics: ControlPlaneMetrics,
     failures: FailureLog,
   ) {
-    this.onError = failures.about('database: an idle connection or a background read');
+    this.onError = failures.about('counting checks of codes');
     this.checkBatches = new Batcher({
       name: 'otp.checks',
       keysOf: () => [],

@@ -28,6 +28,6 @@ import { ServerShutdown } from './server.shutdown.js';
     ServerHooks,
     ServerShutdown,
   ],
-  exports: [RequestAuthorizer, RequestDeadline, RawResponses],
+  exports: [RequestAuthorizer, RawResponses],
 })
 export class HttpModule {}

@@ -14,7 +14,7 @@ interface OpenRequest {
   dueMs: number;
   /** Start and latest end of a pause, during which the deadline does not advance. */
   pause: { readonly sinceMs: number; readonly untilMs: number } | null;
-  /** Total time of waits in `hold`. */
+  /** Total time of waits in `pauseWhile`. */
   waitedMs: number;
 }
 
@@ -74,7 +74,7 @@ export class RequestDeadline {
     }
   }
 
-  /** Removes the request. Returns the time of its waits in `hold`, which latency figures exclude. */
+  /** Removes the request. Returns the time of its waits in `pauseWhile`, which latency figures exclude. */
   done(request: object): number {
     const waitedMs = this.open.get(request)?.waitedMs ?? 0;
     this.open.delete(request);

@@ -7,7 +7,7 @@ export interface AnsweredRequest {
   readonly status: number;
   /** Mode of the caller's API key; `none` without a valid API key. */
   readonly mode: Mode | 'none';
-  /** Excludes the waits in `RequestDeadline.hold`. */
+  /** Excludes the waits in `RequestDeadline.pauseWhile`. */
   readonly elapsedMs: number;
 }
 

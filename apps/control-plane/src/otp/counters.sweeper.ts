@@ -1,6 +1,7 @@
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { ExpiredCounters } from './expired-counters.js';
 
@@ -9,7 +10,7 @@ const SWEEP_INTERVAL_MS = 10 * 60_000;
 
 /** Deletes counters that the guard no longer needs. No request depends on it: the next send restarts an expired window. */
 @Injectable()
-export class CountersSweeper implements OnModuleDestroy {
+export class CountersSweeper {
   private readonly pollLoop: PollLoop;
 
   constructor(expired: ExpiredCounters, database: Database, clock: DatabaseClock, failures: FailureLog) {
@@ -20,7 +21,8 @@ export class CountersSweeper implements OnModuleDestroy {
     });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  @OnStop('maintenance')
+  async stop(): Promise<void> {
     await this.pollLoop.stop();
   }
 }

@@ -58,8 +58,6 @@ const CLASSES = [
   Limits,
 ];
 
-const BACKGROUND_READ = 'database: an idle connection or a background read';
-
 /** Objects of libraries. */
 const STORES = [
   provide(PubSub, [ControlPlaneSettings, FailureLog], (settings, failures) =>
@@ -68,13 +66,13 @@ const STORES = [
   provide(
     KeyUse,
     [Database, FailureLog],
-    (database, failures) => new KeyUse({ database, onError: failures.about(BACKGROUND_READ) }),
+    (database, failures) => new KeyUse({ database, onError: failures.about('recording uses of API keys') }),
   ),
   provide(
     AdminKeyUse,
     [Database, FailureLog],
     (database, failures) =>
-      new AdminKeyUse({ database, onError: failures.about(BACKGROUND_READ), table: 'admin_keys' }),
+      new AdminKeyUse({ database, onError: failures.about('recording uses of admin keys'), table: 'admin_keys' }),
   ),
   provide(
     AccountDirectory,

@@ -2,8 +2,8 @@ import type { Uuid } from '@countersign/ids';
 
 interface Share {
   claimed: number;
-  /** More deliveries may be due than were claimed: new capacity is reported. */
-  hasLeftOver: boolean;
+  /** It was full, so more deliveries may be due than were claimed: new capacity is reported. */
+  wasFull: boolean;
 }
 
 /** Counts the claimed deliveries of each account, so that no account has more than its share. Holds accounts with some only. */
@@ -18,22 +18,17 @@ export class AccountShares {
     return Math.max(0, this.most - (this.shares.get(accountId)?.claimed ?? 0));
   }
 
-  /** Accounts without capacity. Their next capacity is reported. */
+  /** Accounts without capacity. */
   fullAccounts(): Uuid[] {
-    const full: Uuid[] = [];
-    for (const [accountId, share] of this.shares) {
-      if (share.claimed < this.most) continue;
-      share.hasLeftOver = true;
-      full.push(accountId);
-    }
-    return full;
+    return [...this.shares].flatMap(([accountId, { claimed }]) => (claimed < this.most ? [] : [accountId]));
   }
 
   /** Counts a claimed delivery. */
   add(accountId: Uuid): void {
-    const share = this.shares.get(accountId);
-    if (share === undefined) this.shares.set(accountId, { claimed: 1, hasLeftOver: false });
-    else share.claimed += 1;
+    const share = this.shares.get(accountId) ?? { claimed: 0, wasFull: false };
+    share.claimed += 1;
+    share.wasFull ||= share.claimed >= this.most;
+    this.shares.set(accountId, share);
   }
 
   /** Counts a delivery that is no longer claimed; true when half of a share is free again that was full. */
@@ -42,8 +37,8 @@ export class AccountShares {
     if (share === undefined) return false;
     share.claimed -= 1;
     if (share.claimed === 0) this.shares.delete(accountId);
-    const hasCapacity = share.hasLeftOver && 2 * share.claimed <= this.most;
-    if (hasCapacity) share.hasLeftOver = false;
+    const hasCapacity = share.wasFull && 2 * share.claimed <= this.most;
+    if (hasCapacity) share.wasFull = false;
     return hasCapacity;
   }
 }

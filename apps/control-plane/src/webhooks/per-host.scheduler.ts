@@ -196,7 +196,9 @@ export class PerHostScheduler<Job extends HostJob> {
 
   /** Removes all jobs that were not started. */
   removeWaiting(): Job[] {
-    return [...this.queues.values()].flatMap((queue) => this.removeWaitingOf(queue));
+    const jobs = [...this.queues.values()].flatMap((queue) => this.removeWaitingOf(queue));
+    for (const { accountId } of jobs) this.shares.remove(accountId);
+    return jobs;
   }
 
   /** Resolves once no job runs and all results are recorded. */
@@ -218,10 +220,9 @@ export class PerHostScheduler<Job extends HostJob> {
       else {
         dropped.push(job);
         this.claimed -= 1;
-        this.shares.remove(job.accountId);
       }
     }
-    if (dropped.length > 0) this.options.onDropped(dropped);
+    if (dropped.length > 0) this.drop(dropped);
     if (claimedOf(queue) === 0 && queue.breaker.isPristine && queue.healthyLatencyMs === null) this.queues.delete(host);
   }
 
@@ -286,8 +287,15 @@ export class PerHostScheduler<Job extends HostJob> {
     clearTimeout(queue.timer);
     queue.timer = undefined;
     this.claimed -= queue.waiting.length;
-    for (const { accountId } of queue.waiting) this.shares.remove(accountId);
     return queue.waiting.splice(0);
+  }
+
+  /** Reports jobs that are not run, and then the capacity that their accounts have again. */
+  private drop(jobs: readonly Job[]): void {
+    let accountHasCapacity = false;
+    for (const { accountId } of jobs) accountHasCapacity = this.shares.remove(accountId) || accountHasCapacity;
+    this.options.onDropped(jobs);
+    if (accountHasCapacity) this.options.onCapacity();
   }
 
   private claimLimitOf(queue: HostQueue<Job>): number {

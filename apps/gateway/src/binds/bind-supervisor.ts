@@ -204,6 +204,8 @@ export class BindSupervisor implements LeasedConnection {
       this.setState('connecting', { host });
       const link = await this.dialer.openLink(bind, at, this.guard.lease, this.linkHandlers(), signal);
       this.#link = link;
+      // Nobody destroys a link that was opened in the moment of a stop or a change.
+      if (signal.aborted) link.destroy('the bind was stopped or changed');
       this.setState('binding', { host });
       const { status } = await link.bind(call);
       return await this.waitUntilClosed(link, status, host);

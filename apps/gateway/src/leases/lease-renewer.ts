@@ -1,10 +1,4 @@
-import {
-  slotKey,
-  type BindSlotName,
-  type ConnectionStatus,
-  type HeldConnection,
-  type LeaseSurvey,
-} from '@countersign/carriers/leases';
+import { slotKey, type BindSlotName, type ConnectionStatus, type HeldConnection } from '@countersign/carriers/leases';
 import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';
 import { PollLoop } from '@countersign/schedule';
@@ -84,10 +78,6 @@ export class LeaseRenewer {
     this.#pollLoop?.trigger();
   }
 
-  survey(): Promise<LeaseSurvey> {
-    return this.store.survey();
-  }
-
   /** Claims the free ones of these slots, and opens a connection under each lease obtained. */
   async claimLeases(
     slots: readonly BindSlotName[],
@@ -118,7 +108,7 @@ export class LeaseRenewer {
   async announceStop(): Promise<void> {
     this.#stopping = true;
     await this.renewAll().catch((error: unknown) =>
-      this.logger.debug({ err: error }, 'binds: stop could not be announced'),
+      this.logger.debug({ err: error }, 'lease renewer: stop could not be announced'),
     );
   }
 

@@ -3,6 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 import { freeSlots, slotsToClaim, slotToHandOver } from './fair-share.js';
+import { GatewayLeaseStore } from './gateway-lease.store.js';
 import type { LeaseGuard } from './lease-guard.js';
 import { LeaseRenewer, type LeasedConnection } from './lease-renewer.js';
 
@@ -17,11 +18,12 @@ export class SlotClaims {
 
   constructor(
     private readonly leases: LeaseRenewer,
+    private readonly store: GatewayLeaseStore,
     @Inject(GATEWAY_ID) private readonly self: Uuid,
   ) {}
 
   survey(): Promise<LeaseSurvey> {
-    return this.leases.survey();
+    return this.store.survey();
   }
 
   /** Claims free connections up to the share, and unclaimed ones. `open` opens a connection under each lease obtained. */

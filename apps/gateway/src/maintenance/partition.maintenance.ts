@@ -23,7 +23,8 @@ export class PartitionMaintenance {
   async start(): Promise<void> {
     const { database, clock } = this;
     await ensurePartitions(database, clock.nowMs());
-    const onError = (err: unknown): void => this.logger.warn({ err }, 'maintenance failed; retrying');
+    const onError = (err: unknown): void =>
+      this.logger.warn({ err }, 'partitions could not be created or dropped; retrying');
     this.#maintainer = new PartitionMaintainer({
       database,
       clock,

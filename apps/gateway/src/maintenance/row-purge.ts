@@ -25,7 +25,8 @@ export class RowPurge {
 
   @OnStart('create partitions')
   start(): void {
-    const onError = (err: unknown): void => this.logger.warn({ err }, 'maintenance failed; retrying');
+    const onError = (err: unknown): void =>
+      this.logger.warn({ err }, 'row purge: old rows could not be deleted; retrying');
     this.#pollLoop = new PollLoop({ everyMs: PURGE_EVERY_MS, work: () => this.purge(), onError });
   }
 

@@ -3,6 +3,7 @@ import { JobNotifier } from '@countersign/bus';
 import { MtMessageStore, type AttemptRecord } from '@countersign/carriers/outbound';
 import { Inject, Injectable } from '@nestjs/common';
 import { Batcher, Database } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
@@ -19,6 +20,9 @@ type RecordListener = (records: readonly AttemptRecord[]) => void;
 export class AttemptRecorder {
   private readonly records: Batcher<AttemptRecord, null>;
   private readonly listeners: RecordListener[] = [];
+  private readonly report = throttled((err) =>
+    this.logger.warn({ err }, 'attempt recorder: outcomes could not be recorded; retrying'),
+  );
 
   constructor(
     private readonly database: Database,
@@ -53,7 +57,7 @@ export class AttemptRecorder {
         await this.records.add(record);
         return true;
       } catch (err) {
-        this.logger.warn({ err }, 'MT dispatcher: codes could not be claimed or recorded; retrying');
+        this.report(err);
         if (performance.now() + RECORD_RETRY_MS > endsMs) return false;
         await delay(RECORD_RETRY_MS);
       }

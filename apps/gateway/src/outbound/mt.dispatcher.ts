@@ -41,7 +41,7 @@ export class MtDispatcher {
       intervalMs: POLL_INTERVAL_MS,
       claim: () => this.claimDue(),
       run: (claimed) => attempts.runAttempt(claimed),
-      onError: (err) => logger.warn({ err }, 'MT dispatcher: codes could not be claimed or recorded; retrying'),
+      onError: (err) => logger.warn({ err }, 'MT dispatcher: codes could not be claimed; retrying'),
     });
   }
 

@@ -19,7 +19,7 @@ export class AuditController {
 
   @ListsOnly(AUDIT, AuditList, {
     description:
-      'Changes through this API, with the states before and after; reads of people’s data (`read`) and of texts (`reveal`). The entry of a list read has the id `list`, its filter with the phone masked, and the count, first and last id of its page. Of texts above 1,000 characters an entry has the beginning, the length and the SHA-256. A page ends early where its states have more than 512 KiB.',
+      'Changes through this API, with the states before and after; reads of people’s data (`read`) and of texts (`reveal`). The entry of a list read has the id `list`, its filter with the phone masked, and the count, first and last id of its page. Of texts above 2,048 characters an entry has the beginning, the length and the SHA-256. A page ends early where its states have more than 512 KiB.',
   })
   async list(@ByEngineer() { role }: Engineer, @Query(QueryPipe) query: AuditQuery): Promise<Plain<AuditList>> {
     const table = AUDIT_ENTRIES.where({ resource: query.resource, resource_id: query.resourceId });

@@ -78,15 +78,6 @@ export class AdminService {
     });
   }
 
-  update<Row extends { readonly id: Uuid }, View extends object>(
-    resource: AdminResource<Row, View>,
-    by: Engineer,
-    id: string,
-    write: (tx: Executor, row: Row) => Reply<Row, View>,
-  ): Promise<Outcome<View>> {
-    return this.act(resource, by, { id, action: 'update' }, write);
-  }
-
   remove<Row extends { readonly id: Uuid }, View extends object>(
     resource: AdminResource<Row, View>,
     by: Engineer,
