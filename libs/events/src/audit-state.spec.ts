@@ -27,8 +27,8 @@ describe('the stored state of an audit entry', () => {
   });
 
   it('has no half of a surrogate pair', () => {
-    const { text } = JSON.parse(auditedJson({ text: `${'x'.repeat(999)}${'😀'.repeat(10)}` })) as { text: string };
-    expect(text.startsWith(`${'x'.repeat(999)}… [1019 characters`)).toBe(true);
+    const { text } = JSON.parse(auditedJson({ text: `${'x'.repeat(2_047)}${'😀'.repeat(10)}` })) as { text: string };
+    expect(text.startsWith(`${'x'.repeat(2_047)}… [2067 characters`)).toBe(true);
   });
 
   it('has at most 64 KiB, in UTF-8', () => {
