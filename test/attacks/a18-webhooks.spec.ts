@@ -246,6 +246,54 @@ describe('A17 webhook receivers that hang', () => {
   }, 90_000);
 });
 
+describe('A17 webhook receivers that ask for connections to be kept', () => {
+  const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
+  const open = new Set<net.Socket>();
+  const patient = http.createServer((_request, response) => {
+    response.writeHead(200, { 'keep-alive': 'timeout=3600' }).end();
+  });
+  patient.keepAliveTimeout = 3_600_000;
+  patient.on('connection', (socket: net.Socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+
+  beforeAll(() => new Promise<void>((resolve) => patient.listen(0, '0.0.0.0', resolve)));
+  afterAll(() => {
+    patient.close();
+    patient.closeAllConnections();
+  });
+
+  const postTo = (poster: WebhookPoster, host: string) =>
+    poster.post({
+      eventId: newId(Date.now()),
+      url: `http://${host}:${(patient.address() as AddressInfo).port}/hook`,
+      body: '{"type":"webhook.test","data":{"id":"test"}}',
+      secrets: [createWebhookSecret()],
+      nowMs: Date.now(),
+    });
+
+  it('A17 have idle connections closed at the time of the process, not at theirs', async () => {
+    const limits = { keepAliveMs: 500, maxKept: 10 };
+    const poster = new WebhookPoster(rules, guardedAgent(rules, null, undefined, limits));
+    expect((await postTo(poster, '127.18.0.1')).kind).toBe('answered');
+    expect(open.size).toBe(1);
+    await until('the connection is closed', WITHIN_MS, () => open.size === 0);
+    await poster.close();
+  });
+
+  it('A17 hold a bounded number of connections, over any number of hosts', async () => {
+    const limits = { keepAliveMs: 600_000, maxKept: 3 };
+    const poster = new WebhookPoster(rules, guardedAgent(rules, null, undefined, limits));
+    for (let host = 1; host <= 12; host += 1) {
+      expect((await postTo(poster, `127.18.1.${host}`)).kind).toBe('answered');
+    }
+    await until('connections beyond the bound are closed', WITHIN_MS, () => open.size <= 3);
+    await poster.close();
+    await until('all connections are closed', WITHIN_MS, () => open.size === 0);
+  });
+});
+
 describe('A20 webhooks that are forged or sent again', () => {
   /** Loopback is allowed, so that the test can receive the requests. */
   let open: ControlPlaneHarness;

@@ -1,9 +1,14 @@
 import { EventStore, type NewEvent } from '@countersign/events';
-import type { Uuid } from '@countersign/ids';
+import { firstIdAt, type Uuid } from '@countersign/ids';
+import { DatabaseUnavailable, type Executor, TransactionConflict } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EventRefused } from '../../apps/control-plane/src/events/event-fault.js';
 import type { EventSubscriber } from '../../apps/control-plane/src/events/event.subscriber.js';
 import { Outbox } from '../../apps/control-plane/src/events/outbox.js';
+import { asOwner } from '../support/database.js';
+import { deliveryWorkerOf } from '../support/delivery-store.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
+import { until } from '../support/until.js';
 
 const events = new EventStore();
 
@@ -13,18 +18,21 @@ beforeAll(async () => {
   harness = await openSessionHarness();
 });
 afterAll(() => harness.close());
-afterEach(() => harness.database.query('DELETE FROM events'));
+afterEach(async () => {
+  for (const table of ['deliveries', 'events']) await harness.database.query(`DELETE FROM ${table}`);
+});
 
-function newEvent(): NewEvent {
+function newEvent(changes: Partial<NewEvent> = {}): NewEvent {
   const { account, clock } = harness;
   return {
     ...{ id: clock.newId(), type: 'verification.cancelled', accountId: account.id, test: false },
     ...{ sessionId: clock.newId(), occurredAt: new Date(clock.nowMs()), data: '{}', sessionWebhookUrl: null },
+    ...changes,
   };
 }
 
-async function appended(): Promise<Uuid> {
-  const event = newEvent();
+async function appended(changes: Partial<NewEvent> = {}): Promise<Uuid> {
+  const event = newEvent(changes);
   await events.append(harness.database, [event]);
   return event.id;
 }
@@ -68,8 +76,8 @@ describe('the dispatch of an event', () => {
         return () => reactions.push('renamed');
       },
     };
-    const failing: EventSubscriber = { handle: () => Promise.reject(new Error('no partition')) };
-    await expect(outboxWith(renamed, failing).dispatchNamed([id])).rejects.toThrow('no partition');
+    const failing: EventSubscriber = { handle: () => Promise.reject(new DatabaseUnavailable('away')) };
+    await expect(outboxWith(renamed, failing).dispatchNamed([id])).rejects.toThrow('away');
     const [account] = await harness.database.query('SELECT name FROM accounts WHERE id = $1', [harness.account.id]);
     expect([await isDispatched(id), account, reactions]).toEqual([false, { name: harness.account.name }, []]);
     expect(await outboxWith(renamed).dispatchUndispatched()).toBe(1);
@@ -101,3 +109,80 @@ describe('the dispatch of an event', () => {
     expect(await isDispatched(event.id)).toBe(true);
   });
 });
+
+describe('an event whose dispatch fails', () => {
+  const DAY_MS = 86_400_000;
+  /** It has a delivery. */
+  const SENT = { type: 'verification.completed', sessionWebhookUrl: 'https://acme.example/hook' } as const;
+
+  /** An approved session whose end no Date holds, as the database role of gateways can write it. */
+  async function approvedWithoutEnd(): Promise<Uuid> {
+    const { id } = await harness.sessions.create(harness.draft());
+    await harness.database.query(
+      `UPDATE sessions SET status = 'approved', approved_by = 'rcs', ended_at = 'infinity' WHERE id = $1`,
+      [id],
+    );
+    return appended({ type: 'verification.completed', sessionId: id });
+  }
+
+  /** An event of a day for which `events` has a partition and `deliveries` has none. */
+  async function withoutDeliveryPartition(): Promise<Uuid> {
+    const dayMs = Math.floor(harness.clock.nowMs() / DAY_MS) * DAY_MS + 5 * DAY_MS;
+    const day = new Date(dayMs).toISOString().slice(0, 10).replaceAll('-', '');
+    await asOwner(harness, `DROP TABLE deliveries_p${day}`);
+    return appended({ id: firstIdAt(dayMs), ...SENT });
+  }
+
+  it.each([
+    ['of a session whose end no Date holds', approvedWithoutEnd],
+    ['of a day without a partition for its delivery', withoutDeliveryPartition],
+  ])('%s is refused, and the others of its set are dispatched once', async (_, failing) => {
+    const refused: unknown[] = [];
+    const worker = deliveryWorkerOf(harness, (error) => refused.push(error));
+    const good: Uuid[] = [];
+    for (let made = 0; made < 5; made += 1) good.push(await appended(SENT));
+    const bad = await failing();
+    expect(await worker.outbox.dispatchUndispatched()).toBe(6);
+    expect(refused).toEqual([expect.any(EventRefused)]);
+    expect(refused).toMatchObject([{ eventId: bad, fault: 'failed' }]);
+    const delivered = await harness.database.query<{ id: Uuid }>('SELECT id FROM deliveries ORDER BY id');
+    expect(delivered.map(({ id }) => id)).toEqual([...good].sort());
+    expect(await worker.outbox.dispatchUndispatched()).toBe(0);
+    expect(refused).toHaveLength(1);
+  });
+
+  it.each([
+    ['the database is away', () => Promise.reject(new DatabaseUnavailable('away'))],
+    ['a conflict is lost', () => Promise.reject(new TransactionConflict('40P01'))],
+    ['a statement lacks a column', withoutColumn],
+    ['a statement is cancelled', cancelled],
+  ] satisfies readonly (readonly [string, (tx: Executor) => Promise<void>])[])(
+    'is left for the next poll when %s',
+    async (_, fail) => {
+      const ids = [await appended(), await appended()];
+      const failing: EventSubscriber = {
+        handle: async (tx) => {
+          await fail(tx);
+          return () => undefined;
+        },
+      };
+      await expect(outboxWith(failing).dispatchNamed(ids)).rejects.toThrow();
+      expect([await isDispatched(ids[0] ?? ''), await isDispatched(ids[1] ?? '')]).toEqual([false, false]);
+      // A connection that is given up may hold its locks for a moment, and locked events are skipped.
+      let dispatched = 0;
+      await until('the events are dispatched', 10_000, async () => {
+        dispatched += await outboxWith().dispatchUndispatched();
+        return dispatched === 2;
+      });
+    },
+  );
+});
+
+async function cancelled(tx: Executor): Promise<void> {
+  await tx.query(`SET LOCAL statement_timeout = '20ms'`);
+  await tx.query('SELECT pg_sleep(10)');
+}
+
+async function withoutColumn(tx: Executor): Promise<void> {
+  await tx.query('SELECT missing FROM events');
+}

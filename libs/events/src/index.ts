@@ -13,4 +13,4 @@ export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';
 export { isRunning } from './queue-switch.sql.js';
 export { MAX_COUNTED, QueueSwitchStore, type QueueDepth, type QueueSwitch } from './queue-switch.store.js';
 export { prepareByDaemon, prepareDatabase } from './prepare-database.js';
-export { QUEUE_PREFIX, QUEUES, type QueueName, type WakeUp } from './queues.js';
+export { idsOf, QUEUE_PREFIX, QUEUES, type QueueName } from './queues.js';

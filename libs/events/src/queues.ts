@@ -1,4 +1,5 @@
 import type { JobIds } from '@countersign/bus';
+import { isUuid, type Uuid } from '@countersign/ids';
 
 /** The queues of the product. On Redis their keys begin with QUEUE_PREFIX. */
 export const QUEUES = {
@@ -13,7 +14,10 @@ export type QueueName = keyof typeof QUEUES;
 export const QUEUE_PREFIX = '{countersign}';
 
 /**
- * Payload of a job of any queue: ids of rows (events, outbound messages, cards) that were just committed. A repeated
- * or late job has no effect.
+ * The ids of a job of any queue: rows (events, outbound messages, cards) that were just committed. A repeated or late job has
+ * no effect. Anyone who reaches the queues can add a job, so values that are no ids are left out.
  */
-export type WakeUp = JobIds;
+export function idsOf(data: unknown): Uuid[] {
+  const ids: unknown = (data as Partial<JobIds> | null | undefined)?.ids;
+  return Array.isArray(ids) ? ids.filter(isUuid) : [];
+}

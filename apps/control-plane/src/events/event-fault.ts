@@ -2,7 +2,8 @@ import { EVENT_TYPES, SESSION_EVENT_TYPES, showsSession, type DueEvent } from '@
 import { renderId, type Uuid } from '@countersign/ids';
 
 /** Why an event is not sent. The values are labels of a metric. */
-export type EventFault = 'type' | 'session' | 'request' | 'time' | 'data' | 'account' | 'mode' | 'status' | 'url';
+export type EventFault =
+  'type' | 'session' | 'request' | 'time' | 'data' | 'account' | 'mode' | 'status' | 'url' | 'failed';
 
 const MEANINGS: Readonly<Record<EventFault, string>> = {
   type: 'its type does not exist',
@@ -14,17 +15,22 @@ const MEANINGS: Readonly<Record<EventFault, string>> = {
   mode: 'its session is of the other mode',
   status: 'its session is not in the state that it names',
   url: 'its URL is neither that of its session nor one of its account',
+  failed: 'its dispatch throws an error that its rows cause',
 };
 
-/** A row of `events` that no process of this release writes: whoever wrote it has the connection of a gateway. */
+/**
+ * A row of `events` that no process of this release writes, or that cannot be dispatched: whoever wrote it or a row of its
+ * session has the connection of a gateway.
+ */
 export class EventRefused extends Error {
   override readonly name = 'EventRefused';
 
   constructor(
     readonly eventId: Uuid,
     readonly fault: EventFault,
+    options: ErrorOptions = {},
   ) {
-    super(`${renderId('evt', eventId)} is not sent: ${MEANINGS[fault]}`);
+    super(`${renderId('evt', eventId)} is not sent: ${MEANINGS[fault]}`, options);
   }
 }
 

@@ -1,5 +1,5 @@
 import { WORKER_RETRY_MS } from '@countersign/bus';
-import { QUEUES, type WakeUp } from '@countersign/events';
+import { idsOf, QUEUES } from '@countersign/events';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
@@ -24,8 +24,8 @@ export class EventsConsumer extends WorkerHost implements BeforeApplicationShutd
     this.onError = failures.about('event queue: the connection of the worker');
   }
 
-  process(job: Job<WakeUp>): Promise<void> {
-    this.dispatcher.wake(job.data.ids);
+  process(job: Job<unknown>): Promise<void> {
+    this.dispatcher.wake(idsOf(job.data));
     return Promise.resolve();
   }
 

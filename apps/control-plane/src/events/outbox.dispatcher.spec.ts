@@ -53,6 +53,14 @@ describe('the outbox dispatcher', () => {
     expect(polls).toHaveBeenCalledTimes(2);
   });
 
+  it('polls although the named events of the run failed', async () => {
+    const polls = vi.fn(() => Promise.resolve(0));
+    dispatcherOver({ dispatchNamed: () => Promise.reject(new Error('no id')), dispatchUndispatched: polls });
+    dispatcher?.wake([EVENT]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(polls).toHaveBeenCalledTimes(1);
+  });
+
   it('dispatches named events at once, in sets of bounded size', async () => {
     const sets: number[] = [];
     dispatcherOver({

@@ -58,17 +58,18 @@ export class OutboxDispatcher {
   private async run(): Promise<boolean> {
     const isPollDue = performance.now() >= this.pollDueMs;
     const named = this.pendingIds.splice(0, MAX_SET);
-    const polled = await this.dispatch(named, isPollDue || this.morePolled);
+    if (named.length > 0) await this.attempt(() => this.outbox.dispatchNamed(named));
+    const polls = isPollDue || this.morePolled;
+    const polled = polls ? await this.attempt(() => this.outbox.dispatchUndispatched()) : 0;
     this.morePolled = polled === MAX_SET;
     if (isPollDue) this.pollDueMs = performance.now() + POLL_INTERVAL_MS;
     return this.pendingIds.length > 0 || this.morePolled;
   }
 
-  /** Resolves with the number of events that the poll dispatched. Named events that failed are retried by the next poll. */
-  private async dispatch(named: readonly Uuid[], poll: boolean): Promise<number> {
+  /** Resolves with the number of events; 0 after a failure. Named events that failed are retried by the next poll. */
+  private async attempt(dispatch: () => Promise<number>): Promise<number> {
     try {
-      if (named.length > 0) await this.outbox.dispatchNamed(named);
-      return poll ? await this.outbox.dispatchUndispatched() : 0;
+      return await dispatch();
     } catch (error) {
       this.onError(error);
       return 0;

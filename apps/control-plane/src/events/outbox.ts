@@ -1,6 +1,6 @@
 import { type DueEvent, EventStore, type NewEvent } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
-import { Database, type Executor } from '@countersign/postgres';
+import { Database, DatabaseUnavailable, DataError, type Executor, TransactionConflict } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventRefused, faultOf } from './event-fault.js';
 import { EventRefusals } from './event-refusals.js';
@@ -12,7 +12,7 @@ export const MAX_SET = 250;
 /**
  * Dispatches events: marks them as dispatched and runs all subscribers in the same transaction, so that each event is
  * dispatched exactly once by any number of processes. An event that no process writes is marked and reported, so that it
- * is neither handled nor found again.
+ * is neither handled nor found again; so is one whose dispatch fails for its rows alone, since it would hold up all others.
  */
 @Injectable()
 export class Outbox {
@@ -46,6 +46,35 @@ export class Outbox {
   }
 
   private async dispatch(claim: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
+    let ids: readonly Uuid[] = [];
+    try {
+      return await this.dispatchSet(async (tx) => {
+        const events = await claim(tx);
+        ids = events.map(({ id }) => id);
+        return events;
+      });
+    } catch (error) {
+      if (ids.length === 0 || !isCausedByRows(error)) throw error;
+      return this.dispatchHalves(ids, error);
+    }
+  }
+
+  /** Dispatches a set that failed in two, so that every other event is dispatched and the one that fails is found. */
+  private async dispatchHalves(ids: readonly Uuid[], cause: unknown): Promise<number> {
+    const [id] = ids;
+    if (id === undefined || ids.length === 1) return id === undefined ? 0 : this.refuse(id, cause);
+    const half = Math.ceil(ids.length / 2);
+    return (await this.dispatchNamed(ids.slice(0, half))) + (await this.dispatchNamed(ids.slice(half)));
+  }
+
+  /** Marks an event as dispatched without its subscribers. */
+  private async refuse(id: Uuid, cause: unknown): Promise<number> {
+    const marked = await this.database.transaction((tx) => this.events.markNamed(tx, [id]));
+    for (const event of marked) this.refusals.onRefused(new EventRefused(event.id, 'failed', { cause }));
+    return marked.length;
+  }
+
+  private async dispatchSet(claim: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
     const { count, refused, reactions } = await this.database.transaction(async (tx) => {
       const events = await claim(tx);
       const { sound, refused } = sorted(events);
@@ -60,6 +89,15 @@ export class Outbox {
     const subscribers = events.length === 0 ? [] : this.subscribers;
     return Promise.all(subscribers.map((subscriber) => subscriber.handle(tx, events)));
   }
+}
+
+/** SQLSTATE classes of values that do not fit: data exceptions, constraints, limits of an index, errors that triggers raise. */
+const VALUE_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54', 'P0']);
+
+/** Whether other events may succeed: not so in an outage, after a lost conflict or with the schema of another release. */
+function isCausedByRows(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable || error instanceof TransactionConflict) return false;
+  return !(error instanceof DataError) || VALUE_CLASSES.has(error.sqlState.slice(0, 2));
 }
 
 function sorted(events: readonly DueEvent[]): { readonly sound: DueEvent[]; readonly refused: EventRefused[] } {

@@ -5,6 +5,12 @@ import { nameLookup, type LookupAll } from './name-lookup.js';
 import { literalAddress, type TargetRules } from '../targets/target.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/**
+ * Connections of the process, in use and idle, from which on a connection is closed after its response: any number of hosts may
+ * be named, and each idle connection holds up to 0.4 MB.
+ */
+const MAX_KEPT_CONNECTIONS = 500;
+/** How long an idle connection is kept, whatever the receiver asks for. */
 const KEEP_ALIVE_MS = 10_000;
 const MAX_REPLY_HEAD_OCTETS = 16 * 1024;
 
@@ -22,25 +28,68 @@ export class ProxyAway extends Error {
   }
 }
 
+/** Which idle connections are kept. */
+export interface IdleLimits {
+  /** How long, in milliseconds. */
+  readonly keepAliveMs: number;
+  /** With this many connections, in use and idle, a connection is closed after its response. */
+  readonly maxKept: number;
+}
+
+const IDLE_LIMITS: IdleLimits = { keepAliveMs: KEEP_ALIVE_MS, maxKept: MAX_KEPT_CONNECTIONS };
+
 /**
  * The HTTP client of all webhooks. Addresses are checked at connect, so that a name that changes between a look-up and the
  * connection (DNS rebinding) gains nothing: a literal before the connection (Node does not look literals up), and all addresses
  * of a name, where one refused address refuses the name. With an egress proxy, the proxy looks names up and checks addresses.
  */
-export function guardedAgent(rules: TargetRules, egressProxy: string | null, resolve = nameLookup()): Dispatcher {
+export function guardedAgent(
+  rules: TargetRules,
+  egressProxy: string | null,
+  resolve = nameLookup(),
+  { keepAliveMs, maxKept } = IDLE_LIMITS,
+): Dispatcher {
   const limits = {
     connections: MAX_IN_FLIGHT_PER_HOST,
     pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: keepAliveMs,
+    // Without it a receiver's Keep-Alive header extends the time to 10 minutes.
+    keepAliveMaxTimeout: keepAliveMs,
     maxHeaderSize: MAX_REPLY_HEAD_OCTETS,
   };
-  if (egressProxy !== null) return proxyAgent(egressProxy, limits);
-  return new Agent({ ...limits, connect: guardedConnector(rules, resolve) });
+  const open = new OpenConnections();
+  const agent =
+    egressProxy === null
+      ? new Agent({ ...limits, connect: open.counted(guardedConnector(rules, resolve)) })
+      : proxyAgent(egressProxy, limits, open);
+  return agent.compose(
+    (dispatch) => (options, handler) => dispatch(open.count < maxKept ? options : { ...options, reset: true }, handler),
+  );
+}
+
+/** Counts connections from their attempt until they are closed. */
+class OpenConnections {
+  count = 0;
+
+  counted(connect: buildConnector.connector): buildConnector.connector {
+    return (options, callback) => {
+      this.count += 1;
+      connect(options, (...[error, socket]) => {
+        if (error === null) {
+          socket.once('close', () => (this.count -= 1));
+          callback(null, socket);
+        } else {
+          this.count -= 1;
+          callback(error, null);
+        }
+      });
+    };
+  }
 }
 
 /** Each step has its own connect timeout: the connection to the proxy, the tunnel, and TLS through it. */
-function proxyAgent(uri: string, limits: Agent.Options): Dispatcher {
-  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+function proxyAgent(uri: string, limits: Agent.Options, open: OpenConnections): Dispatcher {
+  const connect = open.counted(buildConnector({ timeout: CONNECT_TIMEOUT_MS }));
   const toProxy: buildConnector.connector = (options, callback) => {
     connect(options, (...[error, socket]) => {
       if (error === null) callback(null, socket);

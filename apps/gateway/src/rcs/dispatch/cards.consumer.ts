@@ -2,7 +2,7 @@ import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Inject, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { WORKER_RETRY_MS } from '@countersign/bus';
-import { QUEUES, type WakeUp } from '@countersign/events';
+import { idsOf, QUEUES } from '@countersign/events';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../../injection/logger.token.js';
 import { OnStop } from '../../composition/phases.js';
@@ -23,8 +23,8 @@ export class CardsConsumer extends WorkerHost implements BeforeApplicationShutdo
     super();
   }
 
-  async process({ data }: Job<WakeUp>): Promise<void> {
-    const unclaimed = await this.dispatcher.claimAndSend(data.ids);
+  async process({ data }: Job<unknown>): Promise<void> {
+    const unclaimed = await this.dispatcher.claimAndSend(idsOf(data));
     if (unclaimed.length > 0) this.commands.trigger();
   }
 
