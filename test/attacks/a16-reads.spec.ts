@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-describe('A16 lists made to read much', () => {
+describe('A16 and A13 lists made to read much', () => {
   let first: number;
 
   beforeAll(async () => {
@@ -57,10 +57,8 @@ describe('A16 lists made to read much', () => {
       expect(lengths.length).toBeGreaterThanOrEqual(4);
     }
   });
-});
 
-describe('A13 positions in lists', () => {
-  it('A13 do not depend on sessions of other accounts and of the other mode', async () => {
+  it('A13 positions in a list do not depend on sessions of other accounts and of the other mode', async () => {
     const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
     const { account } = await accounts.createAccount(harness.database, { name: 'Other', defaultWebhookUrl: null });
     const keyOf = async (kind: 'live' | 'test', accountId: string): Promise<string> =>

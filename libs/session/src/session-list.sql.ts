@@ -44,7 +44,7 @@ export const PAGE_METADATA_OCTETS = 262_144;
 export type ListedRow = TimedRow & { readonly found: number };
 
 /**
- * Rows of one index range that a page reads at most, whatever part of them it shows. A page that needs more ends there (see
+ * Rows of the account and mode that a page reads of one index range at most, whatever part of them it shows. A page that needs more ends there (see
  * `findEnd`). Of 500,000 sessions of an account of which 10 match, a page took 310 ms and up to three processes of
  * PostgreSQL; with this bound it takes 15 ms of one.
  */

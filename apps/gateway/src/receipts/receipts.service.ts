@@ -73,7 +73,9 @@ export class ReceiptsService {
       return { status: STATUS.ESME_ROK };
     }
     const record = { carrier: link.carrier, smscMessageId, state, networkError };
-    return link.lease === undefined ? this.storeOfSystem(record, link) : this.store({ ...record, knownOnly: false }, link);
+    return link.lease === undefined
+      ? this.storeOfSystem(record, link)
+      : this.store({ ...record, knownOnly: false }, link);
   }
 
   /** Resolves when every received receipt is answered. */
