@@ -92,7 +92,7 @@ describe('the response to an MO', () => {
     const trusted = service.acceptMessage(message, link);
     commit();
     expect(await trusted).toMatchObject({ status: OK });
-    await Promise.all(waiting);
+    await Promise.all(waiting.map((each) => Promise.resolve(each)));
     expect(await service.acceptMessage(message, untrusted)).toMatchObject({ status: OK });
   });
 
