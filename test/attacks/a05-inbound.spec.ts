@@ -149,6 +149,22 @@ describe('A6 another sender with the right token', () => {
     }
   });
 
+  it('A6 an operator cannot decide by a long number without a country how a national sender is read', async () => {
+    const ours = { number: '+447786205000', countries: ['GB'] };
+    expect((await admin.post('inbound-numbers', ours)).status).toBe(201);
+    const invented = { number: '+7786205000', countries: ['IN'] };
+    const operator = await admin.colleague('operator', 'operator of long numbers');
+    const { status, field } = await operator.post('inbound-numbers', invented);
+    expect([status, field]).toEqual([403, 'number']);
+    expect((await admin.post('inbound-numbers', invented)).status).toBe(201);
+    const { id, text } = await opened({ phone: '+917911123456' });
+    const sent = { source_addr_ton: 2, source_addr: '7911123456', destination_addr: '7786205000' };
+    for (const ton of [0, 1, 2, 3]) {
+      expect(await submit(text, { ...sent, dest_addr_ton: ton })).toBe(OK);
+      expect(await statusOf(id)).toBe('pending');
+    }
+  });
+
   it('A6 an operator cannot let a trusted link join the parts of another carrier’s messages', async () => {
     const operator = await admin.colleague('operator', 'operator of carriers');
     const { id } = await gateway.system({ systemId: 'south', carrier: 'south' });

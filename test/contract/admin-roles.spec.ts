@@ -294,7 +294,7 @@ describe('inbound numbers and an operator', () => {
   ] as const;
   const messageOf = ({ json }: Answer): unknown => Reflect.get(Object(json['error']) as object, 'message');
   const refused = (what: string): string =>
-    `The role operator may not ${what} while the number is a short code and a bind or system has trustedForMo: this needs the role owner.`;
+    `The role operator may not ${what} while the number is a short code, or a number of no numbering plan, and a bind or system has trustedForMo: this needs the role owner.`;
   const trust = (to: boolean): Promise<unknown> =>
     harness.database.query('UPDATE smpp_systems SET trusted_for_mo = $1 WHERE id = $2', [to, systemUuid]);
   let systemUuid: string | null = null;

@@ -67,8 +67,9 @@ describe('inbound command', () => {
     expect(other.keys).not.toEqual(known.keys);
   });
 
-  it('joins no parts of a link that is not trusted', () => {
-    expect(inboundCommand(ID, untrusted, { ...message, part })).toMatchObject({ whole: null, keys: [] });
+  it('joins no parts of a link that is not trusted, and has no keys there', () => {
+    const tokens = [{ slug: 'ACME', token: '0123456789ABCDEF' }];
+    expect(inboundCommand(ID, untrusted, { ...message, tokens, part })).toMatchObject({ whole: null, keys: [] });
   });
 
   it('is stored with its received addresses, its part and its fate', () => {

@@ -13,14 +13,15 @@ export interface InboundCommand {
   readonly message: ReceivedMessage;
   /** The long message that this is a part of; null for a whole message, and over a link that is not trusted. */
   readonly whole: WholeMessage | null;
-  /** Commands with a common key never share a transaction. */
+  /** Commands with a common key never share a transaction. Over a link that is not trusted there are none. */
   readonly keys: readonly string[];
 }
 
 export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMessage): InboundCommand {
   const { part } = message;
-  // No token of an untrusted link approves a session, so its parts are not joined.
-  const whole = part === null || !link.trustedForMo ? null : wholeOf(link, message, part);
+  // No token of an untrusted link approves a session, so its parts are not joined, and its messages lock nothing.
+  if (!link.trustedForMo) return { id, link, message, whole: null, keys: [] };
+  const whole = part === null ? null : wholeOf(link, message, part);
   // A token identifies one session, whatever its slug.
   const tokens = message.tokens.map(({ token }) => token);
   const keys = whole === null ? tokens : [...tokens, JSON.stringify(Object.values(whole))];

@@ -7,7 +7,7 @@ import type { InboundCommand } from './inbound-command.js';
 import type { InboundLink } from '../links/inbound-link.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { InboundMetrics } from './inbound.metrics.js';
-import { InboundService, MAX_QUEUED_MESSAGES } from './inbound.service.js';
+import { InboundService, MAX_QUEUED_MESSAGES, MAX_UNTRUSTED_MESSAGES } from './inbound.service.js';
 import { MessageRouter } from './message.router.js';
 
 const ID = '01890000-0000-7000-8000-000000000001';
@@ -81,6 +81,21 @@ describe('the response to an MO', () => {
     expect(await metrics()).toContain('countersign_mo_retryable_responses_total{reason="queue_full",app="test"} 1');
   });
 
+  it('over untrusted links has the retryable status when they have half of the queue; a trusted link still has the rest', async () => {
+    let commit = (): void => undefined;
+    const committed = new Promise<void>((resolve) => (commit = resolve));
+    const { service, metrics } = opened((commands) => committed.then(() => storesAll(commands)));
+    const untrusted = { ...link, trustedForMo: false };
+    const waiting = Array.from({ length: MAX_UNTRUSTED_MESSAGES }, () => service.acceptMessage(message, untrusted));
+    expect(await service.acceptMessage(message, untrusted)).toEqual({ status: THROTTLED });
+    expect(await metrics()).toContain('countersign_mo_retryable_responses_total{reason="queue_full",app="test"} 1');
+    const trusted = service.acceptMessage(message, link);
+    commit();
+    expect(await trusted).toMatchObject({ status: OK });
+    await Promise.all(waiting.map((each) => Promise.resolve(each)));
+    expect(await service.acceptMessage(message, untrusted)).toMatchObject({ status: OK });
+  });
+
   it('to a receipt is that of the receipts service, and no MO is stored', () => {
     const { service } = opened(() => Promise.reject(new Error('unexpected batch')));
     const router = new MessageRouter(service, { acceptReceipt: () => ({ status: RECEIPT_STATUS }) });
@@ -114,5 +129,17 @@ describe('two messages with one token', () => {
     const pdu = received(submitSm({ shortMessage: Buffer.from('AUTH-ACME-0123456789ABCDEF') }));
     await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.acceptMessage(each, link))));
     expect(batches).toEqual([2, 1]);
+  });
+
+  it('share one over a link that is not trusted, so that a flood with one token does not fill the queue', async () => {
+    const batches: number[] = [];
+    const { service } = opened((commands) => {
+      batches.push(commands.length);
+      return storesAll(commands);
+    });
+    const pdu = received(submitSm({ shortMessage: Buffer.from('AUTH-ACME-0123456789ABCDEF') }));
+    const untrusted = { ...link, trustedForMo: false };
+    await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.acceptMessage(each, untrusted))));
+    expect(batches).toEqual([3]);
   });
 });

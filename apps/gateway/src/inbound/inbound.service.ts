@@ -20,6 +20,8 @@ import { SenderRate } from './sender-rate.js';
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Maximum MOs waiting for a transaction; further ones get the link's retryable status. */
 export const MAX_QUEUED_MESSAGES = 5_000;
+/** Of these, maximum MOs over links that are not trusted, which cannot approve: they leave room for those that can. */
+export const MAX_UNTRUSTED_MESSAGES = MAX_QUEUED_MESSAGES / 2;
 
 /**
  * Processes an MO, from the PDU to the response: ESME_ROK after the commit of its transaction, whatever its fate; the
@@ -34,6 +36,8 @@ export class InboundService {
   );
 
   readonly #senderRate: SenderRate;
+  /** MOs over untrusted links that are not answered yet. */
+  #untrusted = 0;
 
   constructor(
     @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'newId'>,
@@ -67,6 +71,31 @@ export class InboundService {
       this.metrics.countRetryableResponse('sender_rate');
       return { status: link.retryableMoStatus };
     }
+    return link.trustedForMo ? this.store(pdu, link, receivedMs) : this.storeUntrusted(pdu, link, receivedMs);
+  }
+
+  /** Resolves when every received message is answered. */
+  @OnStop('drain batchers')
+  drain(): Promise<void> {
+    return this.#batcher.drain();
+  }
+
+  private storeUntrusted(
+    pdu: MessagePdu,
+    link: InboundLink,
+    receivedMs: number,
+  ): Promise<MessageAnswer> | MessageAnswer {
+    if (this.#untrusted >= MAX_UNTRUSTED_MESSAGES) {
+      this.metrics.countRetryableResponse('queue_full');
+      return { status: link.retryableMoStatus };
+    }
+    this.#untrusted += 1;
+    return this.store(pdu, link, receivedMs).finally(() => {
+      this.#untrusted -= 1;
+    });
+  }
+
+  private store(pdu: MessagePdu, link: InboundLink, receivedMs: number): Promise<MessageAnswer> {
     const command = inboundCommand(this.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
       (verdict) => {
@@ -76,12 +105,6 @@ export class InboundService {
       },
       (error: unknown) => this.refuseForRetry(error, link),
     );
-  }
-
-  /** Resolves when every received message is answered. */
-  @OnStop('drain batchers')
-  drain(): Promise<void> {
-    return this.#batcher.drain();
   }
 
   /** Another gateway holds the lease of the connection: the carrier resends the MO there. */

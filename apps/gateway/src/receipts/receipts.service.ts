@@ -19,6 +19,8 @@ const MAX_BATCHES_IN_FLIGHT = 2;
 const UNKNOWN_RECEIPTS = { perSecond: 100, burstSeconds: 2, maxKeys: 10_000 } as const;
 /** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
 const MAX_QUEUED_RECEIPTS = 5_000;
+/** Of these, maximum receipts of systems that connect in: receipts of one id are stored one after the other. */
+const MAX_QUEUED_OF_SYSTEMS = MAX_QUEUED_RECEIPTS / 2;
 
 /**
  * Processes a delivery receipt, from the PDU to the response. Receipts are matched by carrier, over any of its links.
@@ -34,6 +36,8 @@ export class ReceiptsService {
    * exceed the burst; the excess delays the next ones. Receipts of known messages cost nothing.
    */
   readonly #unknownRate = new KeyedTokenBuckets(UNKNOWN_RECEIPTS);
+  /** Receipts of systems that are not answered yet. */
+  #ofSystems = 0;
   readonly #report = throttled((err) =>
     this.logger.error({ err }, 'receipts could not be stored; the carrier is asked to resend'),
   );
@@ -68,22 +72,42 @@ export class ReceiptsService {
       this.metrics.receipts.inc({ fate: 'undecided', ...this.links.labelsOf(link) });
       return { status: STATUS.ESME_ROK };
     }
-    const ofSystem = link.lease === undefined;
-    const knownOnly = ofSystem && this.#unknownRate.waitMs(link.id, performance.now()) > 0;
-    return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError, knownOnly }).then(
-      (fate) => {
-        this.metrics.receipts.inc({ fate, ...this.links.labelsOf(link) });
-        if (ofSystem && fate === 'parked') this.#unknownRate.take(link.id, performance.now());
-        return { status: fate === 'refused' ? link.retryableMoStatus : STATUS.ESME_ROK };
-      },
-      (error: unknown) => this.refuseForRetry(error, link),
-    );
+    const record = { carrier: link.carrier, smscMessageId, state, networkError };
+    return link.lease === undefined
+      ? this.storeOfSystem(record, link)
+      : this.store({ ...record, knownOnly: false }, link);
   }
 
   /** Resolves when every received receipt is answered. */
   @OnStop('drain batchers')
   drain(): Promise<void> {
     return this.#batcher.drain();
+  }
+
+  private storeOfSystem(
+    record: Omit<ReceiptRecord, 'knownOnly'>,
+    link: InboundLink,
+  ): Promise<MessageAnswer> | MessageAnswer {
+    if (this.#ofSystems >= MAX_QUEUED_OF_SYSTEMS) {
+      this.metrics.receipts.inc({ fate: 'sent_back', ...this.links.labelsOf(link) });
+      return { status: link.retryableMoStatus };
+    }
+    this.#ofSystems += 1;
+    const knownOnly = this.#unknownRate.waitMs(link.id, performance.now()) > 0;
+    return this.store({ ...record, knownOnly }, link).finally(() => {
+      this.#ofSystems -= 1;
+    });
+  }
+
+  private store(record: ReceiptRecord, link: InboundLink): Promise<MessageAnswer> {
+    return this.#batcher.add(record).then(
+      (fate) => {
+        this.metrics.receipts.inc({ fate, ...this.links.labelsOf(link) });
+        if (link.lease === undefined && fate === 'parked') this.#unknownRate.take(link.id, performance.now());
+        return { status: fate === 'refused' ? link.retryableMoStatus : STATUS.ESME_ROK };
+      },
+      (error: unknown) => this.refuseForRetry(error, link),
+    );
   }
 
   private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {

@@ -14,7 +14,7 @@ export {
 } from './carrier.js';
 export { type InboundNumber, InboundNumberEntity, INBOUND_NUMBERS } from './inbound-number.entity.js';
 export type { LinkTerms } from './link.entity.js';
-export { isShortCode } from './number-plan.js';
+export { hasOwnCountry } from './number-plan.js';
 export { CarrierStore, type NewBind, type NewRoute, type NewSystem } from './carrier.store.js';
 export { bindPassword, sealBindPassword, systemPasswordMatches } from './smpp-password.js';
 export { type SmppSystem, SmppSystemEntity } from './smpp-system.entity.js';

@@ -70,10 +70,38 @@ describe('receivingCountry', () => {
     ['the same with a plus and no type, too', to('+33612345678', 0), 'FR'],
     ['digits of unknown type that are not ours have none', to('33612345678', 0), null],
     ['a national number that is not ours has none', to('0612345678', 2), null],
+    ['digits of our number whose type says that they are of another plan have none', to('14155550100', 3), null],
     ['letters have none', to('COUNTERSIGN', 5), null],
     ['an empty address has none', to('', 0), null],
   ])('%s', (_, destination, country) => {
     expect(receivingCountry(numbers, destination)).toBe(country);
+  });
+
+  it('is never that of the row of a long number without a country of its own', () => {
+    const invented = number('6', '+7786205000', ['IN']);
+    const ours = number('7', '+447786205000', ['GB']);
+    for (const ton of [0, 1, 2, 3]) expect(receivingCountry([invented], to('7786205000', ton))).toBeNull();
+    for (const all of [
+      [invented, ours],
+      [ours, invented],
+    ]) {
+      expect(receivingCountry(all, to('7786205000', 2))).toBe('GB');
+      expect(possibleCountries(all, to('0612345678', 2))).toEqual(['GB']);
+      expect(possibleCountries(all, to('+7786205000', 0))).toEqual(['GB']);
+    }
+  });
+
+  it('is not that of a number whose digits are the national form of another', () => {
+    const singapore = number('6', '+6592345678', ['SG']);
+    const american = number('7', '+16592345678', ['US']);
+    for (const all of [
+      [singapore, american],
+      [american, singapore],
+    ]) {
+      expect(receivingCountry(all, to('6592345678', 1))).toBe('SG');
+      expect(receivingCountry(all, to('6592345678', 2))).toBeNull();
+      expect(receivingCountry(all, to('6592345678', 0))).toBeNull();
+    }
   });
 });
 

@@ -7,8 +7,8 @@ export const EVERY_COUNTRY = '*';
 
 const LONG_NUMBER = /^\+[0-9]{7,15}$/;
 
-/** Whether the country of the number is what its row says, not what the number itself says. */
-export const isShortCode = (number: string): boolean => !LONG_NUMBER.test(number);
+/** Whether the number itself says its country: not a short code, nor a number of no numbering plan. */
+export const hasOwnCountry = (number: string): boolean => ownCountry(number) !== null;
 
 /**
  * The number to which a phone of this country sends. Preference: numbers that name the country before numbers for all
@@ -31,14 +31,15 @@ export function servingNumber(numbers: readonly InboundNumber[], country: string
 
 /**
  * The country of the number that received an SMS, used to parse a sender's national number (contract, MO matching):
- * the country of a long number; for a short code the single country for which it is registered. Null when unknown:
- * then only international senders can match.
+ * the country of a long number; for a short code the single country for which it is registered. Null when unknown, and
+ * when the destination may be numbers of ours in several countries: then only international senders can match.
  */
 export function receivingCountry(numbers: readonly InboundNumber[], destination: SmppAddress): string | null {
   const digits = destination.value.replace(/^\+/, '');
-  const ours =
-    numbers.find(({ number }) => number.replace(/^\+/, '') === digits) ?? byNationalForm(numbers, destination);
-  if (ours !== undefined) return countryServedBy(ours);
+  const shortCode = numbers.find(({ number }) => number === digits);
+  if (shortCode !== undefined) return countryServedBy(shortCode);
+  const [ours, ...others] = countriesOfLongNumbers(numbers, destination);
+  if (ours !== undefined) return others.length > 0 ? null : ours;
   // The sender of an SMS chooses its destination: digits that may be a national number must not decide how the sender
   // is parsed.
   if (isOfUnknownFormat(destination)) return null;
@@ -56,24 +57,33 @@ export function possibleCountries(numbers: readonly InboundNumber[], destination
   return named.length > 0 ? named : [...new Set(numbers.flatMap(countriesOf))];
 }
 
-/** The long number of ours that the carrier wrote in its national form. Compared as a whole, not by its end. */
-function byNationalForm(numbers: readonly InboundNumber[], destination: SmppAddress): InboundNumber | undefined {
+/**
+ * The countries of our long numbers that the destination may be, by its type. A number is compared as a whole, not by its
+ * end, and its digits alone are not enough: those of one number may be the national form of another.
+ */
+function countriesOfLongNumbers(numbers: readonly InboundNumber[], destination: SmppAddress): Set<string> {
   // Parsing a number against its numbering plan is expensive; the last digits exclude nearly all of them.
   const lastDigits = destination.value.slice(-4);
-  return numbers.find(({ number }) => {
-    if (!LONG_NUMBER.test(number) || !number.endsWith(lastDigits)) return false;
-    return destinationCandidates(destination, countryOf(number)).includes(number);
-  });
+  const countries = new Set<string>();
+  for (const { number } of numbers) {
+    const country = number.endsWith(lastDigits) ? ownCountry(number) : null;
+    if (country !== null && destinationCandidates(destination, country).includes(number)) countries.add(country);
+  }
+  return countries;
 }
 
+/** Null for a short code, and for a long number of no numbering plan. */
+const ownCountry = (number: string): string | null => (LONG_NUMBER.test(number) ? countryOf(number) : null);
+
+/** The countries of a long number's row do not count: they say whom it serves, not where it is. */
 function countriesOf({ number, countries }: InboundNumber): string[] {
-  const own = LONG_NUMBER.test(number) ? countryOf(number) : null;
-  return own === null ? countries.filter((country) => country !== EVERY_COUNTRY) : [own];
+  if (!LONG_NUMBER.test(number)) return countries.filter((country) => country !== EVERY_COUNTRY);
+  const own = countryOf(number);
+  return own === null ? [] : [own];
 }
 
-function countryServedBy({ number, countries }: InboundNumber): string | null {
-  const own = LONG_NUMBER.test(number) ? countryOf(number) : null;
-  if (own !== null) return own;
+/** The country of a short code. */
+function countryServedBy({ countries }: InboundNumber): string | null {
   const [country, ...others] = countries;
   return country === undefined || country === EVERY_COUNTRY || others.length > 0 ? null : country;
 }

@@ -1,4 +1,4 @@
-import { CarrierStore, type InboundNumber, isShortCode } from '@countersign/carriers/config';
+import { CarrierStore, hasOwnCountry, type InboundNumber } from '@countersign/carriers/config';
 import { INBOUND_NUMBERS } from '@countersign/carriers/records';
 import { parseId, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
@@ -81,7 +81,7 @@ export class InboundNumberResource implements CrudResource<
     const numbers = [change.stored, change.wanted].flatMap((row) =>
       row !== null && 'number' in row ? [row.number] : [],
     );
-    const trusted = numbers.some(isShortCode) && (await this.carriers.hasTrustedLink(tx));
+    const trusted = !numbers.every(hasOwnCountry) && (await this.carriers.hasTrustedLink(tx));
     return trustRefusal(by, 'inbound-numbers', { ...change, trusted });
   }
 }

@@ -13,7 +13,8 @@ const NUMBER = {
 } as const;
 
 /** National senders of messages to a short code are read in its countries. */
-const TRUST = 'For a short code, while a bind or system has trustedForMo, this needs the role `owner`.';
+const TRUST =
+  'For a short code or a number of no numbering plan, while a bind or system has trustedForMo, this needs the role `owner`.';
 
 @Controller('v1/admin/inbound-numbers')
 export class InboundNumbersController extends CrudController(InboundNumberResource, {
