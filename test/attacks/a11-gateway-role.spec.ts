@@ -292,4 +292,62 @@ describe('a row that was written with the database connection of a gateway', () 
     expect(await refused(record)).toBe(INSUFFICIENT_PRIVILEGE);
     await harness.database.query(`EXPLAIN ${record}`);
   });
+
+  it('A37 drops no partition, whatever retention it names', async () => {
+    const drop = `SELECT drop_day_partition('sessions', current_date - 10, 4)`;
+    expect(await refused(drop)).toBe(INSUFFICIENT_PRIVILEGE);
+    await harness.database.query(drop);
+  });
+
+  /** By table: the times that the role may change. */
+  const WRITABLE_TIMES = {
+    sessions: ['ended_at', 'sender_mismatch_at'],
+    outbound_messages: ['submitted_at', 'ended_at'],
+    cards: ['sent_at', 'delivered_at', 'read_at', 'tapped_at', 'settled_at'],
+    card_events: ['handled_at'],
+  };
+  const BIND = `INSERT INTO bind_connections (bind_id, slot) VALUES (gen_random_uuid(), 0)`;
+  const PHONE = `INSERT INTO card_phones (phone, changed_at, denials) VALUES ('+1', now(), $1::timestamptz[])`;
+
+  it.each([
+    ['codes', `UPDATE sessions SET otp_digests = array_fill('\\x00'::bytea, ARRAY[700000])`],
+    ['long codes', `UPDATE sessions SET otp_digests = ARRAY[convert_to(repeat('x', 2000), 'UTF8')]`],
+    [
+      'the bus',
+      `INSERT INTO bus_payloads (id, payload) VALUES (gen_random_uuid(), convert_to(repeat('x', 5000000), 'UTF8'))`,
+    ],
+    [
+      'cards of a phone',
+      `INSERT INTO card_phones (phone, changed_at, recent)
+       VALUES ('+1', now(), array_fill(gen_random_uuid(), ARRAY[10000]))`,
+    ],
+  ])('A37 has no more of %s than a process writes', async (_, statement) => {
+    await harness.create({ channel: 'sms_fallback' });
+    expect(await refused(statement)).toBe(CHECK_VIOLATION);
+  });
+
+  it('A37 has no status of a bind that is larger than one', async () => {
+    expect(await refused(BIND)).toBe('done');
+    const statement = `UPDATE bind_connections SET status = to_jsonb(repeat('x', 100000))`;
+    expect(await refused(statement)).toBe(CHECK_VIOLATION);
+  });
+
+  it.each(['infinity', '-infinity', '0044-03-15 BC', '290000-01-01'])(
+    'A37 changes no time of a session, a code or a card to %s',
+    async (time) => {
+      await harness.create({ channel: 'sms_fallback' });
+      for (const [table, columns] of Object.entries(WRITABLE_TIMES)) {
+        const [row] = await harness.database.query(`SELECT id FROM ${table} LIMIT 1`);
+        expect(row).toBeDefined();
+        for (const column of columns) {
+          // Of a pending row the end is null by another check.
+          const ended = column === 'ended_at' || column === 'settled_at' ? `WHERE ${column} IS NOT NULL` : '';
+          const change = `UPDATE ${table} SET ${column} = $1::text::timestamptz ${ended}`;
+          expect([column, await refused(change, ['now'])]).toEqual([column, 'done']);
+          expect([column, await refused(change, [time])]).toEqual([column, CHECK_VIOLATION]);
+        }
+      }
+      expect(await refused(PHONE, [[time]])).toBe(CHECK_VIOLATION);
+    },
+  );
 });

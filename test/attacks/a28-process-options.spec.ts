@@ -68,6 +68,8 @@ describe('A28 options of the process that print secrets', () => {
   it.each([
     ['NODE_OPTIONS', '--inspect=0.0.0.0:9229'],
     ['NODE_OPTIONS', '--tls-keylog=/tmp/keys'],
+    ['NODE_OPTIONS', '--report-on-signal'],
+    ['NODE_OPTIONS', '--heapsnapshot-signal=SIGUSR2'],
     ['NODE_DEBUG', 'tls,http'],
   ])('A28 %s=%s is refused in production', (name, value) => {
     expect(faultsOf({ [name]: value })).toMatchObject([{ variable: name }, { variable: name }]);

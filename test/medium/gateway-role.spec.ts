@@ -143,6 +143,7 @@ describe("the gateways' role", () => {
     'DELETE FROM otp_counters',
     "UPDATE key_checks SET value = ''",
     "INSERT INTO key_checks (purpose, version, value, fingerprint) VALUES ('master', 9, '', '')",
+    `SELECT drop_day_partition('sessions', current_date - 10, 4)`,
     'CREATE TABLE mine (id integer)',
     'TRUNCATE gateways',
     'SET ROLE countersign_app',
@@ -158,6 +159,20 @@ describe("the gateways' role", () => {
     );
     expect(day?.name).toMatch(new RegExp(`^${parent}_p`));
     expect(await sqlStateOf(database.query(`SELECT id FROM ${day?.name ?? ''}`))).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+
+  it('loses when it is prepared again: the function that drops partitions', async () => {
+    const drop = `SELECT drop_day_partition('sessions', current_date - 40, 30)`;
+    await asOwner(
+      home,
+      `GRANT EXECUTE ON FUNCTION drop_day_partition(text, date, integer) TO ${roleOf(home.gatewayUrl)}`,
+    );
+    expect(await sqlStateOf(database.query(drop))).toBe('done');
+    await migrated(home);
+    expect(await sqlStateOf(database.query(drop))).toBe(INSUFFICIENT_PRIVILEGE);
+    const controlPlane = await open(home.url);
+    expect(await sqlStateOf(controlPlane.query(drop))).toBe('done');
+    await controlPlane.close();
   });
 
   it('is prepared again without a change, and leaves control planes the rights of theirs', async () => {

@@ -20,6 +20,7 @@ const MIGRATIONS = [
   'AuditTimes1700000000015',
   'PartitionDays1700000000016',
   'EventTimes1700000000017',
+  'GatewayValues1700000000018',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

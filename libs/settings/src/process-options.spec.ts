@@ -41,6 +41,14 @@ describe('options of a process in production', () => {
     ['--tls-keylog=/tmp/keys', ['NODE_OPTIONS']],
     ['--trace_tls', ['NODE_OPTIONS']],
     ['--insecure-http-parser', ['NODE_OPTIONS']],
+    ['--report-on-signal', ['NODE_OPTIONS']],
+    ['--report_uncaught_exception', ['NODE_OPTIONS']],
+    ['--report-on-fatalerror --report-dir=/tmp', ['NODE_OPTIONS', 'NODE_OPTIONS']],
+    ['--heapsnapshot-signal=SIGUSR2', ['NODE_OPTIONS']],
+    ['--heapsnapshot-near-heap-limit=3', ['NODE_OPTIONS']],
+    ['--heap-prof', ['NODE_OPTIONS']],
+    ['--heap-prof-dir=/tmp', ['NODE_OPTIONS']],
+    ['--diagnostic-dir=/tmp', ['NODE_OPTIONS']],
     ['--max-old-space-size=512 --enable-source-maps', []],
   ])('NODE_OPTIONS=%s has the faults %j', (nodeOptions, expected) => {
     expect(variables({ nodeOptions })).toEqual(expected);

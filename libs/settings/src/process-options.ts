@@ -38,6 +38,10 @@ const REFUSED_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--insecure-http-parser', 'accepts requests that can be read in two ways'],
 ]);
 
+const WRITES_MEMORY = 'lets Node write its memory or its environment, keys included, to a file';
+/** `--heapsnapshot-near-heap-limit`, `--report-on-signal` and the like. */
+const MEMORY_TO_DISK = /^--(?:heapsnapshot-|heap-prof|report-|diagnostic-dir$)/;
+
 const DEBUGGER = /^--(?:inspect|inspect-brk|inspect-wait|inspect-port|debug-port)$/;
 
 /** Options of the process that production refuses: they print secrets, open a debugger to a network, or weaken TLS. */
@@ -52,7 +56,7 @@ export function processFaults(options: ProcessOptions): SettingFault[] {
     faults.push(refused('NODE_TLS_REJECT_UNAUTHORIZED', 'turns off the verification of every server'));
   }
   for (const { source, name, value } of listOptions(options)) {
-    const harm = REFUSED_OPTIONS.get(name);
+    const harm = REFUSED_OPTIONS.get(name) ?? (MEMORY_TO_DISK.test(name) ? WRITES_MEMORY : undefined);
     if (harm !== undefined) faults.push(refused(source, `has ${name}, which ${harm}`));
     if (DEBUGGER.test(name) && !isLoopback(hostOfDebugger(value))) faults.push(debuggerFault(source, name));
   }

@@ -1,6 +1,6 @@
 import { type DueEvent, EventStore, type NewEvent } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
-import { Database, DatabaseUnavailable, DataError, type Executor, TransactionConflict } from '@countersign/postgres';
+import { Database, DataError, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventRefused, faultOf } from './event-fault.js';
 import { EventRefusals } from './event-refusals.js';
@@ -77,7 +77,7 @@ export class Outbox {
   private async dispatchSet(claim: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
     const { count, refused, reactions } = await this.database.transaction(async (tx) => {
       const events = await claim(tx);
-      const { sound, refused } = sorted(events);
+      const { sound, refused } = separateRefused(events);
       return { count: events.length, refused, reactions: await this.handle(tx, sound) };
     });
     for (const each of refused) this.refusals.onRefused(each);
@@ -94,13 +94,16 @@ export class Outbox {
 /** SQLSTATE classes of values that do not fit: data exceptions, constraints, limits of an index, errors that triggers raise. */
 const VALUE_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54', 'P0']);
 
-/** Whether other events may succeed: not so in an outage, after a lost conflict or with the schema of another release. */
+/**
+ * Whether other events may succeed: not so in an outage, after a lost conflict, with the schema of another release or without a
+ * key. Of other errors only those of values that the code cannot use, such as an infinite time.
+ */
 function isCausedByRows(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable || error instanceof TransactionConflict) return false;
-  return !(error instanceof DataError) || VALUE_CLASSES.has(error.sqlState.slice(0, 2));
+  if (error instanceof DataError) return VALUE_CLASSES.has(error.sqlState.slice(0, 2));
+  return error instanceof TypeError || error instanceof RangeError;
 }
 
-function sorted(events: readonly DueEvent[]): { readonly sound: DueEvent[]; readonly refused: EventRefused[] } {
+function separateRefused(events: readonly DueEvent[]): { readonly sound: DueEvent[]; readonly refused: EventRefused[] } {
   const sound: DueEvent[] = [];
   const refused: EventRefused[] = [];
   for (const event of events) {

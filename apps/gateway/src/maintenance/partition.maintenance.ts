@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { ensurePartitions, PartitionMaintainer } from '@countersign/postgres/partitions';
-import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import { OnStart, OnStop } from '../composition/phases.js';
 
-/** Creates and drops partitions. */
+/** Creates partitions. Control planes drop them: the role of gateways has no right to. */
 @Injectable()
 export class PartitionMaintenance {
   #maintainer: PartitionMaintainer | undefined;
@@ -14,7 +13,6 @@ export class PartitionMaintenance {
   constructor(
     private readonly database: Database,
     private readonly clock: DatabaseClock,
-    private readonly settings: GatewaySettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -23,14 +21,8 @@ export class PartitionMaintenance {
   async start(): Promise<void> {
     const { database, clock } = this;
     await ensurePartitions(database, clock.nowMs());
-    const onError = (err: unknown): void =>
-      this.logger.warn({ err }, 'partitions could not be created or dropped; retrying');
-    this.#maintainer = new PartitionMaintainer({
-      database,
-      clock,
-      retentionDays: this.settings.retentionDays,
-      onError,
-    });
+    const onError = (err: unknown): void => this.logger.warn({ err }, 'partitions could not be created; retrying');
+    this.#maintainer = new PartitionMaintainer({ database, clock, retentionDays: null, onError });
   }
 
   @OnStop('stop maintenance')

@@ -151,11 +151,12 @@ export async function dropOldPartitions(database: Database, nowMs: number, reten
 export interface PartitionMaintainerOptions {
   readonly database: Database;
   readonly clock: DatabaseClock;
-  readonly retentionDays: number;
+  /** Null where partitions are dropped by other processes. */
+  readonly retentionDays: number | null;
   readonly onError: (error: unknown) => void;
 }
 
-/** Every hour creates new partitions and drops old ones. At boot, ensurePartitions is called before serving. */
+/** Every hour creates new partitions, and drops old ones where it has a retention. At boot, ensurePartitions is called before serving. */
 export class PartitionMaintainer {
   readonly #pollLoop: PollLoop;
 
@@ -164,7 +165,7 @@ export class PartitionMaintainer {
       everyMs: MAINTENANCE_PERIOD_MS,
       work: async () => {
         await ensurePartitions(database, clock.nowMs());
-        await dropOldPartitions(database, clock.nowMs(), retentionDays);
+        if (retentionDays !== null) await dropOldPartitions(database, clock.nowMs(), retentionDays);
         return false;
       },
       onError,

@@ -3,10 +3,16 @@ import pg from 'pg';
 const quoted = (name: string): string => pg.escapeIdentifier(name);
 
 /** The functions of migrations/0013-database-roles.ts. */
-export const OWNED_FUNCTIONS = ['make_day_partition(text, date)', 'drop_day_partition(text, date, integer)'];
+const MAKE_FUNCTION = 'make_day_partition(text, date)';
+const DROP_FUNCTION = 'drop_day_partition(text, date, integer)';
 
-export const grantFunction = (name: string, role: string): string =>
-  `GRANT EXECUTE ON FUNCTION ${name} TO ${quoted(role)}`;
+/** Lets the role make partitions, and drop them or not: the caller of that function names the retention. */
+export const partitionGrants = (role: string, mayDrop: boolean): string[] => [
+  `GRANT EXECUTE ON FUNCTION ${MAKE_FUNCTION} TO ${quoted(role)}`,
+  mayDrop
+    ? `GRANT EXECUTE ON FUNCTION ${DROP_FUNCTION} TO ${quoted(role)}`
+    : `REVOKE ALL ON FUNCTION ${DROP_FUNCTION} FROM ${quoted(role)} CASCADE`,
+];
 
 /**
  * Use of the schema and of what is created in it later, as far as the role has rights on tables that nobody named. PUBLIC

@@ -4,9 +4,8 @@ import {
   FIND_EXCESS_GRANTS,
   FIND_FAULTS,
   FIND_MISSING_GRANTS,
-  grantFunction,
   HAS_GATEWAY_ROLE,
-  OWNED_FUNCTIONS,
+  partitionGrants,
   schemaGrants,
 } from './daemon-role.sql.js';
 import { RIGHTS, type DaemonKind, type SchemaContent } from './role-rights.js';
@@ -49,9 +48,9 @@ export async function grantDaemonRole(query: OwnerQuery, role: DaemonRole, schem
   }
 }
 
-/** Lets the role call the functions that make and drop partitions, in the schema of the tables. */
-export async function grantPartitions(query: OwnerQuery, { name: role }: DaemonRole): Promise<void> {
-  for (const name of OWNED_FUNCTIONS) await query(grantFunction(name, role));
+/** Lets the role make partitions, in the schema of the tables; that of control planes also drops them. */
+export async function grantPartitions(query: OwnerQuery, { name, kind }: DaemonRole): Promise<void> {
+  for (const statement of partitionGrants(name, kind === 'daemon')) await query(statement);
 }
 
 /** A privilege of the role that it should not have. */

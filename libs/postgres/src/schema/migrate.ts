@@ -26,6 +26,7 @@ import { IdempotencyQuota1700000000014 } from '../migrations/0014-idempotency-qu
 import { AuditTimes1700000000015 } from '../migrations/0015-audit-times.js';
 import { PartitionDays1700000000016 } from '../migrations/0016-partition-days.js';
 import { EventTimes1700000000017 } from '../migrations/0017-event-times.js';
+import { GatewayValues1700000000018 } from '../migrations/0018-gateway-values.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -44,6 +45,7 @@ const MIGRATIONS = [
   AuditTimes1700000000015,
   PartitionDays1700000000016,
   EventTimes1700000000017,
+  GatewayValues1700000000018,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
