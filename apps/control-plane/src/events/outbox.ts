@@ -103,7 +103,10 @@ function isCausedByRows(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError;
 }
 
-function separateRefused(events: readonly DueEvent[]): { readonly sound: DueEvent[]; readonly refused: EventRefused[] } {
+function separateRefused(events: readonly DueEvent[]): {
+  readonly sound: DueEvent[];
+  readonly refused: EventRefused[];
+} {
   const sound: DueEvent[] = [];
   const refused: EventRefused[] = [];
   for (const event of events) {
