@@ -85,7 +85,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
     expect(new Set(secrets).size).toBe(3);
   });
 
-  it('is refused while seven replaced secrets sign still, and says when there is room', async () => {
+  it('is refused while seven replaced secrets still sign, and says when to try again', async () => {
     await secretsAreOver();
     const first = String((await calls.rotate()).json['secret']);
     await secretsAreOver();

@@ -61,7 +61,7 @@ export class EventStore {
   async dataOf(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, string>> {
     if (ids.length === 0) return new Map();
     const { low, high } = idBounds(ids);
-    const found = await db.query<{ id: Uuid; data: string }>(READ_EVENT_DATA, [ids, low, high, [...HAS_STORED_DATA]]);
+    const found = await db.query<{ id: Uuid; data: string }>(READ_EVENT_DATA, [ids, low, high, STORED_TYPES]);
     return new Map(found.map(({ id, data }) => [id, data]));
   }
 

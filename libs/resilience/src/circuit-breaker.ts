@@ -1,5 +1,5 @@
 /** `closed`: healthy. `open`: nothing is sent. `half_open`: one send at a time, the probe. */
-export type BreakerState = 'closed' | 'half_open' | 'open';
+type BreakerState = 'closed' | 'half_open' | 'open';
 
 /**
  * The circuit breaker of one destination. It opens after consecutive failures, for a time that its owner chooses; then it is

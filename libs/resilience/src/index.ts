@@ -1,4 +1,4 @@
-export { CircuitBreaker, type BreakerState } from './circuit-breaker.js';
+export { CircuitBreaker } from './circuit-breaker.js';
 export { doubledMs, JITTER_SHARE, withJitterMs } from './exponential-backoff.js';
 export { KeyedTokenBuckets } from './keyed-token-buckets.js';
 export { RowCache } from './row-cache.js';

@@ -1,18 +1,8 @@
+import { ProcessSettings } from './process.settings.js';
 import { optionsOfThisProcess, processFaults, processWarnings } from './process-options.js';
 import type { SettingFault } from './settings-error.js';
 import { acceptsAnyName, unprotectedStores } from './store-links.js';
-import {
-  ConnectionUrl,
-  DatabaseHost,
-  Given,
-  Host,
-  Hosts,
-  MasterKeys,
-  OneOf,
-  Production,
-  Text,
-  WholeNumber,
-} from './variables.js';
+import { ConnectionUrl, Given, Host, MasterKeys, OneOf, Text, WholeNumber } from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -29,7 +19,7 @@ const ANY_NAME_ACCEPTED =
  * Settings of both daemons (contract, Running it). The master key and the database have no default: in development
  * the launcher sets them, in production the boot fails without them.
  */
-export class DaemonSettings {
+export class DaemonSettings extends ProcessSettings {
   @ConnectionUrl('DATABASE_URL', ['postgres:', 'postgresql:'])
   readonly databaseUrl!: string;
 
@@ -37,35 +27,14 @@ export class DaemonSettings {
   @ConnectionUrl('REDIS_URL', ['redis:', 'rediss:'])
   readonly redisUrl: string | null = null;
 
-  /** Hosts of stores that may be reached without TLS in production, because their network is private. */
-  @Hosts('STORES_WITHOUT_TLS')
-  readonly storesWithoutTls: readonly string[] = [];
-
-  /** Read by the driver, for a URL without a host. */
-  @DatabaseHost('PGHOST')
-  readonly defaultDatabaseHost: string | null = null;
-
   @Text('DEBUG')
   readonly debug: string | null = null;
-
-  @Text('NODE_DEBUG')
-  readonly nodeDebug: string | null = null;
-
-  @Text('NODE_OPTIONS')
-  readonly nodeOptions: string | null = null;
-
-  @Text('NODE_TLS_REJECT_UNAUTHORIZED')
-  readonly nodeTlsRejectUnauthorized: string | null = null;
 
   @WholeNumber('DATABASE_POOL_MAX', 2, 200)
   readonly databasePoolMax: number = 10;
 
   @OneOf('LOG_LEVEL', LOG_LEVELS)
   readonly logLevel: LogLevel = 'info';
-
-  /** Determines the defaults of a new account: in development codes are sent to every country. */
-  @Production('NODE_ENV')
-  readonly production: boolean = false;
 
   @Given('NODE_ENV')
   readonly environmentIsNamed: boolean = false;

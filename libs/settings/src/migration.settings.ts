@@ -1,42 +1,24 @@
+import { ProcessSettings } from './process.settings.js';
 import { optionsOfThisProcess, processFaults } from './process-options.js';
 import type { SettingFault } from './settings-error.js';
 import { unprotectedDatabase } from './store-links.js';
-import { ConnectionUrl, DatabaseHost, Hosts, Production, Role, Text } from './variables.js';
+import { ConnectionUrl, Role } from './variables.js';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 
 /** Settings of `npm run migrate`, which prepares a database before daemons of a release start. */
-export class MigrationSettings {
+export class MigrationSettings extends ProcessSettings {
   /** URL of the role that owns the tables. Null: the role of `DATABASE_URL` owns them. */
   @ConnectionUrl('DATABASE_MIGRATION_URL', POSTGRES)
   readonly migrationUrl: string | null = null;
 
-  /** URL of the daemons; only the name of its role is used besides `DATABASE_MIGRATION_URL`. */
+  /** URL of the daemons; only the name of its role is used beside `DATABASE_MIGRATION_URL`. */
   @ConnectionUrl('DATABASE_URL', POSTGRES)
   readonly databaseUrl: string | null = null;
 
   /** The role that gateways connect with, where it is one of their own. Null: the role of `DATABASE_URL`. */
   @Role('DATABASE_GATEWAY_ROLE')
   readonly namedGatewayRole: string | null = null;
-
-  /** As of the daemons. */
-  @Hosts('STORES_WITHOUT_TLS')
-  readonly storesWithoutTls: readonly string[] = [];
-
-  @DatabaseHost('PGHOST')
-  readonly defaultDatabaseHost: string | null = null;
-
-  @Text('NODE_DEBUG')
-  readonly nodeDebug: string | null = null;
-
-  @Text('NODE_OPTIONS')
-  readonly nodeOptions: string | null = null;
-
-  @Text('NODE_TLS_REJECT_UNAUTHORIZED')
-  readonly nodeTlsRejectUnauthorized: string | null = null;
-
-  @Production('NODE_ENV')
-  readonly production: boolean = false;
 
   /** URL of the role that owns the tables. */
   get ownerUrl(): string {

@@ -19,8 +19,8 @@ const MEANINGS: Readonly<Record<EventFault, string>> = {
 };
 
 /**
- * A row of `events` that no process of this release writes, or that cannot be dispatched: whoever wrote it or a row of its
- * session has the connection of a gateway.
+ * A row of `events` that no process of this release writes, or that cannot be dispatched. Another client of the database wrote
+ * it, or a row of its session, for example with the credentials of a gateway.
  */
 export class EventRefused extends Error {
   override readonly name = 'EventRefused';
@@ -36,13 +36,13 @@ export class EventRefused extends Error {
 
 const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 const SESSION_TYPES: ReadonlySet<string> = new Set(SESSION_EVENT_TYPES);
-/** As the constraint events_occurred_at_check, which rows of before its migration may violate. */
+/** As the constraint events_occurred_at_check, which rows older than its migration may violate. */
 const FIRST_MS = 0;
 const LAST_MS = Date.UTC(10_000, 0, 1);
 
 /**
- * The fault that an event shows by itself; null for none. It was found in the table, not appended by the dispatch: so are
- * tests, and disabled URLs have no URL that they could be sent to.
+ * The fault that the columns of an event show; null for none. For events that a dispatch finds in the table: the request of a
+ * `webhook.test` dispatches it, so no dispatch finds one, and a `webhook.disabled` has no URL.
  */
 export function faultOf(event: Omit<DueEvent, 'occurredAt'> & { readonly occurredAt: unknown }): EventFault | null {
   const { type, sessionId, occurredAt, data, webhookUrl } = event;

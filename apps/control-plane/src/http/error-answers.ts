@@ -4,12 +4,9 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorLog } from '../operations/answered-request.js';
 import { FailureLog } from '../operations/failure-log.js';
-import { ERRORS, errorBody, RefusedRequest, type ErrorCode, type Refusal } from './errors.js';
+import { ERRORS, errorBody, RefusedRequest, retryAfterOf, type ErrorCode, type Refusal } from './errors.js';
 import type { LimitHeaders } from './limit-headers.js';
 import { Limits } from './limits.js';
-
-/** Retry-After of a 503: the database usually recovers, or a load spike passes, within a second. */
-const RETRY_AFTER_SECONDS = 1;
 
 /** Turns every thrown error, ours or the framework's, into a response of the error catalogue. */
 @Catch()
@@ -48,7 +45,7 @@ export class ErrorAnswers implements ExceptionFilter {
   private sendNow(reply: FastifyReply, { refusal, headers }: RefusedRequest, limits: LimitHeaders): void {
     if (reply.sent) return;
     const { status } = ERRORS[refusal.code];
-    const retryAfter = refusal.retryAfterSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : undefined);
+    const retryAfter = retryAfterOf(refusal);
     if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
     void reply
       .code(status)

@@ -207,6 +207,13 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
+/** Retry-After of a 503 in seconds: the database usually recovers, or a load spike passes, within a second. */
+const UNAVAILABLE_RETRY_SECONDS = 1;
+
+/** Retry-After of a refusal, in seconds; undefined where a retry does not help. */
+export const retryAfterOf = ({ code, retryAfterSeconds }: Refusal): number | undefined =>
+  retryAfterSeconds ?? (ERRORS[code].status === 503 ? UNAVAILABLE_RETRY_SECONDS : undefined);
+
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
 
 export const succeed = <T>(value: T): Outcome<T> => ({ ok: true, value });

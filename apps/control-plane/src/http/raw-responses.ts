@@ -2,15 +2,12 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
-import { ERRORS, RefusedRequest } from './errors.js';
+import { RefusedRequest, retryAfterOf } from './errors.js';
 import type { LimitHeaders } from './limit-headers.js';
 import { Limits } from './limits.js';
 import { rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
 import { RequestIds } from './request-ids.js';
 import { securityHeaders } from './security-headers.js';
-
-/** Retry-After of a 503 in seconds. */
-const RETRY_AFTER_SECONDS = 1;
 
 /** Refuses requests on sockets that the framework does not answer: broken HTTP and WebSocket upgrades. */
 @Injectable()
@@ -42,8 +39,7 @@ export class RawResponses {
   }
 
   refuse(socket: Duplex, { refusal, headers }: RefusedRequest, id: string, limitHeaders: LimitHeaders): void {
-    const unavailable = ERRORS[refusal.code].status === 503 ? RETRY_AFTER_SECONDS : undefined;
-    const retryAfter = refusal.retryAfterSeconds ?? unavailable;
+    const retryAfter = retryAfterOf(refusal);
     const answer = rawAnswer(refusal, this.settings.publicBaseUrl, {
       'x-request-id': id,
       ...this.securityHeaders,

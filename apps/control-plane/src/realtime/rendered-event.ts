@@ -134,7 +134,8 @@ type ConfirmedEvent = BroadcastEvent & { readonly test: boolean };
 
 /**
  * The event of a row; null where the message names another type or session than the row, the session is missing or of
- * another account, or it has not ended as the event says. The session's mode takes precedence, because an older release writes rows without a mode.
+ * another account, or it has not ended as the event says. The session's mode takes precedence, because an older release
+ * writes rows without a mode.
  */
 function storedEventOf(broadcast: BroadcastEvent, row?: StoredEvent, session?: Session): ConfirmedEvent | null {
   if (row === undefined || row.type !== broadcast.type || row.sessionId !== broadcast.sessionId) return null;

@@ -6,7 +6,7 @@ import { ListSlots } from './list-slots.js';
 const ONE: Tenant = { accountId: '018f0000-0000-7000-8000-000000000001', mode: 'live' };
 const OTHER: Tenant = { ...ONE, mode: 'test' };
 
-/** Lists that end when they are told to. */
+/** Lists that the test ends one by one. */
 class Lists {
   readonly slots = new ListSlots();
   readonly running: (() => void)[] = [];

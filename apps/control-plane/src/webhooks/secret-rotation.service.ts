@@ -18,7 +18,7 @@ export class SecretRotationService {
   async rotateSecret({ tenant }: ApiKeyPrincipal): Promise<Outcome<RotatedSecretAnswer>> {
     const rotation = await this.database.transaction((tx) => this.accounts.rotateWebhookSecret(tx, tenant));
     if (!rotation.ok) {
-      const message = `${MAX_REPLACED_SECRETS} secrets that were replaced sign still; there is room for another when the first of them is over.`;
+      const message = `${MAX_REPLACED_SECRETS} replaced secrets still sign webhooks. Rotate again when the first of them has expired.`;
       return refuse('RATE_LIMITED', { message, retryAfterSeconds: rotation.retryAfterSeconds });
     }
     this.broadcast.onRotated(tenant.accountId);

@@ -40,7 +40,7 @@ export interface BindSender {
 }
 
 /** Called with every state change. */
-export type StateListener = (bind: Bind, to: ConnectionState, note: BindNote) => void;
+type StateListener = (bind: Bind, to: ConnectionState, note: BindNote) => void;
 
 /**
  * Keeps one connection of a bind bound while its lease is held: tries its hosts in turn, with backoff and standoff, until

@@ -10,7 +10,7 @@ import { OnStart, OnStop } from '../composition/phases.js';
 import { BindConnections } from './bind-connections.js';
 
 /** Interval at which rows are read; a changed row takes effect within it (contract, Admin). */
-export const RECONCILE_MS = 2_000;
+const RECONCILE_MS = 2_000;
 /** Minimum time between hand-overs, since each interrupts one connection. */
 const HAND_OVER_EVERY_MS = 10_000;
 /** Added to the remaining time of a lease, so that its row is read after the expiry. */

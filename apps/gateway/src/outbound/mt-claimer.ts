@@ -6,7 +6,7 @@ import { MtPlanner } from './mt.planner.js';
 import { DueQueries } from './due-queries.js';
 
 /** The messages claimed by one poll, and the plans of all messages that it read. */
-export interface PolledMessages extends Pick<MtClaim, 'claimed' | 'due'> {
+interface PolledMessages extends Pick<MtClaim, 'claimed' | 'due'> {
   readonly plans: readonly MtPlan[];
 }
 

@@ -8,7 +8,7 @@ import { OtherGateways } from './other-gateways.js';
 import { SubmitQueues } from './submit-queues.js';
 
 /** Routes, and binds bound at other gateways. */
-export interface RoutingState {
+interface RoutingState {
   readonly routes: readonly Route[];
   readonly boundElsewhere: ReadonlySet<Uuid>;
 }

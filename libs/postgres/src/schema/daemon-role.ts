@@ -73,14 +73,14 @@ export function faultsOfDaemonRole(query: OwnerQuery, role: DaemonRole, schema: 
  */
 export async function warnOfRoleFaults(
   database: Executor,
-  process: DaemonKind,
+  daemon: DaemonKind,
   warn: (message: string) => void,
 ): Promise<void> {
   try {
     const [connected] = await database.query<{ role: string; schema: string }>(CONNECTED_ROLE);
     if (connected === undefined) return;
     const [gatewayRole] = await database.query<{ exists: boolean }>(HAS_GATEWAY_ROLE);
-    const kind = gatewayRole?.exists === true ? process : 'daemon';
+    const kind = gatewayRole?.exists === true ? daemon : 'daemon';
     const role: DaemonRole = { name: connected.role, kind };
     const query: OwnerQuery = <Row>(text: string, values?: unknown[]) =>
       database.query<object>(text, values) as Promise<Row[]>;

@@ -30,7 +30,7 @@ export class OfferDispatcher {
     private readonly errors: OfferErrorLog,
     @Inject(GatewaySettings) { batchMaxCommands: maxBatch }: Pick<GatewaySettings, 'batchMaxCommands'>,
   ) {
-    metrics.registerSendsInFlight(() => this.inFlight.size);
+    metrics.registerSendsInFlight(() => this.sending);
     this.claims = new Batcher({
       name: 'cards.claim',
       run: (ids) => this.claimBatch(ids),
