@@ -30,9 +30,18 @@ beforeAll(async () => {
   platform = await RbmHarness.open();
   // Queues on PostgreSQL, so that their tables are used by the same role.
   harness = await ControlPlaneHarness.open({ RCS_DELIVERY_WAIT_MS: '8000', REDIS_URL: '' });
+  // Before the first request: control planes keep a copy of the brand.
+  await harness.database.query('UPDATE brands SET rcs_agent_id = $1', [AGENT]);
   gateway = await GatewayBeside.start(harness, await platform.environment('gateway'));
   platform.listensAt('gateway', gateway.ports.http);
   carrier = new Carrier('out');
+  const admin = new AdminCalls(harness);
+  const port = await carrier.listen();
+  const draft = { name: 'out', carrier: 'out', host: '127.0.0.1', port, systemId: 'us', password: 'secret08' };
+  const bind = await admin.post('binds', draft);
+  expect(bind.status).toBe(201);
+  await admin.post('routes', { prefix: '+', bindId: bind.json['id'] });
+  await until('the bind is bound', WITHIN_MS, () => carrier.isBound);
   const url = gateway.environment['DATABASE_URL'] ?? '';
   stolen = await Database.open({ url, poolMax: 2, applicationName: 'attack', onError: () => undefined });
 });
@@ -72,37 +81,34 @@ describe('a gateway with the role of gateways', () => {
     await reaches(idOf(made), 'approved');
   });
 
-  it('sends a code, which approves, and settles it by the receipt of the carrier', async () => {
-    const admin = new AdminCalls(harness);
-    const port = await carrier.listen();
-    const draft = { name: 'out', carrier: 'out', host: '127.0.0.1', port, systemId: 'us', password: 'secret08' };
-    const bind = await admin.post('binds', draft);
-    expect(bind.status).toBe(201);
-    await admin.post('routes', { prefix: '+', bindId: bind.json['id'] });
-    await until('the bind is bound', WITHIN_MS, () => carrier.isBound);
-    const made = await harness.create({ phone: '+12125550123', channel: 'sms_fallback' });
-    expect((await harness.call(`/v1/verify/${idOf(made)}/send-sms`, { method: 'POST' })).status).toBe(200);
-    await until('the code is sent', WITHIN_MS, () => carrier.submits.length > 0);
-    const code = /\b\d{6}\b/.exec(String(textOf(carrier.submits[0]?.['short_message'])))?.[0];
-    const check = await harness.call(`/v1/verify/${idOf(made)}/check`, { method: 'POST', body: { code } });
-    expect(check.json['status']).toBe('approved');
-    expect(await carrier.sendReceipt(carrier.idOf(0), 'DELIVRD')).toBe(0);
-    await until('the receipt is stored', WITHIN_MS, async () => {
-      const [row] = await harness.database.query<{ state: string }>('SELECT state FROM outbound_messages');
-      return row?.state === 'delivered';
-    });
-  });
+  it('sends a code, which approves, and settles it by the receipt of the carrier', () =>
+    approvedByCode('+12125550123'));
 
-  it('sends a card, whose tap approves', async () => {
-    await harness.database.query('UPDATE brands SET rcs_agent_id = $1', [AGENT]);
-    const phone = '+14155570001';
-    platform.phone(phone, {});
-    const made = await harness.create({ phone, channel: 'rcs' });
-    expect(made.json['channel']).toBe('rcs');
-    platform.rbm.platform.tap(platform.messages(phone)[0]?.messageId ?? '', 0);
-    await reaches(idOf(made), 'approved');
-  });
+  it('sends a card, whose tap approves', () => approvedByCard('+14155570001'));
 });
+
+async function approvedByCode(phone: string): Promise<void> {
+  const sent = carrier.submits.length;
+  const made = await harness.create({ phone, channel: 'sms_fallback' });
+  expect((await harness.call(`/v1/verify/${idOf(made)}/send-sms`, { method: 'POST' })).status).toBe(200);
+  await until('the code is sent', WITHIN_MS, () => carrier.submits.length > sent);
+  const code = /\b\d{6}\b/.exec(String(textOf(carrier.submits[sent]?.['short_message'])))?.[0];
+  const check = await harness.call(`/v1/verify/${idOf(made)}/check`, { method: 'POST', body: { code } });
+  expect(check.json['status']).toBe('approved');
+  expect(await carrier.sendReceipt(carrier.idOf(sent), 'DELIVRD')).toBe(0);
+  await until('the receipt is stored', WITHIN_MS, async () => {
+    const rows = await harness.database.query<{ state: string }>('SELECT state FROM outbound_messages');
+    return rows.every(({ state }) => state === 'delivered');
+  });
+}
+
+async function approvedByCard(phone: string): Promise<void> {
+  platform.phone(phone, {});
+  const made = await harness.create({ phone, channel: 'rcs' });
+  expect(made.json['channel']).toBe('rcs');
+  platform.rbm.platform.tap(platform.messages(phone)[0]?.messageId ?? '', 0);
+  await reaches(idOf(made), 'approved');
+}
 
 function textOf(message: unknown): unknown {
   return typeof message === 'object' && message !== null && 'message' in message ? message.message : message;
@@ -277,6 +283,11 @@ describe('an event that was written with the database connection of a gateway', 
 });
 
 describe('a row that was written with the database connection of a gateway', () => {
+  beforeAll(async () => {
+    await approvedByCode('+12125550124');
+    await approvedByCard('+14155570002');
+  });
+
   it('A37 keeps control planes from no task by a lease without an end', async () => {
     await stolen.query(`INSERT INTO row_leases (name, owner, expires_at) VALUES ('of a test', $1, 'infinity')`, [
       randomUUID(),
