@@ -15,8 +15,10 @@ export class Carrier {
   readonly script: ((pdu: PDU) => SubmitResponse)[] = [];
   readonly #links = new Set<SmscLink>();
   readonly #server: Server;
+  /** The status of the next binds. */
+  authenticate: () => number = () => OK;
   readonly #events = {
-    authenticate: (): number => OK,
+    authenticate: (): number => this.authenticate(),
     answersEnquireLink: (): boolean => true,
     onSubmit: (pdu: PDU, link: SmscLink): void => this.#submitted(pdu, link),
     onClosed: (link: SmscLink): void => void this.#links.delete(link),
@@ -31,8 +33,9 @@ export class Carrier {
     this.#server = stack.createServer((session) => this.#accept(new SmscLink(session, this.#events)));
   }
 
-  async listen(): Promise<number> {
-    this.#server.listen(0, '127.0.0.1');
+  /** Resolves with the port; 0 for any. */
+  async listen(port = 0): Promise<number> {
+    this.#server.listen(port, '127.0.0.1');
     await once(this.#server, 'listening');
     return this.#server.address().port;
   }

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { JITTER_SHARE } from '@countersign/resilience';
 import {
   afterAttempt,
+  afterRefusedFailback,
+  failbackWaitMs,
   INITIAL_STATE,
+  initialState,
+  preferredHost,
   RECONNECT_CAP_MS,
   RECONNECT_FIRST_MS,
   STABLE_MS,
@@ -55,9 +59,9 @@ describe('backoff', () => {
   });
 
   it('resets its counters after a link that was bound for a minute', () => {
-    const unstable: ReconnectState = { failures: 9, refusals: 4, host: 0 };
+    const unstable: ReconnectState = { failures: 9, refusals: 4, failbackRefusals: 3, host: 0 };
     expect(afterAttempt(unstable, { kind: 'lost', boundMs: STABLE_MS }, 1, NO_JITTER)).toEqual({
-      state: { failures: 1, refusals: 0, host: 0 },
+      state: { failures: 1, refusals: 0, failbackRefusals: 0, host: 0 },
       waitMs: RECONNECT_FIRST_MS,
       standoff: false,
     });
@@ -76,6 +80,32 @@ describe('backoff', () => {
       return host;
     });
     expect(hosts).toEqual([0, 1, 2, 0]);
+  });
+
+  it('prefers a host for each connection, in turn', () => {
+    expect([0, 1, 2, 3].map((slot) => preferredHost(slot, 2))).toEqual([0, 1, 0, 1]);
+    expect(initialState(1, 2).host).toBe(1);
+    expect(preferredHost(3, 0)).toBe(0);
+  });
+
+  it('tries to fail back after 20 s, and twice as late after each refusal, up to ten minutes', () => {
+    let state = INITIAL_STATE;
+    const delays = Array.from({ length: 7 }, () => {
+      const waitMs = failbackWaitMs(state, NO_JITTER);
+      state = afterRefusedFailback(state);
+      return waitMs;
+    });
+    expect(delays).toEqual([20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000]);
+    expect(afterAttempt(state, unreachable, 2, NO_JITTER).state.failbackRefusals).toBe(7);
+  });
+
+  it('binds at the preferred host at once after an unbind for it', () => {
+    const state: ReconnectState = { failures: 2, refusals: 1, failbackRefusals: 1, host: 1 };
+    expect(afterAttempt(state, { kind: 'moved', host: 0 }, 2, NO_JITTER)).toEqual({
+      state: { ...state, host: 0 },
+      waitMs: 0,
+      standoff: false,
+    });
   });
 
   it('never exceeds its caps and their jitter, after any sequence of attempts', () => {

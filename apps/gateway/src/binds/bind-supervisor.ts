@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Bind } from '@countersign/carriers/config';
+import type { Bind, BindHost } from '@countersign/carriers/config';
 import type { BindLease, ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
 import { NotSentError, type MessageAnswer, type SmppLink } from '@countersign/smpp/link';
 import {
@@ -16,9 +16,18 @@ import type { InboundLink } from '../links/inbound-link.js';
 import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../links/link.metrics.js';
-import { afterAttempt, initialState, type AttemptEnd, type ReconnectState } from './backoff.js';
+import {
+  afterAttempt,
+  afterRefusedFailback,
+  failbackWaitMs,
+  initialState,
+  preferredHost,
+  type AttemptEnd,
+  type ReconnectState,
+} from './backoff.js';
 import type { BindDialer, LinkHandlers } from './bind-dialer.js';
 import { isSameConnection } from './bind-options.js';
+import { DRAIN_MS } from '../composition/phases.js';
 import type { ConnectionGauge } from './connection-gauge.js';
 
 /** Reason of a state change and time of the next attempt; without secrets. */
@@ -39,18 +48,27 @@ export interface BindSender {
   submit(pdu: Outgoing<SubmitSm>): Promise<ResponsePdu>;
 }
 
+/** Reason shown for a connection that fails back. */
+const RETURNS = 'returns to its preferred host';
+/** Statuses by which a carrier refuses a bind beside another of the same system_id: already bound, bind failed. */
+const EXCLUSIVE_STATUSES: ReadonlySet<number> = new Set([STATUS.ESME_RALYBND, STATUS.ESME_RBINDFAIL]);
+
 /** Called with every state change. */
 type StateListener = (bind: Bind, to: ConnectionState, note: BindNote) => void;
 
 /**
  * Keeps one connection of a bind bound while its lease is held: tries its hosts in turn, with backoff and standoff, until
- * stopped or fenced. Without the lease no PDU is sent, accepted or stored.
+ * stopped or fenced. Bound at another host than its preferred one, it returns there when that host accepts a bind. Without
+ * the lease no PDU is sent, accepted or stored.
  */
 export class BindSupervisor implements LeasedConnection {
   #bind: Bind;
   #inbound: InboundLink;
   #reconnectState: ReconnectState;
+  /** The link that sends; null before it is open. */
   #link: SmppLink | null = null;
+  /** All open links: `#link`, one that is being bound at the preferred host, and one that it has replaced. */
+  readonly #links = new Set<SmppLink>();
   /** Time of the bind on the monotonic clock; null unless bound. */
   #boundAtMs: number | null = null;
   #stopping = false;
@@ -130,7 +148,7 @@ export class BindSupervisor implements LeasedConnection {
   fence(reason: string): void {
     this.#stopping = true;
     this.#attemptAbort.abort();
-    this.#link?.destroy(reason);
+    this.destroyLinks(reason);
   }
 
   private holdsLease(): boolean {
@@ -168,9 +186,13 @@ export class BindSupervisor implements LeasedConnection {
     if (this.state === 'draining') return;
     if (this.state === 'bound') {
       this.setState('draining', {});
-      await this.#link?.unbind(drainMs).catch(() => undefined);
+      await Promise.all([...this.#links].map((link) => link.unbind(drainMs).catch(() => undefined)));
     }
-    this.#link?.destroy('the bind was stopped or changed');
+    this.destroyLinks('the bind was stopped or changed');
+  }
+
+  private destroyLinks(reason: string): void {
+    for (const link of this.#links) link.destroy(reason);
   }
 
   private async runAttempts(): Promise<void> {
@@ -190,29 +212,42 @@ export class BindSupervisor implements LeasedConnection {
       this.setState(next.standoff ? 'standoff' : 'unbound', { reason, retryInMs: next.waitMs });
       await delay(next.waitMs, undefined, { signal }).catch(() => undefined);
     }
+    // A link that was replaced by one to the preferred host may still be unbinding.
+    await Promise.all([...this.#links].map(({ closed }) => closed));
   }
 
   /** One connection, from connecting to its end. */
-  private async connectAndBind(signal: AbortSignal): Promise<{ end: AttemptEnd; reason: string }> {
+  private async connectAndBind(signal: AbortSignal): Promise<LinkEnd> {
     const bind = this.#bind;
     const at = bind.hosts[this.#reconnectState.host % bind.hosts.length];
     if (at === undefined) return { end: { kind: 'unreachable' }, reason: 'the bind has no host' };
-    const host = `${at.host}:${at.port}`;
+    const host = nameOf(at);
     try {
       // Before connecting: without the password no connection is made.
       const call = this.dialer.bindCall(bind);
       this.setState('connecting', { host });
-      const link = await this.dialer.openLink(bind, at, this.guard.lease, this.linkHandlers(), signal);
-      this.#link = link;
-      // Nobody destroys a link that was opened in the moment of a stop or a change.
-      if (signal.aborted) link.destroy('the bind was stopped or changed');
+      this.#link = await this.openLink(at, signal);
       this.setState('binding', { host });
-      const { status } = await link.bind(call);
-      return await this.waitUntilClosed(link, status, host);
+      const { status } = await this.#link.bind(call);
+      if (status !== STATUS.ESME_ROK) {
+        this.#link.destroy('the bind was refused');
+        return { end: { kind: 'refused', status }, reason: refusalReason(status) };
+      }
+      this.enterBound(this.#link, { host });
+      return await this.waitUntilClosed(signal);
     } catch (error) {
       this.#link?.destroy('the bind failed');
       return { end: { kind: 'unreachable' }, reason: error instanceof Error ? error.message : 'failed' };
     }
+  }
+
+  private async openLink(at: BindHost, signal: AbortSignal): Promise<SmppLink> {
+    const link = await this.dialer.openLink(this.#bind, at, this.guard.lease, this.linkHandlers(), signal);
+    this.#links.add(link);
+    void link.closed.then(() => this.#links.delete(link));
+    // Nobody destroys a link that was opened in the moment of a stop or a change.
+    if (signal.aborted) link.destroy('the bind was stopped or changed');
+    return link;
   }
 
   private linkHandlers(): LinkHandlers {
@@ -225,23 +260,78 @@ export class BindSupervisor implements LeasedConnection {
     };
   }
 
-  /** From the bind response until the link is closed. */
-  private async waitUntilClosed(
-    link: SmppLink,
-    status: number,
-    host: string,
-  ): Promise<{ end: AttemptEnd; reason: string }> {
-    if (status !== STATUS.ESME_ROK) {
-      link.destroy('the bind was refused');
-      return { end: { kind: 'refused', status }, reason: `the bind was refused with ${statusName(status)}` };
-    }
-    const boundAtMs = performance.now();
-    this.#boundAtMs = boundAtMs;
+  private enterBound(link: SmppLink, note: BindNote): void {
+    this.#link = link;
+    this.#boundAtMs = performance.now();
     // The row may have changed during the bind.
     link.setWindow(this.#bind.sendWindow);
-    this.setState('bound', { host });
-    const { reason } = await link.closed;
-    return { end: { kind: 'lost', boundMs: performance.now() - boundAtMs }, reason };
+    this.setState('bound', note);
+  }
+
+  /** From the bind until the link is closed, or the one at the preferred host that has replaced it. */
+  private async waitUntilClosed(signal: AbortSignal): Promise<LinkEnd> {
+    const failback = new AbortController();
+    const moved = this.failBack(AbortSignal.any([signal, failback.signal]));
+    let link: SmppLink | null;
+    let reason = 'closed';
+    do {
+      link = this.#link;
+      if (link !== null) ({ reason } = await link.closed);
+    } while (link !== this.#link);
+    failback.abort();
+    const host = await moved;
+    if (host !== null) return { end: { kind: 'moved', host }, reason: RETURNS };
+    return { end: { kind: 'lost', boundMs: performance.now() - (this.#boundAtMs ?? 0) }, reason };
+  }
+
+  /**
+   * Tries to bind at the preferred host until that succeeds or `signal` aborts. Resolves with its index when the present link
+   * was unbound first, because the carrier permits no second one beside it; otherwise with null.
+   */
+  private async failBack(signal: AbortSignal): Promise<number | null> {
+    const preferred = preferredHost(this.guard.lease.slot, this.#bind.hosts.length);
+    const at = this.#bind.hosts[preferred];
+    while (at !== undefined && this.#reconnectState.host !== preferred) {
+      const waitMs = failbackWaitMs(this.#reconnectState, Math.random());
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return null;
+      const status = await this.bindBeside(at, signal).catch((error: unknown) => {
+        this.gauge.recordError(`${nameOf(at)}: ${error instanceof Error ? error.message : 'failed'}`);
+        return null;
+      });
+      if (status === STATUS.ESME_ROK) {
+        this.#reconnectState = { ...this.#reconnectState, host: preferred };
+      } else if (status !== null) {
+        this.#reconnectState = afterRefusedFailback(this.#reconnectState);
+        if (!EXCLUSIVE_STATUSES.has(status)) continue;
+        await this.#link?.unbind(DRAIN_MS);
+        return preferred;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Binds beside the present link and, when that is accepted, replaces it. Returns the status of the bind; rejects when the
+   * host is unreachable, or when `signal` aborts before the link is replaced.
+   */
+  private async bindBeside(at: BindHost, signal: AbortSignal): Promise<number> {
+    const call = this.dialer.bindCall(this.#bind);
+    const link = await this.openLink(at, signal);
+    const destroy = (): void => link.destroy('the present link was closed');
+    signal.addEventListener('abort', destroy, { once: true });
+    const { status } = await link.bind(call).finally(() => signal.removeEventListener('abort', destroy));
+    signal.throwIfAborted();
+    if (status !== STATUS.ESME_ROK) {
+      link.destroy('the bind was refused');
+      this.gauge.recordError(`${nameOf(at)}: ${refusalReason(status)}`);
+      return status;
+    }
+    // Both are bound: new codes use the new link, the old one finishes its window and then unbinds.
+    const before = this.#link;
+    this.enterBound(link, { host: nameOf(at), reason: RETURNS });
+    void before?.unbind(DRAIN_MS).catch(() => undefined);
+    return status;
   }
 
   private setState(state: ConnectionState, note: BindNote): void {
@@ -253,3 +343,11 @@ export class BindSupervisor implements LeasedConnection {
     return this.#stopping;
   }
 }
+
+interface LinkEnd {
+  readonly end: AttemptEnd;
+  readonly reason: string;
+}
+
+const nameOf = ({ host, port }: BindHost): string => `${host}:${port}`;
+const refusalReason = (status: number): string => `the bind was refused with ${statusName(status)}`;

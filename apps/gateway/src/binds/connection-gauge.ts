@@ -44,6 +44,11 @@ export class ConnectionGauge {
     this.#lastError = reason;
   }
 
+  /** An attempt has failed that the present link does not depend on. */
+  recordError(reason: string): void {
+    this.#lastError = reason;
+  }
+
   /** `peer`: name of the bind, which may change. `nowMs` of the monotonic clock. */
   countPdu(peer: string, direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
     this.countStatus(direction, pdu, nowMs);

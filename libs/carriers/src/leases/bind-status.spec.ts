@@ -35,7 +35,9 @@ const held = (slot: number, status: Partial<ConnectionStatus> | null = BOUND): B
   heldUntil: '2026-01-31T13:00:00.000Z',
   status,
 });
-const two = { enabled: true, connections: 2 };
+const A = { host: 'a.example', port: 2775 };
+const B = { host: 'b.example', port: 2775 };
+const two = { enabled: true, connections: 2, hosts: [A] };
 
 describe('the status of a bind', () => {
   it.each([
@@ -48,6 +50,21 @@ describe('the status of a bind', () => {
     ['unbound', []],
   ] as const)('is %s by its wanted connections', (state, slots) => {
     expect(bindStatus(two, slots).state).toBe(state);
+  });
+
+  it.each([
+    ['bound', ['a.example:2775', 'b.example:2775']],
+    ['bound', ['b.example:2775', 'a.example:2775']],
+    ['degraded', ['b.example:2775', 'b.example:2775']],
+    ['bound', ['b.example:2775', 'b.example:2775', 'a.example:2775']],
+    ['bound', ['b.example:2775']],
+  ] as const)('is %s with connections to %s of two hosts', (state, hosts) => {
+    const slots = hosts.map((host, slot) => held(slot, { ...BOUND, host }));
+    expect(bindStatus({ enabled: true, connections: hosts.length, hosts: [A, B] }, slots).state).toBe(state);
+  });
+
+  it('counts a host that is listed twice once', () => {
+    expect(bindStatus({ ...two, hosts: [A, A] }, [held(0), held(1)]).state).toBe('bound');
   });
 
   it('is disabled whatever the state of its connections', () => {
@@ -65,7 +82,7 @@ describe('the status of a bind', () => {
 
   it('shows only host, reconnects and error of a connection with an expired lease', () => {
     const over = { ...held(0, { ...BOUND, lastError: 'closed by the carrier' }), held: false };
-    expect(bindStatus({ enabled: true, connections: 1 }, [over]).connections).toEqual([
+    expect(bindStatus({ enabled: true, connections: 1, hosts: [A] }, [over]).connections).toEqual([
       {
         ...NEVER,
         host: 'smsc.example',

@@ -63,19 +63,25 @@ const UNBOUND: ConnectionStatus = {
   lastError: null,
 };
 
+type StatusBind = Pick<Bind, 'enabled' | 'connections' | 'hosts'>;
+
 /** The status of a bind from its row and those of its connections: connections without a holder are unbound. */
-export function bindStatus(bind: Pick<Bind, 'enabled' | 'connections'>, slots: readonly BindSlot[]): BindStatus {
+export function bindStatus(bind: StatusBind, slots: readonly BindSlot[]): BindStatus {
   const known = new Map(slots.map((slot) => [slot.slot, slot]));
   const wanted = Array.from({ length: bind.connections }, (_, slot) => connectionOf(known.get(slot)));
   const surplus = slots.filter(({ slot, held }) => held && slot >= bind.connections).map(connectionOf);
   return { state: stateOf(bind, wanted), connections: [...wanted, ...surplus] };
 }
 
-function stateOf({ enabled }: Pick<Bind, 'enabled'>, wanted: readonly ConnectionStatus[]): BindState {
+/** `degraded` when a connection is not bound, or when all are, but at fewer hosts than they could be. */
+function stateOf({ enabled, hosts }: StatusBind, wanted: readonly ConnectionStatus[]): BindState {
   if (!enabled) return 'disabled';
-  const bound = wanted.filter(({ state }) => state === 'bound').length;
-  if (bound === 0) return 'unbound';
-  return bound === wanted.length ? 'bound' : 'degraded';
+  const bound = wanted.filter(({ state }) => state === 'bound');
+  if (bound.length === 0) return 'unbound';
+  const hostsInUse = new Set(bound.map(({ host }) => host)).size;
+  const distinctHosts = new Set(hosts.map(({ host, port }) => `${host}:${port}`)).size;
+  const isSpread = hostsInUse >= Math.min(distinctHosts, wanted.length);
+  return bound.length === wanted.length && isSpread ? 'bound' : 'degraded';
 }
 
 /** An unheld connection keeps its last host, reconnect count and error. */

@@ -70,7 +70,7 @@ export const BIND_FIELDS = {
     isArray: true,
     minItems: 1,
     maxItems: MAX_HOSTS,
-    description: 'Tried in turn; each connection begins with a different one.',
+    description: 'Tried in turn; each connection begins with a different one, and returns to it after a failure.',
     example: [{ host: 'smsc.north.example', port: 2775 }],
   },
   host: { ...HOST_FIELDS.host, description: 'With `port`, replaces `hosts` for a single host.' },
