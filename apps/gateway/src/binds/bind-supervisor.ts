@@ -17,7 +17,7 @@ import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../links/link.metrics.js';
 import { afterAttempt, initialState, type AttemptEnd, type ReconnectState } from './backoff.js';
-import type { BindDialer, LinkHandlers } from './bind-dialer.js';
+import type { BindDialer, DialedLinkHandlers } from './bind-dialer.js';
 import { isSameConnection } from './bind-options.js';
 import type { ConnectionGauge } from './connection-gauge.js';
 
@@ -215,7 +215,7 @@ export class BindSupervisor implements LeasedConnection {
     }
   }
 
-  private linkHandlers(): LinkHandlers {
+  private linkHandlers(): DialedLinkHandlers {
     return {
       mayWrite: () => this.holdsLease(),
       onMessage: (pdu) => this.acceptMessage(pdu),
