@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { SmppLink, type LinkOptions } from '@countersign/smpp/link';
+import { SmppLink, type LinkHandlers, type LinkOptions } from '@countersign/smpp/link';
 import { Metrics } from '@countersign/telemetry';
-import { LinkMetrics, type Side } from '../../apps/gateway/src/links/link.metrics.js';
+import { LinkMetrics } from '../../apps/gateway/src/links/link.metrics.js';
 
 const TIMERS = {
   sessionInitMs: 10_000,
@@ -16,19 +16,16 @@ const metrics = new LinkMetrics(new Metrics({ app: 'bench' }));
 /** A link as in the gateway: every check, every timer, and the metrics of every PDU. */
 export function meteredLink(
   socket: Socket,
-  side: Side,
+  endpoint: LinkOptions['endpoint'],
   window: number,
-  options: Pick<LinkOptions, 'onMessage'> & Partial<LinkOptions>,
+  handlers: LinkHandlers,
+  timers = TIMERS,
 ): SmppLink {
-  const meter = metrics.createMeter(side, 'bench');
+  const meter = metrics.createMeter(endpoint.role === 'esme' ? 'bind' : 'listener', 'bench');
   return new SmppLink(socket, {
-    role: side === 'bind' ? 'esme' : 'smsc',
-    timers: TIMERS,
-    window,
-    maxInbound: 1_000,
-    interfaceVersion: 0x34,
-    systemIdOfServer: 'bench',
-    onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
-    ...options,
+    endpoint,
+    timers,
+    limits: { window, maxInbound: 1_000 },
+    handlers: { onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()), ...handlers },
   });
 }

@@ -1,8 +1,7 @@
-import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { parseId, renderId } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
-import { SessionRenderer, SessionStore } from '@countersign/session';
+import { SessionStore } from '@countersign/session';
 import { deriveToken, fallbackText } from '@countersign/session/tokens';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
 import type { Environment } from './subjects.js';
@@ -44,9 +43,7 @@ export async function prepare(environment: Environment, masterKey: Buffer): Prom
     database,
     clock,
     keys,
-    events: new EventStore(),
-    renderer: new SessionRenderer(keys, new Map()),
-    onEvents: () => undefined,
+    listener: { onEvents: () => undefined },
   });
   const close = async (): Promise<void> => {
     await sessions.drain();

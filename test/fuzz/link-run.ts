@@ -131,21 +131,23 @@ export class LinkRun {
       }
     };
     return {
-      role,
+      endpoint:
+        role === 'esme'
+          ? { role, interfaceVersion: 0x34 }
+          : { role, interfaceVersion: 0x34, authenticate: () => Promise.resolve({ status: 0 }) },
       timers: { sessionInitMs: 0, pduReadMs: PDU_READ_MS, enquireLinkMs: 0, responseMs: RESPONSE_MS, inactivityMs: 0 },
-      window: OUR_REQUESTS,
-      maxInbound: 50,
-      interfaceVersion: 0x34,
-      authenticate: () => Promise.resolve({ status: 0 }),
-      onMessage: (pdu) => {
-        use(() => [concatenationOf(pdu), parseReceipt(pdu)]);
-        return this.chance.below(2) === 0 ? { status: 0, messageId: '1' } : Promise.resolve({ status: 0x58 });
+      limits: { window: OUR_REQUESTS, maxInbound: 50 },
+      handlers: {
+        onMessage: (pdu) => {
+          use(() => [concatenationOf(pdu), parseReceipt(pdu)]);
+          return this.chance.below(2) === 0 ? { status: 0, messageId: '1' } : Promise.resolve({ status: 0x58 });
+        },
+        onPdu: (direction, pdu) => {
+          if (direction === 'in') onRead();
+          use(() => redactPdu(pdu));
+        },
+        onMalformed: onRead,
       },
-      onPdu: (direction, pdu) => {
-        if (direction === 'in') onRead();
-        use(() => redactPdu(pdu));
-      },
-      onMalformed: onRead,
     };
   }
 

@@ -138,16 +138,19 @@ class EngineSmsc {
     this.#link = new SmppLink(socket, this.#options);
   });
   readonly #options: LinkOptions = {
-    role: 'smsc',
+    endpoint: {
+      role: 'smsc',
+      interfaceVersion: 0x34,
+      systemId: 'engine',
+      authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
+    },
     timers: { sessionInitMs: 15_000, pduReadMs: 15_000, enquireLinkMs: 1_000, responseMs: 15_000, inactivityMs: 0 },
-    window: 20,
-    maxInbound: 100,
-    interfaceVersion: 0x34,
-    systemIdOfServer: 'engine',
-    authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
-    onMessage: (pdu) => {
-      this.submits.push(pdu);
-      return { status: STATUS.ESME_ROK, messageId: `id-${this.submits.length}` };
+    limits: { window: 20, maxInbound: 100 },
+    handlers: {
+      onMessage: (pdu) => {
+        this.submits.push(pdu);
+        return { status: STATUS.ESME_ROK, messageId: `id-${this.submits.length}` };
+      },
     },
   };
 

@@ -39,9 +39,9 @@ const reconnectsOf = (name: string): Promise<number> =>
   gateway.metric(`countersign_smpp_reconnects_total{bind="${name}"`);
 
 async function smscAt(port = 0): Promise<{ smsc: SmscServer; hosts: { host: string; port: number }[] }> {
-  const smsc = new SmscServer({ port, systemId: 'us', password: PASSWORD, log: () => undefined });
+  const smsc = new SmscServer({ systemId: 'us', password: PASSWORD, log: () => undefined });
   open.push(smsc);
-  return { smsc, hosts: [{ host: '127.0.0.1', port: await smsc.listen() }] };
+  return { smsc, hosts: [{ host: '127.0.0.1', port: await smsc.listen(port) }] };
 }
 
 const isBound = (smsc: SmscServer): boolean => smsc.links().some(({ receives }) => receives);

@@ -161,8 +161,8 @@ describe('an ambiguous sender of unknown type', () => {
   });
 
   it('is read by the format of a bind too, and by a changed one after the row changes', async () => {
-    const smsc = new SmscServer({ port: 0, systemId: 'us', password: PASSWORD, log: () => undefined });
-    const port = await smsc.listen();
+    const smsc = new SmscServer({ systemId: 'us', password: PASSWORD, log: () => undefined });
+    const port = await smsc.listen(0);
     const bind = await gateway.bind({
       name: 'west',
       hosts: [{ host: '127.0.0.1', port }],

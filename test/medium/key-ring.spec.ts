@@ -65,9 +65,7 @@ function processOf(versions: readonly number[]) {
     database,
     clock,
     keys,
-    events: new EventStore(),
-    renderer,
-    onEvents: () => undefined,
+    listener: { onEvents: () => undefined },
   });
   const outdated: OutdatedDigest[] = [];
   return {

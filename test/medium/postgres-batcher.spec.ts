@@ -54,9 +54,7 @@ function depositor(sizes: number[] = []): Batcher<Deposit, number> {
     name: 'deposits',
     run: deposit,
     keysOf: (each) => [`${each.account}`],
-    maxBatch: 64,
-    maxInFlight: 2,
-    maxQueued: 10_000,
+    limits: { maxBatch: 64, maxInFlight: 2, maxQueued: 10_000 },
     onBatch: (size) => sizes.push(size),
   });
 }
@@ -113,9 +111,7 @@ describe('batches of real rows', () => {
           return deposits.map(() => 0);
         }),
       keysOf: () => [],
-      maxBatch: 64,
-      maxInFlight: 2,
-      maxQueued: 100,
+      limits: { maxBatch: 64, maxInFlight: 2, maxQueued: 100 },
     });
     const ends = await Promise.allSettled([1, 2, 3].map((account) => batcher.add({ account, amount: 1 })));
     expect(ends.map((end) => end.status === 'rejected' && end.reason instanceof DatabaseUnavailable)).toEqual([

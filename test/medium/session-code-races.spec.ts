@@ -1,4 +1,3 @@
-import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { SessionStore, type CheckResult } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
@@ -14,9 +13,8 @@ let otherProcess: SessionStore;
 
 beforeAll(async () => {
   harness = await openSessionHarness({ poolMax: 10 });
-  const { database, clock, keys, renderer } = harness;
-  const events = new EventStore();
-  otherProcess = new SessionStore({ database, clock, keys, events, renderer, onEvents: () => undefined });
+  const { database, clock, keys } = harness;
+  otherProcess = new SessionStore({ database, clock, keys, listener: { onEvents: () => undefined } });
 });
 afterAll(async () => {
   await otherProcess.drain();

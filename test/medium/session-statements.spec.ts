@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { EventStore } from '@countersign/events';
 import { firstIdAt } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence } from '@countersign/session';
@@ -114,7 +113,7 @@ describe('the frequent statements', () => {
 
 /** A session store that records the partitions that its statements and transactions lock. */
 function watchedSessions(): { sessions: SessionStore; locked: string[] } {
-  const { database, clock, keys, renderer } = harness;
+  const { database, clock, keys } = harness;
   const locked: string[] = [];
   const transaction = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
     database.transaction(async (tx) => {
@@ -127,9 +126,8 @@ function watchedSessions(): { sessions: SessionStore; locked: string[] } {
     query: <Row extends object>(text: string, values?: readonly unknown[]) =>
       transaction((tx) => tx.query<Row>(text, values)),
   };
-  const events = new EventStore();
   return {
-    sessions: new SessionStore({ database: watched, clock, keys, renderer, events, onEvents: () => undefined }),
+    sessions: new SessionStore({ database: watched, clock, keys, listener: { onEvents: () => undefined } }),
     locked,
   };
 }

@@ -1,4 +1,3 @@
-import { EventStore } from '@countersign/events';
 import { parseId, type Uuid } from '@countersign/ids';
 import { TransactionConflict, type Database } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence } from '@countersign/session';
@@ -131,9 +130,9 @@ describe('create, when the answer of a commit was lost', () => {
       },
       transaction: (work) => database.transaction(work),
     };
-    const { clock, keys, renderer } = harness;
-    const events = new EventStore();
-    const sessions = new SessionStore({ database: losing, clock, keys, renderer, events, onEvents: () => undefined });
+    const { clock, keys } = harness;
+    const listener = { onEvents: () => undefined };
+    const sessions = new SessionStore({ database: losing, clock, keys, listener });
     const made = await Promise.all([sessions.create(harness.draft()), sessions.create(harness.draft())]);
     expect(texts).toHaveLength(3);
     const found = await harness.sessions.findMany(

@@ -16,8 +16,8 @@ let port: number;
 const sessions: Session[] = [];
 
 beforeEach(async () => {
-  smsc = new SmscServer({ port: 0, ...CREDENTIALS, limits: LIMITS, log: () => undefined });
-  port = await smsc.listen();
+  smsc = new SmscServer({ ...CREDENTIALS, limits: LIMITS, log: () => undefined });
+  port = await smsc.listen(0);
 });
 
 afterEach(async () => {

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { JobNotifier, queueConnection, prepareQueues } from '@countersign/bus';
-import { EventStore, QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { createApiKey, modeOf, ServerKeys, type Mode } from '@countersign/keys';
 import { parseId } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
-import { SessionRenderer, SessionStore } from '@countersign/session';
+import { SessionStore } from '@countersign/session';
 import { deriveToken } from '@countersign/session/tokens';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
@@ -299,9 +299,7 @@ function sessionsOf(database: Database, clock: DatabaseClock, keys: ServerKeys, 
     database,
     clock,
     keys,
-    events: new EventStore(),
-    renderer: new SessionRenderer(keys, new Map([[1, ENTROPY_KEY]])),
-    onEvents: (ids) => notifier.notify(ids),
+    listener: { onEvents: (ids) => notifier.notify(ids) },
   });
 }
 

@@ -1,5 +1,4 @@
 import { AccountStore, type Account, type Brand } from '@countersign/accounts/accounts';
-import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
@@ -58,7 +57,7 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
   const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
   const notifiedEventIds: string[] = [];
   const onEvents = (ids: readonly string[]): void => void notifiedEventIds.push(...ids);
-  const sessions = new SessionStore({ database, clock, keys, events: new EventStore(), renderer, onEvents });
+  const sessions = new SessionStore({ database, clock, keys, listener: { onEvents } });
   const accounts = new AccountStore({ keys, newId: () => clock.newId() });
   const { account, webhookSecret } = await accounts.createAccount(database, {
     name: 'Acme',

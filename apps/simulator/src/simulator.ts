@@ -13,7 +13,7 @@ import { validationPipe } from './http/validation.pipe.js';
 import { servePages } from './pages/static-pages.js';
 import { systemClock } from './rbm/clock.js';
 import { PhoneProfiles } from './phone/phone-profile.js';
-import { RbmService } from './rbm/rbm.service.js';
+import { type RbmPartner, RbmService } from './rbm/rbm.service.js';
 import { parseServiceAccount } from './rbm/access-token-issuer.js';
 import { SimulatorModule, type SimulatorParts } from './simulator.module.js';
 import { SmscServer } from './smsc/smsc.server.js';
@@ -48,7 +48,7 @@ export async function openSimulator(
   server.addHook('onRequest', onlyOwnPages);
   server.addHook('onRequest', withoutTypeOfNothing);
   servePages(http);
-  await parts.smsc.listen();
+  await parts.smsc.listen(settings.smppPort);
   await http.listen(settings.httpPort, HOST);
   parts.rbm.webhook.register();
   return {
@@ -62,15 +62,18 @@ export async function openSimulator(
 function partsOf(settings: Readonly<SimulatorSettings>, log: (message: string) => void): SimulatorParts {
   const phones = new PhoneProfiles();
   const feed = new PhoneFeed((phone) => ({ phone, ...phones.profileOf(phone) }));
-  const { rbmServiceAccountFile: file, rbmClientToken: clientToken, rbmWebhookUrl: webhookUrl } = settings;
-  const account = file === null ? null : parseServiceAccount(readFileSync(file, 'utf8'));
-  const rbm = new RbmService({ clock: systemClock, account, clientToken, webhookUrl, phones, feed, log });
+  const rbm = new RbmService({ clock: systemClock, partner: partnerOf(settings), phones, feed, log });
   const smsc = new SmscServer({
-    port: settings.smppPort,
     systemId: settings.systemId,
     password: settings.password,
     log,
     onReceived: (sms) => feed.show(receivedItem(sms)),
   });
   return { smsc, rbm, feed, shop: Shop.open(settings) };
+}
+
+function partnerOf(settings: Readonly<SimulatorSettings>): RbmPartner {
+  const { rbmServiceAccountFile: file, rbmClientToken: clientToken, rbmWebhookUrl: webhookUrl } = settings;
+  const account = file === null ? null : parseServiceAccount(readFileSync(file, 'utf8'));
+  return { account, clientToken, webhookUrl };
 }

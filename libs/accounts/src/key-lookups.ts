@@ -25,9 +25,7 @@ export class KeyLookups<Row extends DigestRow> {
   constructor(db: Executor, name: string, statement: string) {
     this.#batcher = new Batcher({
       name,
-      maxBatch: MAX_KEYS,
-      maxInFlight: MAX_STATEMENTS,
-      maxQueued: MAX_WAITING,
+      limits: { maxBatch: MAX_KEYS, maxInFlight: MAX_STATEMENTS, maxQueued: MAX_WAITING },
       keysOf: () => [],
       run: async (keys) => {
         const rows = await db.query<Row>(statement, [keys.flat()]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Batcher, BatcherFull, type BatcherOptions } from './batcher.js';
+import { Batcher, BatcherFull, type BatcherOptions, type BatchLimits } from './batcher.js';
 import { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
 
 interface Command {
@@ -45,16 +45,13 @@ const refusal = (): DataError => new DataError('23505 taken', '23505', 'one');
 
 function batcherOver(
   run: BatcherOptions<Command, number>['run'],
-  options: Partial<BatcherOptions<Command, number>> = {},
+  limits: Partial<BatchLimits> = {},
 ): Batcher<Command, number> {
   return new Batcher({
     name: 'test',
     run,
     keysOf: (c) => c.keys,
-    maxBatch: 3,
-    maxInFlight: 2,
-    maxQueued: 100,
-    ...options,
+    limits: { maxBatch: 3, maxInFlight: 2, maxQueued: 100, ...limits },
   });
 }
 

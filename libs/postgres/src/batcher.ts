@@ -1,5 +1,17 @@
 import { DatabaseUnavailable, TransactionConflict } from './database-errors.js';
 
+/** The bounds of a batcher. */
+export interface BatchLimits {
+  /** Maximum number of commands per transaction (useful range: 50 to 100). */
+  readonly maxBatch: number;
+  /** Maximum number of concurrent transactions; 1 or 2 on a small machine. */
+  readonly maxInFlight: number;
+  /** Maximum number of queued commands; further ones are rejected with BatcherFull. */
+  readonly maxQueued: number;
+  /** A command is answered within this time, including its time in the queue. Default 2,900. */
+  readonly deadlineMs?: number;
+}
+
 export interface BatcherOptions<Command, Result> {
   /** Name in error messages and metrics. */
   readonly name: string;
@@ -12,14 +24,7 @@ export interface BatcherOptions<Command, Result> {
    * Keys that a command needs exclusively: commands that share a key run one after the other, in the order of `add`.
    */
   readonly keysOf: (command: Command) => readonly string[];
-  /** Maximum number of commands per transaction (useful range: 50 to 100). */
-  readonly maxBatch: number;
-  /** Maximum number of concurrent transactions; 1 or 2 on a small machine. */
-  readonly maxInFlight: number;
-  /** Maximum number of queued commands; further ones are rejected with BatcherFull. */
-  readonly maxQueued: number;
-  /** A command is answered within this time, including its time in the queue. Default 2,900. */
-  readonly deadlineMs?: number;
+  readonly limits: BatchLimits;
   /** Called after each transaction with its number of commands and its duration. */
   readonly onBatch?: (size: number, elapsedMs: number) => void;
 }
@@ -69,6 +74,7 @@ interface Entry<Command, Result> {
  */
 export class Batcher<Command, Result> {
   readonly #options: BatcherOptions<Command, Result>;
+  readonly #limits: BatchLimits;
   readonly #deadlineMs: number;
   /** Commands that are not blocked, oldest first; those before `#readyFrom` are consumed. */
   readonly #ready: Entry<Command, Result>[] = [];
@@ -85,7 +91,8 @@ export class Batcher<Command, Result> {
 
   constructor(options: BatcherOptions<Command, Result>) {
     this.#options = options;
-    this.#deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
+    this.#limits = options.limits;
+    this.#deadlineMs = options.limits.deadlineMs ?? DEFAULT_DEADLINE_MS;
   }
 
   /** Number of queued commands. */
@@ -103,7 +110,7 @@ export class Batcher<Command, Result> {
    * DatabaseUnavailable when the deadline passes first (a running command may then still be committed).
    */
   add(command: Command): Promise<Result> {
-    if (this.#queued >= this.#options.maxQueued) {
+    if (this.#queued >= this.#limits.maxQueued) {
       return Promise.reject(new BatcherFull(`${this.#options.name}: ${this.#queued} commands are queued`));
     }
     return new Promise<Result>((resolve, reject) => {
@@ -157,7 +164,7 @@ export class Batcher<Command, Result> {
   }
 
   #flush(): void {
-    while (this.#inFlight < this.#options.maxInFlight) {
+    while (this.#inFlight < this.#limits.maxInFlight) {
       const batch = this.#nextBatch();
       if (batch.length === 0) break;
       this.#inFlight++;
@@ -171,7 +178,7 @@ export class Batcher<Command, Result> {
 
   #nextBatch(): Entry<Command, Result>[] {
     const batch: Entry<Command, Result>[] = [];
-    while (batch.length < this.#options.maxBatch) {
+    while (batch.length < this.#limits.maxBatch) {
       const entry = this.#ready[this.#readyFrom];
       if (entry === undefined) break;
       this.#readyFrom++;

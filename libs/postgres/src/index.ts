@@ -1,4 +1,4 @@
-export { Batcher, BatcherFull, type BatcherOptions } from './batcher.js';
+export { Batcher, BatcherFull, type BatcherOptions, type BatchLimits } from './batcher.js';
 export { CONNECT_TIMEOUT_MS, connectionSettings } from './connection-settings.js';
 export { DatabaseClock } from './database-clock.js';
 export { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';

@@ -20,16 +20,18 @@ describe('a leased worker', () => {
     [claims, idle] = [0, 0];
     running = new Map();
     worker = new LeasedWorker({
+      jobs: {
+        claim: (free) => {
+          claims += 1;
+          if (due[0] === 'fault') return Promise.reject(new Error(due.shift()));
+          const jobs = due.splice(0, Math.min(free, MAX_CLAIMED));
+          return Promise.resolve({ jobs, more: jobs.length === Math.min(free, MAX_CLAIMED) });
+        },
+        run: (job) => new Promise((resolve) => running.set(job, resolve)),
+        onIdle: () => Promise.resolve(void (idle += 1)),
+      },
       intervalMs: INTERVAL_MS,
       maxInFlight: MAX_IN_FLIGHT,
-      claim: (free) => {
-        claims += 1;
-        if (due[0] === 'fault') return Promise.reject(new Error(due.shift()));
-        const jobs = due.splice(0, Math.min(free, MAX_CLAIMED));
-        return Promise.resolve({ jobs, more: jobs.length === Math.min(free, MAX_CLAIMED) });
-      },
-      run: (job) => new Promise((resolve) => running.set(job, resolve)),
-      onIdle: () => Promise.resolve(void (idle += 1)),
       onError: (error) => errors.push(error),
     });
   });

@@ -8,17 +8,22 @@ export interface Claim<Job> {
   readonly more: boolean;
 }
 
+/** The jobs of one kind. */
+export interface LeasedJobs<Job> {
+  /** Claims at most `free` jobs, in a transaction that ends before they run. */
+  claim(free: number): Promise<Claim<Job>>;
+  /** Runs a job and records its result. Must not reject. */
+  run(job: Job): Promise<void>;
+  /** Called after a claim that left nothing due, once its jobs are started. */
+  onIdle?(): Promise<void>;
+}
+
 export interface LeasedWorkerOptions<Job> {
+  readonly jobs: LeasedJobs<Job>;
   /** From the end of one claim to the next without a trigger. */
   readonly intervalMs: number;
   /** Jobs in flight at most; by default no limit, where `claim` has one of its own. */
   readonly maxInFlight?: number;
-  /** Claims at most `free` jobs, in a transaction that ends before they run. */
-  readonly claim: (free: number) => Promise<Claim<Job>>;
-  /** Runs a job and records its result. Must not reject. */
-  readonly run: (job: Job) => Promise<void>;
-  /** Called after a claim that left nothing due, once its jobs are started. */
-  readonly onIdle?: () => Promise<void>;
   /** Called with errors of `claim` and `onIdle`; the next claim follows after the interval. */
   readonly onError: (error: unknown) => void;
 }
@@ -68,14 +73,14 @@ export class LeasedWorker<Job> {
   async #claimAndStart(): Promise<boolean> {
     const free = this.#maxInFlight - this.#inFlight.size;
     if (free <= 0) return false;
-    const { jobs, more } = await this.o.claim(free);
+    const { jobs, more } = await this.o.jobs.claim(free);
     for (const job of jobs) this.#startJob(job);
-    if (!more) await this.o.onIdle?.();
+    if (!more) await this.o.jobs.onIdle?.();
     return more;
   }
 
   #startJob(job: Job): void {
-    const ran = this.o.run(job).finally(() => {
+    const ran = this.o.jobs.run(job).finally(() => {
       this.#inFlight.delete(ran);
       if (this.#inFlight.size === this.#maxInFlight - 1) this.trigger();
     });

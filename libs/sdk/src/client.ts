@@ -88,8 +88,8 @@ export class CountersignClient {
       throw new TypeError('apiKey must be csk_live_… or csk_test_….');
     const safeUrl = safeBaseUrl(baseUrl);
     this.#live = { url: `${safeUrl.replace(/^http/, 'ws')}/v1/realtime`, apiKey };
-    const bounds = { timeoutMs, attemptTimeoutMs, maxRetries, maxRetryAfterSeconds };
-    this.#transport = new Transport({ ...bounds, apiKey, baseUrl: safeUrl, fetch: ask });
+    const limits = { timeoutMs, attemptTimeoutMs, maxRetries, maxRetryAfterSeconds };
+    this.#transport = new Transport({ baseUrl: safeUrl, apiKey, fetch: ask, limits });
   }
 
   /** Creates a session. */

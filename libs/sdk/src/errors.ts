@@ -1,3 +1,5 @@
+import type { ErrorAnswer } from './error-answer.js';
+
 /** Base class of all errors of this package. */
 export class CountersignError extends Error {
   override readonly name: string = 'CountersignError';
@@ -5,17 +7,6 @@ export class CountersignError extends Error {
 
 /** A code unknown to this version of the package: codes may be added within `/v1`. */
 export type UnknownErrorCode = string & Record<never, never>;
-
-/** The fields of an error response, except the code. */
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly message: string;
-  readonly field?: string | undefined;
-  readonly docUrl?: string | undefined;
-  readonly requestId?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly attemptsRemaining?: number | undefined;
-}
 
 /** The service refused. An instance of exactly this class has a code that is unknown to this version. */
 export class ApiError extends CountersignError {

@@ -21,10 +21,10 @@ export {
   ServiceError,
   TimeoutError,
   UnexpectedAnswerError,
-  type ErrorAnswer,
   type ErrorCode,
   type UnknownErrorCode,
 } from './errors.js';
+export type { ErrorAnswer } from './error-answer.js';
 export type { Page } from './fields.js';
 export { SDK_VERSION } from './sdk-version.js';
 export type {

@@ -175,7 +175,6 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
         this.#settings.onStatus('live');
         this.#sendDueMessages();
       },
-      writable: () => this.#sendDueMessages(),
       frame: (frame) => this.#handleFrame(frame),
       end: (end) => this.#handleLostConnection(end),
     });
@@ -187,7 +186,7 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
     for (const channel of byWish) {
       const message = channel.dueMessage(String(this.#requests + 1));
       if (message !== null && this.#isReady) {
-        if (this.#connection?.trySend(message) !== true) return;
+        if (this.#connection?.trySend(message, () => this.#sendDueMessages()) !== true) return;
         this.#requests += 1;
         channel.recordSent(message, ANSWER_WITHIN_MS, () => this.#connection?.drop());
       }

@@ -5,8 +5,6 @@ import { httpStatusOf, type RealtimeSocket } from './realtime-socket.js';
 export interface ConnectionEvents {
   /** Authenticated: subscribe now. */
   ready(): void;
-  /** Messages may be sent again. */
-  writable(): void;
   frame(frame: ServerFrame): void;
   /** Called once, and last. */
   end(end: ConnectionEnd): void;
@@ -50,14 +48,14 @@ export class RealtimeConnection {
     socket.addEventListener('close', ({ code }) => this.#end(code));
   }
 
-  /** False when the rate limit forbids it: `writable` is called when it may be tried again. */
-  trySend(message: ClientMessage): boolean {
+  /** False when the rate limit forbids it: `onWritable` is called once when it may be tried again. */
+  trySend(message: ClientMessage, onWritable: () => void): boolean {
     if (this.#ended) return false;
     const now = performance.now();
     this.#sentAt = this.#sentAt.filter((at) => now - at < 1_000);
     const [oldest = now] = this.#sentAt;
     if (this.#sentAt.length >= MESSAGES_PER_SECOND) {
-      this.#paceTimer ??= setTimeout(() => this.#resume(), 1_000 - (now - oldest));
+      this.#paceTimer ??= setTimeout(() => this.#resume(onWritable), 1_000 - (now - oldest));
       return false;
     }
     this.#send(message);
@@ -76,9 +74,9 @@ export class RealtimeConnection {
     this.#socket.close(NORMAL_CLOSURE);
   }
 
-  #resume(): void {
+  #resume(onWritable: () => void): void {
     this.#paceTimer = undefined;
-    this.#events.writable();
+    onWritable();
   }
 
   #send(message: ClientMessage): void {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apiErrorOf, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.js';
-import { parseRetryAfter, waitBeforeRetry, type Repeatable } from './retry.js';
+import { parseRetryAfter } from './retry-after.js';
+import { waitBeforeRetry, type Repeatable } from './retry.js';
 
 const RULES = { maxRetries: 2, maxRetryAfterSeconds: 5 };
 const refusal = (code: string, status: number, retryAfterSeconds?: number): Error =>

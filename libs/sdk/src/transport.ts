@@ -1,6 +1,7 @@
 import { apiErrorOf, ConnectionError, CountersignError, TimeoutError, UnexpectedAnswerError } from './errors.js';
-import { isCount, isObject, isText, parseJson } from './fields.js';
-import { parseRetryAfter, type Repeatable, type RetryRules, waitBeforeRetry } from './retry.js';
+import { parseErrorAnswer } from './error-answer.js';
+import { parseJson } from './fields.js';
+import { type Repeatable, type RetryRules, waitBeforeRetry } from './retry.js';
 import { SDK_VERSION } from './sdk-version.js';
 
 /** The request passed to `fetch`. */
@@ -22,12 +23,19 @@ export interface FetchAnswer {
 /** The global `fetch`, undici's, or your own: for your own CA, a proxy, or tests. */
 export type FetchFunction = (url: string, request: FetchRequest) => Promise<FetchAnswer>;
 
-export interface TransportOptions extends RetryRules {
+/** The bounds of a call. */
+export interface CallLimits extends RetryRules {
+  /** Timeout of the whole call, including retries and waits. */
+  readonly timeoutMs: number;
+  /** Timeout of one attempt. */
+  readonly attemptTimeoutMs: number;
+}
+
+export interface TransportOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly fetch: FetchFunction;
-  readonly timeoutMs: number;
-  readonly attemptTimeoutMs: number;
+  readonly limits: CallLimits;
 }
 
 /** Options of one call. */
@@ -71,7 +79,7 @@ export class Transport {
     return body;
   }
 
-  async send(call: Call, { signal, timeoutMs = this.#options.timeoutMs }: CallOptions = {}): Promise<Answer> {
+  async send(call: Call, { signal, timeoutMs = this.#options.limits.timeoutMs }: CallOptions = {}): Promise<Answer> {
     const request = this.requestOf(call);
     const deadlineMs = performance.now() + timeoutMs;
     for (let tries = 1; ; tries += 1) {
@@ -79,7 +87,7 @@ export class Transport {
         return await this.attempt(call.path, request, signal, deadlineMs - performance.now());
       } catch (error) {
         signal?.throwIfAborted();
-        const waitMs = waitBeforeRetry(error, call.repeatable, tries, this.#options, Math.random());
+        const waitMs = waitBeforeRetry(error, call.repeatable, tries, this.#options.limits, Math.random());
         if (waitMs === null || performance.now() + waitMs >= deadlineMs) throw error;
         await wait(waitMs, signal);
       }
@@ -108,7 +116,7 @@ export class Transport {
     remainingMs: number,
   ): Promise<Answer> {
     signal?.throwIfAborted();
-    const timeoutMs = Math.max(Math.min(this.#options.attemptTimeoutMs, Math.ceil(remainingMs)), 1);
+    const timeoutMs = Math.max(Math.min(this.#options.limits.attemptTimeoutMs, Math.ceil(remainingMs)), 1);
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
       const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
@@ -134,19 +142,9 @@ export interface Answer {
 function answerOf(status: number, headers: FetchAnswer['headers'], text: string): Answer {
   const requestId = headers.get('x-request-id') ?? undefined;
   if (status >= 200 && status < 300) return { status, requestId, text };
-  const body = parseJson(text);
-  const error = isObject(body) ? body['error'] : undefined;
-  if (!isObject(error) || !isText(error['code'])) throw new UnexpectedAnswerError(status, requestId);
-  const { code, message, field, docUrl, attemptsRemaining } = error;
-  throw apiErrorOf(code, {
-    status,
-    requestId,
-    message: isText(message) ? message : '',
-    field: isText(field) ? field : undefined,
-    docUrl: isText(docUrl) ? docUrl : undefined,
-    attemptsRemaining: isCount(attemptsRemaining) ? attemptsRemaining : undefined,
-    retryAfterSeconds: parseRetryAfter(headers.get('retry-after'), Date.now()),
-  });
+  const refusal = parseErrorAnswer({ status, requestId, text }, headers.get('retry-after'));
+  if (refusal === null) throw new UnexpectedAnswerError(status, requestId);
+  throw apiErrorOf(refusal.code, refusal.answer);
 }
 
 /** @throws the signal's reason when it is aborted */

@@ -15,6 +15,7 @@ import {
 import { GuardedWriteError, type SessionEndings } from './session-ending.js';
 import { codeState, sessionOf } from './session.row.js';
 import { ADD_CODE, COUNT_ATTEMPTS, LOCK_FOR_CODES, type AttemptRow, type CodeRow } from './session.sql.js';
+import type { CodeCheck, SessionListener } from './session-listener.js';
 import type { Session } from './rules/session.js';
 
 /** A locked session whose own state allows sending a code. */
@@ -52,26 +53,6 @@ interface CountedAttempt {
   readonly row: CodeRow;
 }
 
-/** A check of a code of a live session that was compared, or that came after the last attempt. */
-export interface CodeCheck {
-  readonly accountId: Uuid;
-  /** E.164. */
-  readonly phone: string;
-  readonly result: 'approved' | 'wrong' | 'too_many';
-}
-
-export interface SessionCodesOptions {
-  readonly database: Pick<Database, 'transaction'>;
-  readonly keys: ServerKeys;
-  onEvents(ids: readonly string[]): void;
-  /** Called with checks of live sessions after their commit. Must not throw. */
-  onChecks?(checks: readonly CodeCheck[]): void;
-}
-
-type Bounds = Pick<BatcherOptions<unknown, unknown>, 'maxBatch' | 'maxInFlight' | 'maxQueued'> & {
-  readonly onBatch: (size: number) => void;
-};
-
 const ACCEPTED_CODE = { trigger: 'approve', approvedBy: 'otp' } as const;
 
 /** The codes of sessions: stored as digests, each attempt counted before its comparison (contract, OTP). */
@@ -79,12 +60,14 @@ export class SessionCodes {
   private readonly checks: Batcher<CheckCommand, CheckResult>;
 
   constructor(
-    private readonly options: SessionCodesOptions,
+    private readonly database: Pick<Database, 'transaction'>,
+    private readonly keys: ServerKeys,
     private readonly endings: SessionEndings,
-    bounds: Bounds,
+    private readonly listener: SessionListener,
+    batch: Pick<BatcherOptions<CheckCommand, CheckResult>, 'limits' | 'onBatch'>,
   ) {
     this.checks = new Batcher({
-      ...bounds,
+      ...batch,
       name: 'session.check',
       // Checks of one session may share a batch: many guesses take few transactions and do not delay other sessions.
       keysOf: () => [],
@@ -101,7 +84,7 @@ export class SessionCodes {
   }
 
   async add(tx: Executor, { session, now, sends }: ReadyForCode, code: string): Promise<void> {
-    const digest = codeDigest(this.options.keys, session.id, code);
+    const digest = codeDigest(this.keys, session.id, code);
     const updated = await tx.query(ADD_CODE, [session.id, digest, sends, now.toISOString(), MAX_CODES]);
     if (updated.length !== 1) throw new GuardedWriteError('code not added: the session changed after it was locked');
   }
@@ -121,9 +104,9 @@ export class SessionCodes {
   }
 
   private async checkAll(commands: readonly CheckCommand[]): Promise<CheckResult[]> {
-    const { results, eventIds, checks } = await this.options.database.transaction((tx) => this.checkIn(tx, commands));
-    if (eventIds.length > 0) this.options.onEvents(eventIds);
-    if (checks.length > 0) this.options.onChecks?.(checks);
+    const { results, eventIds, checks } = await this.database.transaction((tx) => this.checkIn(tx, commands));
+    if (eventIds.length > 0) this.listener.onEvents(eventIds);
+    if (checks.length > 0) this.listener.onChecks?.(checks);
     return results;
   }
 
@@ -183,7 +166,7 @@ export class SessionCodes {
   }
 
   private accepts({ id, code }: CheckCommand, attempt: AttemptRow | undefined): boolean {
-    return attempt !== undefined && matchesAnyDigest(codeDigests(this.options.keys, id, code), attempt.digests);
+    return attempt !== undefined && matchesAnyDigest(codeDigests(this.keys, id, code), attempt.digests);
   }
 }
 

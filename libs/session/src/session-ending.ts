@@ -1,11 +1,11 @@
-import type { EventStore, EventType, NewEvent } from '@countersign/events';
+import { EventStore, type EventType, type NewEvent } from '@countersign/events';
 import { idBounds, renderId, type Uuid } from '@countersign/ids';
 import type { DatabaseClock, Executor } from '@countersign/postgres';
 import { transition, type SessionTrigger } from './rules/transition.js';
 import type { ApprovedBy, SessionStatus } from './rules/session.js';
 import { plainSessionOf, stateOf } from './session.row.js';
 import { END_SESSIONS, RECORD_MISMATCH, type TimedRow } from './session.sql.js';
-import type { BareSessionRenderer } from './session.view.js';
+import { BareSessionRenderer } from './session.view.js';
 
 /** A guarded write did not change exactly the locked rows: the transaction must not be committed. */
 export class GuardedWriteError extends Error {
@@ -41,11 +41,11 @@ export interface Ended {
 
 /** Writes terminal transitions: the guarded update of the rows and their events, in the caller's transaction. */
 export class SessionEndings {
-  constructor(
-    private readonly clock: DatabaseClock,
-    private readonly events: EventStore,
-    private readonly renderer: Pick<BareSessionRenderer, 'bareWith'>,
-  ) {}
+  private readonly events = new EventStore();
+  /** Event rows hold no `authEntropy`: they need no keys. */
+  private readonly renderer = new BareSessionRenderer();
+
+  constructor(private readonly clock: DatabaseClock) {}
 
   /** Ends sessions whose locks the caller holds. Returns the ids of the events written. */
   async endSessions(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {

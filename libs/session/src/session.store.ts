@@ -1,18 +1,12 @@
-import type { EventStore } from '@countersign/events';
 import { isTestMode, ownsRow, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
 import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { FoundToken } from './tokens/find-tokens.js';
 import { judgeInbound, type InboundCase, type InboundVerdict } from './rules/judge-inbound.js';
 import { tokenDigests } from './tokens/token.js';
-import {
-  SessionCodes,
-  type CheckResult,
-  type CodeCheck,
-  type CodeReadiness,
-  type ReadyForCode,
-} from './session-codes.js';
+import { SessionCodes, type CheckResult, type CodeReadiness, type ReadyForCode } from './session-codes.js';
 import { SessionEndings, type Ended, type EndingKind } from './session-ending.js';
+import type { SessionListener } from './session-listener.js';
 import { SessionList, type SessionPage, type SessionQuery } from './session-list.js';
 import { createdSession, insertRow, lockedSession, sessionOf } from './session.row.js';
 import type { CreateCommand, CreateSession } from './session.row.js';
@@ -29,7 +23,6 @@ import {
   type TimedRow,
 } from './session.sql.js';
 import type { Session } from './rules/session.js';
-import type { BareSessionRenderer } from './session.view.js';
 
 /**
  * For this time a token is recognised as expired (contract, MO matching); older ones are unknown. No session lives
@@ -58,12 +51,7 @@ export interface SessionStoreOptions {
   readonly database: Pick<Database, 'query' | 'transaction'>;
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
-  readonly events: EventStore;
-  readonly renderer: Pick<BareSessionRenderer, 'bareWith'>;
-  /** Called with the ids of event rows after their commit, to notify the dispatcher. Must not throw. */
-  onEvents(ids: readonly string[]): void;
-  /** Called with code checks of live sessions after their commit. Must not throw. */
-  onChecks?(checks: readonly CodeCheck[]): void;
+  readonly listener: SessionListener;
   readonly batch?: {
     readonly maxBatch: number;
     readonly maxInFlight: number;
@@ -118,38 +106,38 @@ export class SessionStore {
 
   constructor(private readonly options: SessionStoreOptions) {
     const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch } = options.batch ?? {};
-    const bounds = { maxBatch, maxInFlight, maxQueued: MAX_QUEUED_COMMANDS };
-    this.endings = new SessionEndings(options.clock, options.events, options.renderer);
+    const limits = { maxBatch, maxInFlight, maxQueued: MAX_QUEUED_COMMANDS };
+    this.endings = new SessionEndings(options.clock);
     this.creates = new Batcher({
-      ...bounds,
       name: 'session.create',
+      limits,
       keysOf: ({ id }) => [id],
       run: (commands) => this.insert(commands),
       onBatch: (size) => onBatch?.('create', size),
     });
     this.finds = new Batcher({
-      ...bounds,
       name: 'session.find',
+      limits,
       keysOf: () => [],
       run: (commands) => this.findAll(commands),
       onBatch: (size) => onBatch?.('find', size),
     });
     this.cancels = new Batcher({
-      ...bounds,
       name: 'session.cancel',
+      limits,
       keysOf: ({ id }) => [id],
       run: (commands) => this.cancelAll(commands),
       onBatch: (size) => onBatch?.('cancel', size),
     });
     this.consumes = new Batcher({
-      ...bounds,
       name: 'session.consume',
+      limits,
       keysOf: ({ id }) => [id],
       run: (commands) => this.consumeAll(commands),
       onBatch: (size) => onBatch?.('consume', size),
     });
-    this.codes = new SessionCodes(options, this.endings, {
-      ...bounds,
+    this.codes = new SessionCodes(options.database, options.keys, this.endings, options.listener, {
+      limits,
       onBatch: (size) => onBatch?.('check', size),
     });
     this.listing = new SessionList(options.database, options.clock);
@@ -405,7 +393,7 @@ export class SessionStore {
   }
 
   private notifyEvents(eventIds: readonly Uuid[]): void {
-    if (eventIds.length > 0) this.options.onEvents(eventIds);
+    if (eventIds.length > 0) this.options.listener.onEvents(eventIds);
   }
 }
 

@@ -22,7 +22,9 @@ const address = (value: string) => ({ ton: 1, npi: 1, value });
 async function ours({ port, window, seconds }: ClientTask): Promise<Measure> {
   const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
-  const link = meteredLink(socket, 'bind', window, { onMessage: () => ({ status: STATUS.ESME_ROK }) });
+  const link = meteredLink(socket, { role: 'esme', interfaceVersion: 0x34 }, window, {
+    onMessage: () => ({ status: STATUS.ESME_ROK }),
+  });
   await link.bind({ bindType: 'transceiver', systemId: 'bench', password: 'bench' });
   const fields = { sourceAddress: address('14155550100'), destinationAddress: address('14155552671') };
   const shortMessage = Buffer.from(TEXT);

@@ -30,6 +30,13 @@ const RESPONSE_MS = 1_000;
 const SAMPLES = 200;
 const PAUSE_MS = 10;
 const OCTETS_PER_MIB = 1_048_576;
+const TIMERS = {
+  sessionInitMs: 5_000,
+  pduReadMs: 5_000,
+  enquireLinkMs: 2_000,
+  responseMs: RESPONSE_MS,
+  inactivityMs: 0,
+};
 
 const counts = { answered: 0, throttled: 0, unanswered: 0, connections: 0 };
 
@@ -37,16 +44,8 @@ async function bound(port: number): Promise<SmppLink | null> {
   const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
   try {
     await once(socket, 'connect');
-    const link = meteredLink(socket, 'bind', WINDOW, {
-      onMessage: () => ({ status: STATUS.ESME_ROK }),
-      timers: {
-        sessionInitMs: 5_000,
-        pduReadMs: 5_000,
-        enquireLinkMs: 2_000,
-        responseMs: RESPONSE_MS,
-        inactivityMs: 0,
-      },
-    });
+    const handlers = { onMessage: () => ({ status: STATUS.ESME_ROK }) };
+    const link = meteredLink(socket, { role: 'esme', interfaceVersion: 0x34 }, WINDOW, handlers, TIMERS);
     await link.bind({ bindType: 'transceiver', systemId: 'bench', password: 'bench' });
     counts.connections += 1;
     return link;

@@ -7,7 +7,12 @@ const answer = Promise.resolve({ status: STATUS.ESME_ROK, messageId: '1' });
 
 const server = net.createServer((socket) => {
   new SmppLink(socket, {
-    role: 'smsc',
+    endpoint: {
+      role: 'smsc',
+      interfaceVersion: 0x34,
+      systemId: 'bench',
+      authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
+    },
     timers: {
       sessionInitMs: 10_000,
       pduReadMs: 10_000,
@@ -15,12 +20,8 @@ const server = net.createServer((socket) => {
       responseMs: 10_000,
       inactivityMs: 300_000,
     },
-    window: 10,
-    maxInbound: 500,
-    interfaceVersion: 0x34,
-    systemIdOfServer: 'bench',
-    authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
-    onMessage: () => answer,
+    limits: { window: 10, maxInbound: 500 },
+    handlers: { onMessage: () => answer },
   });
 });
 server.listen(Number(process.env['PORT']), '127.0.0.1');

@@ -15,7 +15,9 @@ if (process.env['STACK'] === 'npm') {
 } else {
   const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
   socket.once('connect', () => {
-    const link = meteredLink(socket, 'bind', 10, { onMessage: () => ({ status: STATUS.ESME_ROK }) });
+    const link = meteredLink(socket, { role: 'esme', interfaceVersion: 0x34 }, 10, {
+      onMessage: () => ({ status: STATUS.ESME_ROK }),
+    });
     void link.bind({ bindType: 'transceiver', systemId: account.system_id, password: account.password });
   });
 }

@@ -6,8 +6,8 @@ import { meteredLink } from '../metered-link.js';
 const answer = { status: STATUS.ESME_ROK, messageId: '1' };
 
 const server = net.createServer({ noDelay: true }, (socket) => {
-  meteredLink(socket, 'listener', 10, {
-    authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
+  const authenticate = (): Promise<{ status: number }> => Promise.resolve({ status: STATUS.ESME_ROK });
+  meteredLink(socket, { role: 'smsc', interfaceVersion: 0x34, systemId: 'bench', authenticate }, 10, {
     onMessage: () => answer,
   });
 });

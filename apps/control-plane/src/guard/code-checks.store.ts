@@ -42,10 +42,8 @@ export class CodeChecks {
     this.checkBatches = new Batcher({
       name: 'otp.checks',
       keysOf: () => [],
-      maxBatch: MAX_BATCH,
       // No caller waits for a count, so one transaction at a time gives larger batches.
-      maxInFlight: 1,
-      maxQueued: MAX_QUEUED,
+      limits: { maxBatch: MAX_BATCH, maxInFlight: 1, maxQueued: MAX_QUEUED },
       run: (checks) => this.writeChecks(checks),
     });
     this.limits = new RowCache({ load: (accountId) => this.readLimit(accountId), maxAgeMs: ANSWER_MAX_AGE_MS });

@@ -117,16 +117,16 @@ export class IdempotencyStore {
     private readonly keys: ServerKeys,
     @Inject(ControlPlaneSettings) { batchMaxCommands: maxBatch }: Pick<ControlPlaneSettings, 'batchMaxCommands'>,
   ) {
-    const bounds = { maxBatch, maxInFlight: 2, maxQueued: MAX_QUEUED_COMMANDS };
+    const limits = { maxBatch, maxInFlight: 2, maxQueued: MAX_QUEUED_COMMANDS };
     this.claims = new Batcher({
-      ...bounds,
       name: 'idempotency.claim',
+      limits,
       keysOf: ({ request }) => keysOf(request.digests),
       run: (commands) => this.claimAll(commands),
     });
     this.ends = new Batcher({
-      ...bounds,
       name: 'idempotency.end',
+      limits,
       keysOf: ({ claim }) => keysOf(claim.digests),
       run: (commands) => this.endAll(commands),
     });

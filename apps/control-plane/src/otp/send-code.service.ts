@@ -46,9 +46,7 @@ export class SendCodeService {
       name: 'otp.send',
       // Sends of one session may share a batch, because SendBatch decides them one after the other.
       keysOf: () => [],
-      maxBatch: MAX_BATCH,
-      maxInFlight: BATCHES_IN_FLIGHT,
-      maxQueued: MAX_QUEUED_SENDS,
+      limits: { maxBatch: MAX_BATCH, maxInFlight: BATCHES_IN_FLIGHT, maxQueued: MAX_QUEUED_SENDS },
       run: (commands) => this.sendBatch(commands),
     });
   }

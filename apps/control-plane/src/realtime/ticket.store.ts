@@ -47,15 +47,15 @@ export class TicketStore {
     @Inject(Database) private readonly database: Executor,
     private readonly keys: ServerKeys,
   ) {
-    const bounds = { maxBatch: MAX_BATCH, maxInFlight: 2, maxQueued: MAX_QUEUED };
+    const limits = { maxBatch: MAX_BATCH, maxInFlight: 2, maxQueued: MAX_QUEUED };
     const keysOf = ([digest]: Digests): string[] => [digest.toString('hex')];
     this.issues = new Batcher({
-      ...bounds,
       name: 'ticket.issue',
+      limits,
       keysOf: ({ digest }) => keysOf([digest]),
       run: (commands) => this.insert(commands),
     });
-    this.redeems = new Batcher({ ...bounds, name: 'ticket.redeem', keysOf, run: (tickets) => this.redeemAll(tickets) });
+    this.redeems = new Batcher({ name: 'ticket.redeem', limits, keysOf, run: (tickets) => this.redeemAll(tickets) });
   }
 
   /** Issues a ticket for an existing session. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Uuid } from '@countersign/ids';
-import type { CodeCheck, SessionBatch } from '@countersign/session';
+import type { CodeCheck, SessionBatch, SessionListener } from '@countersign/session';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { CodeChecks } from '../guard/code-checks.store.js';
@@ -21,7 +21,7 @@ const BATCHES_IN_FLIGHT = availableParallelism() > 2 ? 2 : 1;
 
 /** The reactions to writes of sessions, and the sizes of their batches. */
 @Injectable()
-export class SessionObserver {
+export class SessionObserver implements SessionListener {
   readonly batch;
 
   constructor(

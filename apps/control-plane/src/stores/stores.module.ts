@@ -93,13 +93,9 @@ const STORES = [
   ),
   provide(
     SessionStore,
-    [Database, DatabaseClock, ServerKeys, EventStore, SessionRenderer, SessionObserver],
-    (database, clock, keys, events, renderer, observer) =>
-      new SessionStore({
-        ...{ database, clock, keys, events, renderer, batch: observer.batch },
-        onEvents: (ids) => observer.onEvents(ids),
-        onChecks: (checks) => observer.onChecks(checks),
-      }),
+    [Database, DatabaseClock, ServerKeys, SessionObserver],
+    (database, clock, keys, observer) =>
+      new SessionStore({ database, clock, keys, listener: observer, batch: observer.batch }),
   ),
   provide(
     CardOfferStore,

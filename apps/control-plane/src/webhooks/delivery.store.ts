@@ -133,10 +133,12 @@ export class DeliveryStore {
   ) {
     this.recordBatcher = new Batcher({
       name: 'delivery.record',
-      maxBatch: RECORD_SETS * batchMaxCommands,
-      maxInFlight: RECORDS_IN_FLIGHT,
-      maxQueued: MAX_QUEUED_RECORDS,
-      deadlineMs: RECORD_DEADLINE_MS,
+      limits: {
+        maxBatch: RECORD_SETS * batchMaxCommands,
+        maxInFlight: RECORDS_IN_FLIGHT,
+        maxQueued: MAX_QUEUED_RECORDS,
+        deadlineMs: RECORD_DEADLINE_MS,
+      },
       keysOf: ({ delivery }) => [delivery.id],
       run: (commands) => this.recordAttempts(commands),
       onBatch: (size) => metrics.countBatch('delivery', size),

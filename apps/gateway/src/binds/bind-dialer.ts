@@ -2,7 +2,7 @@ import { bindPassword, type Bind, type BindHost } from '@countersign/carriers/co
 import type { BindLease } from '@countersign/carriers/leases';
 import { ServerKeys } from '@countersign/keys';
 import { Inject, Injectable } from '@nestjs/common';
-import { SmppLink, type BindCall, type LinkOptions } from '@countersign/smpp/link';
+import { SmppLink, type BindCall, type LinkHandlers } from '@countersign/smpp/link';
 import { FlightRecorder } from '../recorder/flight-recorder.js';
 import { linkEndsOf } from '../recorder/link-ends.js';
 import { bindCallOf, linkOptionsOf } from './bind-options.js';
@@ -12,7 +12,7 @@ import { connect } from './connect.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** The reactions of the connection to its link. */
-export interface LinkHandlers extends Pick<LinkOptions, 'onMessage' | 'retryableStatus' | 'onPdu'> {
+export interface DialedLinkHandlers extends Pick<LinkHandlers, 'onMessage' | 'retryableStatus' | 'onPdu'> {
   /** Whether the lease is held: without it no PDU is sent. */
   readonly mayWrite: () => boolean;
   /** See `TappedLink`. */
@@ -37,12 +37,12 @@ export class BindDialer {
     bind: Bind,
     at: BindHost,
     lease: BindLease,
-    { fullUntil, ...handlers }: LinkHandlers,
+    { fullUntil, ...handlers }: DialedLinkHandlers,
     signal: AbortSignal,
   ): Promise<SmppLink> {
     const socket = await connect(at, bind.tls, CONNECT_TIMEOUT_MS, signal);
     if (signal.aborted || !handlers.mayWrite()) socket.destroy();
     const onOctets = this.recorder.tap({ ...lease, ends: linkEndsOf(socket), fullUntil });
-    return new SmppLink(socket, { ...linkOptionsOf(bind), ...handlers, onOctets });
+    return new SmppLink(socket, { ...linkOptionsOf(bind), handlers: { ...handlers, onOctets } });
   }
 }

@@ -34,9 +34,8 @@ const bind: Bind = {
 describe('bind options', () => {
   it('converts seconds, version and window of the row', () => {
     expect(linkOptionsOf({ ...bind, interfaceVersion: '5.0', sendWindow: 3, enquireLinkSeconds: 15 })).toMatchObject({
-      role: 'esme',
-      window: 3,
-      interfaceVersion: 0x50,
+      endpoint: { role: 'esme', interfaceVersion: 0x50 },
+      limits: { window: 3 },
       timers: { enquireLinkMs: 15_000, responseMs: 10_000, inactivityMs: 0 },
     });
   });

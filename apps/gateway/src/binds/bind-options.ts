@@ -14,11 +14,9 @@ const MS_PER_SECOND = 1_000;
 const INTERFACE_VERSIONS = { '3.3': 0x33, '3.4': 0x34, '5.0': 0x50 } as const;
 
 /** Link options of a bind row. */
-export function linkOptionsOf(
-  bind: Bind,
-): Pick<LinkOptions, 'role' | 'timers' | 'window' | 'maxInbound' | 'interfaceVersion'> {
+export function linkOptionsOf(bind: Bind): Omit<LinkOptions, 'handlers'> {
   return {
-    role: 'esme',
+    endpoint: { role: 'esme', interfaceVersion: INTERFACE_VERSIONS[bind.interfaceVersion] },
     timers: {
       sessionInitMs: SESSION_INIT_MS,
       pduReadMs: PDU_READ_MS,
@@ -26,9 +24,7 @@ export function linkOptionsOf(
       responseMs: bind.responseTimeoutSeconds * MS_PER_SECOND,
       inactivityMs: INACTIVITY_OFF,
     },
-    window: bind.sendWindow,
-    maxInbound: MAX_INBOUND,
-    interfaceVersion: INTERFACE_VERSIONS[bind.interfaceVersion],
+    limits: { window: bind.sendWindow, maxInbound: MAX_INBOUND },
   };
 }
 
@@ -51,10 +47,10 @@ export function isSameConnection(a: Bind, b: Bind): boolean {
 }
 
 function connectionOf(bind: Bind): unknown {
-  const { timers, interfaceVersion } = linkOptionsOf(bind);
+  const { endpoint, timers } = linkOptionsOf(bind);
   const hosts = bind.hosts.map(({ host, port }) => [host, port]);
   const { enabled, caCertificate, serverName } = bind.tls;
   const tls = enabled ? [caCertificate, serverName] : null;
   const call = bindCallOf(bind, bind.passwordSealed.toString('base64'));
-  return [hosts, tls, call, timers, interfaceVersion, bind.generation];
+  return [hosts, tls, call, timers, endpoint, bind.generation];
 }

@@ -25,7 +25,7 @@ import {
   type AttemptEnd,
   type ReconnectState,
 } from './backoff.js';
-import type { BindDialer, LinkHandlers } from './bind-dialer.js';
+import type { BindDialer, DialedLinkHandlers } from './bind-dialer.js';
 import { isSameConnection } from './bind-options.js';
 import { DRAIN_MS } from '../composition/phases.js';
 import type { ConnectionGauge } from './connection-gauge.js';
@@ -250,7 +250,7 @@ export class BindSupervisor implements LeasedConnection {
     return link;
   }
 
-  private linkHandlers(): LinkHandlers {
+  private linkHandlers(): DialedLinkHandlers {
     return {
       mayWrite: () => this.holdsLease(),
       onMessage: (pdu) => this.acceptMessage(pdu),

@@ -51,9 +51,11 @@ export class InboundService {
       name: 'inbound',
       run: (commands) => batch.storeAndMatch(commands),
       keysOf: (command) => command.keys,
-      maxBatch: settings.batchMaxCommands,
-      maxInFlight: MAX_BATCHES_IN_FLIGHT,
-      maxQueued: MAX_QUEUED_MESSAGES,
+      limits: {
+        maxBatch: settings.batchMaxCommands,
+        maxInFlight: MAX_BATCHES_IN_FLIGHT,
+        maxQueued: MAX_QUEUED_MESSAGES,
+      },
       onBatch: (size) => metrics.batchSize.observe(size),
     });
   }

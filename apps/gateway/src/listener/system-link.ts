@@ -64,18 +64,21 @@ export class SystemLink {
     const meter = reporter.createMeter();
     this.#meter = meter;
     this.#link = new SmppLink(socket, {
-      role: 'smsc',
+      endpoint: {
+        role: 'smsc',
+        interfaceVersion: INTERFACE_VERSION,
+        systemId: OUR_SYSTEM_ID,
+        authenticate: (request) => this.authenticateBind(request),
+      },
       timers: TIMERS,
-      window: WINDOW,
-      maxInbound: MAX_INBOUND,
-      interfaceVersion: INTERFACE_VERSION,
-      systemIdOfServer: OUR_SYSTEM_ID,
-      authenticate: (request) => this.authenticateBind(request),
-      onMessage: (pdu) => this.acceptMessage(pdu),
-      retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
-      onChange: (state) => this.onStateChange(state),
-      onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
-      onMalformed: (pdu) => reporter.reportMalformed(peer, pdu),
+      limits: { window: WINDOW, maxInbound: MAX_INBOUND },
+      handlers: {
+        onMessage: (pdu) => this.acceptMessage(pdu),
+        retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
+        onChange: (state) => this.onStateChange(state),
+        onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
+        onMalformed: (pdu) => reporter.reportMalformed(peer, pdu),
+      },
     });
     this.ended = this.#link.closed.then(({ reason }) => this.onLinkClosed(reason));
   }

@@ -35,10 +35,7 @@ export class AttemptRecorder {
       name: 'outbound.record',
       run: (records) => this.recordBatch(records),
       keysOf: ({ id }) => [id],
-      maxBatch,
-      maxInFlight: 2,
-      maxQueued: MAX_QUEUED_RECORDS,
-      deadlineMs: RECORD_DEADLINE_MS,
+      limits: { maxBatch, maxInFlight: 2, maxQueued: MAX_QUEUED_RECORDS, deadlineMs: RECORD_DEADLINE_MS },
     });
   }
 

@@ -38,9 +38,8 @@ export class MtDispatcher {
     @Inject(LOGGER) logger: Logger,
   ) {
     this.worker = new LeasedWorker({
+      jobs: { claim: () => this.claimDue(), run: (claimed) => attempts.runAttempt(claimed) },
       intervalMs: POLL_INTERVAL_MS,
-      claim: () => this.claimDue(),
-      run: (claimed) => attempts.runAttempt(claimed),
       onError: (err) => logger.warn({ err }, 'MT dispatcher: codes could not be claimed; retrying'),
     });
   }

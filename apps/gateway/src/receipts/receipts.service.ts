@@ -53,9 +53,7 @@ export class ReceiptsService {
       name: 'receipts',
       run: (receipts) => batch.storeReceipts(receipts),
       keysOf: ({ carrier, smscMessageId }) => [JSON.stringify([carrier, canonicalId(smscMessageId)])],
-      maxBatch,
-      maxInFlight: MAX_BATCHES_IN_FLIGHT,
-      maxQueued: MAX_QUEUED_RECEIPTS,
+      limits: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT, maxQueued: MAX_QUEUED_RECEIPTS },
     });
   }
 

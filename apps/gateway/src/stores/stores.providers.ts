@@ -6,7 +6,7 @@ import { CarrierDirectory } from '@countersign/carriers/config';
 import { EventStore, QUEUES } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
-import { BareSessionRenderer, SessionStore } from '@countersign/session';
+import { SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 import { provide } from '@countersign/composition';
@@ -39,11 +39,8 @@ export const storeProviders: Provider[] = [
   provide(EventStore, [], () => new EventStore()),
   provide(
     SessionStore,
-    [Database, DatabaseClock, ServerKeys, EventStore, JobNotifier],
-    (database, clock, keys, events, notifier) => {
-      // Event rows hold no `authEntropy`: a gateway needs no entropy key.
-      const renderer = new BareSessionRenderer();
-      return new SessionStore({ database, clock, keys, events, renderer, onEvents: (ids) => notifier.notify(ids) });
-    },
+    [Database, DatabaseClock, ServerKeys, JobNotifier],
+    (database, clock, keys, notifier) =>
+      new SessionStore({ database, clock, keys, listener: { onEvents: (ids) => notifier.notify(ids) } }),
   ),
 ];

@@ -107,9 +107,7 @@ beforeEach(() => {
   service = new ServiceOfOne();
   logins = new LoginService({
     verifier: service,
-    accountId: 'acct_0',
-    brandId: 'brd_0',
-    webhookUrl: 'http://127.0.0.1:8090/demo/webhook',
+    shop: { accountId: 'acct_0', brandId: 'brd_0', webhookUrl: 'http://127.0.0.1:8090/demo/webhook' },
     store: new LoginStore(2),
     now: () => now,
   });

@@ -26,12 +26,16 @@ import type { LoginStore } from './login.store.js';
 /** The operations of the service that the shop uses. */
 export type Verifier = Pick<CountersignClient, 'create' | 'find' | 'cancel' | 'sendSms' | 'check'>;
 
-export interface LoginServiceOptions {
-  readonly verifier: Verifier;
+/** The fields that all sessions of the shop have. */
+export interface ShopIdentity {
   readonly accountId: string;
   readonly brandId: string;
-  /** The URL for webhooks of the shop's sessions. */
   readonly webhookUrl: string;
+}
+
+export interface LoginServiceOptions {
+  readonly verifier: Verifier;
+  readonly shop: ShopIdentity;
   readonly store: LoginStore;
   readonly now: () => number;
 }
@@ -157,7 +161,8 @@ export class LoginService {
 
   /** Where webhooks to this machine are not allowed, the shop only polls. */
   async #create({ phone, challenge, channel }: LoginRequest): Promise<SessionFacts> {
-    const { verifier, accountId, brandId, webhookUrl } = this.options;
+    const { verifier, shop } = this.options;
+    const { accountId, brandId, webhookUrl } = shop;
     const session: CreateSession = {
       phone,
       accountId,

@@ -49,9 +49,11 @@ function accountOf(settings: Readonly<SimulatorSettings>): ShopAccount | null {
   });
   const logins = new LoginService({
     verifier,
-    accountId: demoAccountId,
-    brandId: demoBrandId,
-    webhookUrl: `http://127.0.0.1:${settings.httpPort}/demo/webhook`,
+    shop: {
+      accountId: demoAccountId,
+      brandId: demoBrandId,
+      webhookUrl: `http://127.0.0.1:${settings.httpPort}/demo/webhook`,
+    },
     store: new LoginStore(MOST_LOGINS),
     now: Date.now,
   });

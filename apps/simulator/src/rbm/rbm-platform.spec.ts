@@ -51,8 +51,11 @@ const open = (mostMessages = 100): RbmPlatform =>
     clock,
     phones: new PhoneProfiles(),
     switches: new RbmSwitches(),
-    sendEvent: (event) => events.push(event),
-    screen: { show: (item) => shown.push(item), showPhone: () => undefined },
+    listener: {
+      onEvent: (event) => events.push(event),
+      onItem: (item) => shown.push(item),
+      onPhone: () => undefined,
+    },
     mostMessages,
   });
 

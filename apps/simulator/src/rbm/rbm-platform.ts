@@ -9,14 +9,20 @@ import { RpcRefusal, unreachable } from '../http/rpc-refusal.js';
 
 const MOST_MESSAGES = 20_000;
 
+/** The effects of the platform outside it. */
+export interface PlatformListener {
+  /** An event for the agent's webhook. */
+  onEvent(event: RbmEvent): void;
+  /** A new or changed item on the screen of its phone. */
+  onItem(item: PhoneItem): void;
+  onPhone(view: PhoneView): void;
+}
+
 export interface PlatformParts {
   readonly clock: Clock;
   readonly phones: PhoneProfiles;
   readonly switches: RbmSwitches;
-  /** Sends an event to the agent's webhook. */
-  readonly sendEvent: (event: RbmEvent) => void;
-  /** The phone's screen. */
-  readonly screen: { show(item: PhoneItem): void; showPhone(view: PhoneView): void };
+  readonly listener: PlatformListener;
   readonly mostMessages?: number;
 }
 
@@ -97,7 +103,7 @@ export class RbmPlatform {
 
   setPhone(phone: string, changes: Partial<PhoneProfile>): PhoneView {
     const view = { phone, ...this.parts.phones.set(phone, changes) };
-    this.parts.screen.showPhone(view);
+    this.parts.listener.onPhone(view);
     for (const kept of this.#messages.waitingFor(phone)) this.#schedule(kept);
     return view;
   }
@@ -123,7 +129,7 @@ export class RbmPlatform {
       timers: new Set(),
     };
     this.#messages.add(kept);
-    this.parts.screen.show(itemOf(kept));
+    this.parts.listener.onItem(itemOf(kept));
     this.#schedule(kept);
     return kept;
   }
@@ -141,8 +147,8 @@ export class RbmPlatform {
     if (kept.state !== 'waiting') return;
     const { profile, bothEvents } = this.parts.phones.behaviourOf(kept.phone);
     this.#end(kept, 'delivered');
-    if (bothEvents) this.parts.sendEvent(expiryEvent(this.#about(kept)));
-    this.parts.sendEvent(deliveryEvent(this.#about(kept), 'DELIVERED'));
+    if (bothEvents) this.parts.listener.onEvent(expiryEvent(this.#about(kept)));
+    this.parts.listener.onEvent(deliveryEvent(this.#about(kept), 'DELIVERED'));
     const { autoTap, tapAfterMs } = profile;
     if (autoTap === null) return;
     const index = autoTap === 'approve' ? 0 : kept.message.suggestions.length - 1;
@@ -152,7 +158,7 @@ export class RbmPlatform {
   #expire(kept: StoredMessage): void {
     if (kept.state !== 'waiting') return;
     this.#end(kept, 'expired');
-    this.parts.sendEvent(expiryEvent(this.#about(kept)));
+    this.parts.listener.onEvent(expiryEvent(this.#about(kept)));
   }
 
   #tap(kept: StoredMessage, index: number): TapResult {
@@ -162,8 +168,8 @@ export class RbmPlatform {
     this.#read(kept);
     kept.state = 'tapped';
     kept.tapped = index;
-    this.parts.screen.show(itemOf(kept));
-    this.parts.sendEvent(tapEvent(this.#about(kept), suggestion));
+    this.parts.listener.onItem(itemOf(kept));
+    this.parts.listener.onEvent(tapEvent(this.#about(kept), suggestion));
     return 'tapped';
   }
 
@@ -173,14 +179,14 @@ export class RbmPlatform {
     this.#messages.endWait(kept);
     kept.state = state;
     if (state === 'delivered') kept.deliveredAtMs = this.parts.clock.nowMs();
-    this.parts.screen.show(itemOf(kept));
+    this.parts.listener.onItem(itemOf(kept));
   }
 
   #read(kept: StoredMessage): void {
     if (kept.state !== 'delivered') return;
     kept.state = 'read';
-    this.parts.screen.show(itemOf(kept));
-    this.parts.sendEvent(deliveryEvent(this.#about(kept), 'READ'));
+    this.parts.listener.onItem(itemOf(kept));
+    this.parts.listener.onEvent(deliveryEvent(this.#about(kept), 'READ'));
   }
 
   /** On a phone for which revokes come too late the message counts as delivered. */

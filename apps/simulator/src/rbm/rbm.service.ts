@@ -9,12 +9,17 @@ import { type RbmFaults, RbmSwitches } from './rbm-switches.js';
 import { type ServiceAccount, AccessTokenIssuer } from './access-token-issuer.js';
 import { WebhookSender } from './webhook-sender.js';
 
-export interface RbmOptions {
-  readonly clock: Clock;
+/** The registration of the partner that uses the service: its credentials and its webhook. */
+export interface RbmPartner {
   /** Null: no tokens are issued. */
   readonly account: ServiceAccount | null;
   readonly clientToken: string | null;
   readonly webhookUrl: string | null;
+}
+
+export interface RbmOptions {
+  readonly clock: Clock;
+  readonly partner: RbmPartner;
   readonly phones: PhoneProfiles;
   readonly feed: PhoneFeed;
   readonly log: (message: string) => void;
@@ -38,16 +43,20 @@ export class RbmService {
   #replies = 0;
 
   constructor(private readonly options: RbmOptions) {
-    const { clock, clientToken, phones, feed, log } = options;
-    this.switches = new RbmSwitches({ webhookUrl: options.webhookUrl });
-    this.tokens = new AccessTokenIssuer(options.account, clock);
+    const { clock, partner, phones, feed, log } = options;
+    const { account, clientToken, webhookUrl } = partner;
+    this.switches = new RbmSwitches({ webhookUrl });
+    this.tokens = new AccessTokenIssuer(account, clock);
     this.webhook = new WebhookSender({ clock, clientToken, switches: this.switches, log });
     this.platform = new RbmPlatform({
       clock,
       phones,
       switches: this.switches,
-      screen: feed,
-      sendEvent: (event) => this.webhook.send(event),
+      listener: {
+        onEvent: (event) => this.webhook.send(event),
+        onItem: (item) => feed.show(item),
+        onPhone: (view) => feed.showPhone(view),
+      },
     });
   }
 

@@ -1,16 +1,5 @@
 import smpp, { type PDU, type PduValues, type Session } from 'smpp';
 
-export interface LinkLimits {
-  /** A connection that has not bound within this time is closed. */
-  readonly bindWithinMs: number;
-  /**
-   * Time for received octets to become a PDU: after it, npm `smpp` has lost its position in the stream and would
-   * receive nothing more.
-   */
-  readonly pduWithinMs: number;
-  readonly watchEveryMs: number;
-}
-export const LINK_LIMITS: LinkLimits = { bindWithinMs: 10_000, pduWithinMs: 5_000, watchEveryMs: 1_000 };
 const ANSWER_WITHIN_MS = 10_000;
 const UNBIND_WITHIN_MS = 1_000;
 const INTERFACE_VERSION = 0x34;
@@ -42,8 +31,8 @@ interface Waiting {
 }
 
 /**
- * One connection of npm `smpp`, supervised: after a bad PDU, a listener that throws or a silent desynchronisation its
- * session receives nothing more, so each of them closes this connection, and nothing else.
+ * One connection of npm `smpp`: after a bad PDU or a listener that throws its session receives nothing more, so each of them
+ * closes this connection, and nothing else.
  */
 export class SmscLink {
   readonly since = new Date();
@@ -51,22 +40,16 @@ export class SmscLink {
   #systemId = '';
   #closeReason: string | null = null;
   #octetsRead = 0;
-  #behindSinceMs: number | null = null;
-  readonly #openedMs: number;
-  readonly #watch: NodeJS.Timeout;
   readonly #waiting = new Set<Waiting>();
 
   constructor(
     private readonly session: Session,
     private readonly events: LinkEvents,
-    private readonly limits: LinkLimits = LINK_LIMITS,
   ) {
-    this.#openedMs = performance.now();
     session.socket.setNoDelay(true);
     session.on('error', (error) => this.destroy(error.message));
     session.on('close', () => this.#closed());
     session.on('pdu', (pdu) => this.#receive(pdu));
-    this.#watch = setInterval(() => this.#look(performance.now()), limits.watchEveryMs).unref();
   }
 
   get bindType(): BindType | null {
@@ -80,6 +63,11 @@ export class SmscLink {
   /** Whether the peer accepts deliver_sm. */
   get receives(): boolean {
     return this.#bindType === 'receiver' || this.#bindType === 'transceiver';
+  }
+
+  /** Whether octets have arrived that are not a PDU yet. */
+  get hasUndecodedOctets(): boolean {
+    return this.session.socket.bytesRead > this.#octetsRead;
   }
 
   get unanswered(): number {
@@ -196,19 +184,7 @@ export class SmscLink {
     this.session.close();
   }
 
-  #look(nowMs: number): void {
-    if (this.#bindType === null && nowMs - this.#openedMs > this.limits.bindWithinMs) {
-      this.destroy('no bind in time');
-      return;
-    }
-    if (this.session.socket.bytesRead <= this.#octetsRead) this.#behindSinceMs = null;
-    else this.#behindSinceMs ??= nowMs;
-    if (this.#behindSinceMs !== null && nowMs - this.#behindSinceMs > this.limits.pduWithinMs)
-      this.destroy('no PDU in time');
-  }
-
   #closed(): void {
-    clearInterval(this.#watch);
     const reason = this.#closeReason ?? 'closed by the other side';
     for (const { reject, timer } of this.#waiting) {
       clearTimeout(timer);

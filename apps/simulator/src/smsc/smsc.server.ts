@@ -6,7 +6,8 @@ import { FaultSwitches } from './fault-switches.js';
 import { Mailbox, type ReceivedSms } from './mailbox.js';
 import { splitMessage } from './message-parts.js';
 import { receiptOf, type SubmittedMessage, wantsReceipt } from './receipt.js';
-import { type BindType, LINK_LIMITS, type LinkLimits, SmscLink } from './smsc.link.js';
+import { type LinkLimits, LinkWatchdog } from './link-watchdog.js';
+import { type BindType, SmscLink } from './smsc.link.js';
 
 const HOST = '127.0.0.1';
 /** Messages that are kept for `GET /_admin/sms`. */
@@ -17,8 +18,6 @@ const MOST_UNANSWERED = 1_000;
 const MESSAGE_ID_BYTES = 4;
 
 export interface SmscOptions {
-  /** On 127.0.0.1; 0 for any. */
-  readonly port: number;
   readonly systemId: string;
   readonly password: string;
   readonly log: (message: string) => void;
@@ -44,7 +43,7 @@ export class TextTooLong extends Error {}
 export class SmscServer {
   readonly switches = new FaultSwitches();
   readonly mailbox = new Mailbox(REMEMBERED_MESSAGES);
-  readonly #links = new Set<SmscLink>();
+  readonly #links = new Map<SmscLink, LinkWatchdog>();
   readonly #server: Server;
   #turn = 0;
   #reference = 0;
@@ -53,11 +52,11 @@ export class SmscServer {
     this.#server = smpp.createServer((session) => this.#accept(session));
   }
 
-  /** Resolves with the port once it listens. */
-  listen(): Promise<number> {
+  /** Listens on this port of 127.0.0.1; 0: on any. Resolves with the port. */
+  listen(on: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(this.options.port, HOST, () => {
+      this.#server.listen(on, HOST, () => {
         this.#server.off('error', reject);
         this.#server.on('error', (error: Error) => this.options.log(`SMPP server: ${error.message}`));
         resolve(this.#server.address().port);
@@ -67,12 +66,12 @@ export class SmscServer {
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    await Promise.all([...this.#links].map((link) => link.unbind()));
+    await Promise.all([...this.#links.keys()].map((link) => link.unbind()));
     await closed;
   }
 
   links(): LinkView[] {
-    return [...this.#links].map(({ systemId, bindType, receives, since }) => ({
+    return [...this.#links.keys()].map(({ systemId, bindType, receives, since }) => ({
       systemId,
       bindType,
       receives,
@@ -81,7 +80,7 @@ export class SmscServer {
   }
 
   dropLinks(): void {
-    for (const link of this.#links) link.destroy('dropped by the fault switch');
+    for (const link of this.#links.keys()) link.destroy('dropped by the fault switch');
   }
 
   /**
@@ -114,12 +113,13 @@ export class SmscServer {
       onSubmit: (pdu: PDU, on: SmscLink) => this.#submit(pdu, on),
       answersEnquireLink: () => !this.switches.current.muteEnquireLink,
       onClosed: (closed: SmscLink, reason: string) => {
+        this.#links.get(closed)?.stop();
         this.#links.delete(closed);
         this.options.log(`link of ${JSON.stringify(closed.systemId)} closed: ${reason}`);
       },
     };
-    const link = new SmscLink(session, events, this.options.limits ?? LINK_LIMITS);
-    this.#links.add(link);
+    const link = new SmscLink(session, events);
+    this.#links.set(link, new LinkWatchdog(link, this.options.limits));
   }
 
   #authenticate(systemId: string, password: string): number {
@@ -131,7 +131,7 @@ export class SmscServer {
   }
 
   #receivingLink(): SmscLink {
-    const receiving = [...this.#links].filter((link) => link.receives);
+    const receiving = [...this.#links.keys()].filter((link) => link.receives);
     const link = receiving[this.#turn++ % Math.max(receiving.length, 1)];
     if (link === undefined) throw new NotDeliverable('no receiver or transceiver is bound yet');
     const unanswered = receiving.reduce((sum, { unanswered: waiting }) => sum + waiting, 0);
@@ -166,7 +166,7 @@ export class SmscServer {
   #sendReceipt(message: SubmittedMessage, registeredDelivery: number, submitter: SmscLink): void {
     const state = this.switches.current.receipt;
     if (state === null || !wantsReceipt(registeredDelivery, state)) return;
-    const link = submitter.receives ? submitter : [...this.#links].find(({ receives }) => receives);
+    const link = submitter.receives ? submitter : [...this.#links.keys()].find(({ receives }) => receives);
     if (link === undefined) {
       this.options.log(`no link for the receipt of ${message.messageId}`);
       return;

@@ -1,7 +1,7 @@
 import { idBounds, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type Executor } from '@countersign/postgres';
 import { SEND_LIFE_MS, type CardRefusal, type CardState, type NewCard, type FinalChannel } from '../rules/card.js';
-import { batchBounds, type BatchSize } from './batch-bounds.js';
+import { batchLimits, type BatchSize } from './batch-limits.js';
 import {
   DELETE_STALE_PHONES,
   DELETE_STALE_RECIPIENTS,
@@ -64,18 +64,17 @@ export class CardOfferStore {
 
   constructor(private readonly options: CardOfferStoreOptions) {
     const { database, batch, unreachableSeconds = 0, offerDeadlineMs = DEFAULT_OFFER_DEADLINE_MS } = options;
-    const bounds = batchBounds(batch);
+    const limits = batchLimits(batch);
     this.unreachableMs = unreachableSeconds * 1_000;
     this.offers = new Batcher({
-      ...bounds,
       name: 'card.offer',
-      deadlineMs: offerDeadlineMs,
+      limits: { ...limits, deadlineMs: offerDeadlineMs },
       keysOf: ({ phone }) => [phone],
       run: (cards) => database.readThenWrite((tx) => this.judgeOffers(tx, cards), insertCards),
     });
     this.settlements = new Batcher({
-      ...bounds,
       name: 'card.settle',
+      limits,
       keysOf: ({ id }) => [id],
       run: (commands) => database.transaction((tx) => settleCards(tx, commands)),
     });

@@ -1,6 +1,6 @@
 import { idBounds, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type Executor } from '@countersign/postgres';
-import { batchBounds, type BatchSize } from './batch-bounds.js';
+import { batchLimits, type BatchSize } from './batch-limits.js';
 import {
   CLAIM_OFFERS,
   NOTE_UNREACHABLE,
@@ -33,7 +33,7 @@ export class CardSendStore {
 
   constructor(private readonly options: CardSendStoreOptions) {
     this.outcomes = new Batcher({
-      ...batchBounds(options.batch),
+      limits: batchLimits(options.batch),
       name: 'card.outcome',
       keysOf: ({ id }) => [id],
       run: (sent) => options.database.transaction((tx) => recordBatch(tx, sent)),

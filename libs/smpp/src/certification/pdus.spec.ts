@@ -4,7 +4,6 @@ import { STATUS } from '../pdu/dictionary.js';
 import type { StatusName } from '../pdu/dictionary.js';
 import { encodePdu } from '../codec/encode.js';
 import { LinkClosedError, ResponseTimeoutError } from '../link/link-errors.js';
-import type { LinkOptions } from '../link/link-options.js';
 import {
   ID,
   RESP,
@@ -24,7 +23,7 @@ import { RequestWindow } from '../link/window.js';
 import { submitSm } from '../pdu/pdu.js';
 import type { MessagePdu, Pdu } from '../pdu/pdu.js';
 import { octetsTlv } from '../pdu/tlv.js';
-import { Loopback, PATIENT, linkOptions } from '../link/raw-peer.fixture.js';
+import { Loopback, PATIENT, linkOptions, type FlatLinkOptions } from '../link/raw-peer.fixture.js';
 import type { RawPeer } from '../link/raw-peer.fixture.js';
 
 let loopback: Loopback;
@@ -35,8 +34,8 @@ afterAll(() => loopback.close());
 
 /** A link in each role that may receive `id`, with the messages passed to its handler. */
 const ROLES = [
-  ['an SMSC', (o: Partial<LinkOptions>) => loopback.boundSmsc(o), ID.submit_sm],
-  ['an ESME', (o: Partial<LinkOptions>) => loopback.boundEsme('transceiver', o), ID.deliver_sm],
+  ['an SMSC', (o: Partial<FlatLinkOptions>) => loopback.boundSmsc(o), ID.submit_sm],
+  ['an ESME', (o: Partial<FlatLinkOptions>) => loopback.boundEsme('transceiver', o), ID.deliver_sm],
 ] as const;
 
 async function isAlive(peer: RawPeer): Promise<void> {
@@ -277,7 +276,7 @@ describe('a stream segmented in any way', () => {
   });
 
   it('split in two at every octet', async () => {
-    const { peer } = await loopback.boundSmsc({ onMessage: options.onMessage.bind(options) });
+    const { peer } = await loopback.boundSmsc(options.handlers);
     peer.socket.setNoDelay(true);
     const octets = message({}, [tlv(0x1400, uint8(1))], ID.submit_sm, 6);
     for (let at = 1; at < octets.length; at++) {

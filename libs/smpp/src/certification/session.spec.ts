@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STATUS } from '../pdu/dictionary.js';
 import { LinkClosedError, NotSentError, ResponseTimeoutError } from '../link/link-errors.js';
-import type { LinkOptions, MessageAnswer } from '../link/link-options.js';
+import type { LinkHandlers, MessageAnswer } from '../link/link-options.js';
 import { ID, RESP, bind, cstring, enquireLink, message, pdu } from '../codec/octets.fixture.js';
 import { deliverSm, submitSm } from '../pdu/pdu.js';
 import { handleTick, nextTickMs, startTimers, timersBound, timersRead } from '../link/timers.js';
@@ -211,7 +211,7 @@ describe('parting', () => {
 describe('two binds of one account', () => {
   it('are two links: when one is destroyed under load, the other continues and receives the receipts of both', async () => {
     const receipts: string[] = [];
-    const onMessage: LinkOptions['onMessage'] = (pdu) => {
+    const onMessage: LinkHandlers['onMessage'] = (pdu) => {
       if (pdu.command === 'deliver_sm') receipts.push(pdu.fields.shortMessage.toString());
       return { status: 0 };
     };

@@ -6,7 +6,7 @@ import { decodeText, encodeGsm, encodeUcs2, fillBitsAfter, packSeptets } from '@
 import x509 from '@peculiar/x509';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STATUS } from '../pdu/dictionary.js';
-import type { LinkOptions, MessageAnswer } from '../link/link-options.js';
+import type { LinkHandlers, MessageAnswer } from '../link/link-options.js';
 import { concatenationOf, messageKind, messageOctets } from '../messages/message-text.js';
 import { ID, RESP, counted, cstring, message, pdu, tlv, uint8 } from '../codec/octets.fixture.js';
 import { dataSm, deliverSm, submitSm } from '../pdu/pdu.js';
@@ -25,7 +25,7 @@ afterAll(() => loopback.close());
 /** The messages passed to the handler of an ESME link. */
 async function received(...octets: readonly Buffer[]): Promise<MessagePdu[]> {
   const seen: MessagePdu[] = [];
-  const onMessage: LinkOptions['onMessage'] = (taken) => (seen.push(taken), { status: 0, messageId: 'unused' });
+  const onMessage: LinkHandlers['onMessage'] = (taken) => (seen.push(taken), { status: 0, messageId: 'unused' });
   const { peer } = await loopback.boundEsme('transceiver', { onMessage });
   for (const [i, each] of octets.entries()) {
     each.writeUInt32BE(20 + i, 12);
@@ -262,7 +262,7 @@ describe('a receipt', () => {
 
   it('that arrives before the response to its message, twice, or for a message of another link is passed to the handler', async () => {
     const seen: string[] = [];
-    const onMessage: LinkOptions['onMessage'] = (taken) => {
+    const onMessage: LinkHandlers['onMessage'] = (taken) => {
       seen.push(parseReceipt(taken)?.messageId ?? '');
       return { status: 0 };
     };

@@ -1,6 +1,6 @@
 import { LIMITS_OF_34, LIMITS_OF_50 } from '../codec/decode.js';
 import type { DecodeLimits } from '../codec/decode.js';
-import type { BindCall, BindRequest, LinkOptions } from './link-options.js';
+import type { BindCall, BindRequest, EsmeEndpoint, SmscEndpoint } from './link-options.js';
 import type { BindType } from './link-state.js';
 import type { BindPdu, BindRespPdu, Outgoing } from '../pdu/pdu.js';
 import { NO_TLVS, integerTlv, tlvInteger } from '../pdu/tlv.js';
@@ -59,10 +59,10 @@ export function bindPdu(call: BindCall, interfaceVersion: number): Outgoing<Bind
 }
 
 /** The terms for an ESME, from the SMSC's bind response. */
-export function termsOfAnswer(call: BindCall, answer: BindRespPdu, options: LinkOptions): BindTerms {
+export function termsOfAnswer(call: BindCall, answer: BindRespPdu, ours: EsmeEndpoint): BindTerms {
   const declaredVersion = tlvInteger(answer, 'sc_interface_version');
-  const peerVersion = declaredVersion ?? (options.assumeTlvs === false ? 0 : options.interfaceVersion);
-  const version = Math.min(peerVersion, options.interfaceVersion);
+  const peerVersion = declaredVersion ?? (ours.assumeTlvs === false ? 0 : ours.interfaceVersion);
+  const version = Math.min(peerVersion, ours.interfaceVersion);
   return terms(call.bindType, answer.fields.systemId, version, version >= VERSION_34);
 }
 
@@ -78,13 +78,13 @@ export function termsOfBind(bind: BindPdu, ourVersion: number): BindTerms {
 }
 
 /** Our bind response: sc_interface_version is sent to peers of 3.4 and later; a refusal has no body. */
-export function bindAnswer(bind: BindPdu, status: number, options: LinkOptions): BindRespPdu {
+export function bindAnswer(bind: BindPdu, status: number, ours: SmscEndpoint): BindRespPdu {
   const includesVersion = status === 0 && bind.fields.interfaceVersion >= VERSION_34;
   return {
     command: BIND_RESPONSES[bind.command],
     status,
     sequence: bind.sequence,
-    fields: { systemId: options.systemIdOfServer ?? '' },
-    tlvs: includesVersion ? [integerTlv('sc_interface_version', options.interfaceVersion)] : NO_TLVS,
+    fields: { systemId: ours.systemId ?? '' },
+    tlvs: includesVersion ? [integerTlv('sc_interface_version', ours.interfaceVersion)] : NO_TLVS,
   };
 }

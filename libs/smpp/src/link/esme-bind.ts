@@ -2,9 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { bindPdu, termsOfAnswer } from './bind-terms.js';
 import type { BindTerms } from './bind-terms.js';
 import { STATUS, statusName } from '../pdu/dictionary.js';
-import { NotSentError } from './link-errors.js';
-import type { BindCall, LinkOptions } from './link-options.js';
-import type { LinkState } from './link-state.js';
+import type { NotSentError } from './link-errors.js';
+import type { BindCall, EsmeEndpoint } from './link-options.js';
 import type { OutboundRequests } from './outbound-requests.js';
 import type { OutbindFields } from '../pdu/pdu.js';
 import { isBindAnswer } from './window.js';
@@ -17,10 +16,10 @@ export interface BindOutcome {
 }
 
 interface EsmeBindOptions {
-  readonly link: LinkOptions;
+  readonly endpoint: EsmeEndpoint;
   readonly requests: OutboundRequests;
-  /** Moves the link to `binding`; returns its state when that is not valid in its role or state. */
-  begin(): LinkState | null;
+  /** Moves the link to `binding`; returns the error when its state does not allow it. */
+  begin(): NotSentError | null;
   onBound(terms: BindTerms): void;
   close(reason: string): void;
 }
@@ -42,14 +41,13 @@ export class EsmeBind {
   constructor(private readonly options: EsmeBindOptions) {}
 
   call(call: BindCall): Promise<BindOutcome> {
-    const { link } = this.options;
     return new Promise((resolve, reject) => {
       const invalid = this.options.begin();
       if (invalid !== null) {
-        reject(new NotSentError(`a link in role ${link.role} and state ${invalid} cannot bind`));
+        reject(invalid);
         return;
       }
-      this.options.requests.sendUrgent(bindPdu(call, link.interfaceVersion), {
+      this.options.requests.sendUrgent(bindPdu(call, this.options.endpoint.interfaceVersion), {
         // Runs synchronously with the response, not in a continuation: a deliver_sm may follow in the same read.
         resolve: (answer) => resolve(this.#receiveBindResponse(call, answer)),
         reject: (error) => {
@@ -62,7 +60,7 @@ export class EsmeBind {
 
   /** False when no outbind is agreed for this link. */
   receiveOutbind(outbind: OutbindFields): boolean {
-    const agreed = this.options.link.outbind;
+    const agreed = this.options.endpoint.outbind;
     if (agreed === undefined) return false;
     const isKnown = isSame(outbind.systemId, agreed.systemId);
     // The result is visible in `state` and `lastError`; the owner of the link did not start this bind.
@@ -73,7 +71,7 @@ export class EsmeBind {
 
   #receiveBindResponse(call: BindCall, answer: AnswerPdu): BindOutcome {
     if (isBindAnswer(answer) && answer.status === STATUS.ESME_ROK) {
-      this.options.onBound(termsOfAnswer(call, answer, this.options.link));
+      this.options.onBound(termsOfAnswer(call, answer, this.options.endpoint));
       return { status: STATUS.ESME_ROK, systemId: answer.fields.systemId };
     }
     // A generic_nack is a refusal, even with status ESME_ROK.

@@ -1,5 +1,5 @@
 import type { BindFields, MalformedPdu, MessagePdu, OutbindFields, Pdu } from '../pdu/pdu.js';
-import type { BindType, LinkRole, LinkState } from './link-state.js';
+import type { BindType, LinkState } from './link-state.js';
 import type { LinkTimers } from './timers.js';
 
 /** A bind received from a peer; the password is in clear and must not be stored or logged. */
@@ -9,7 +9,7 @@ export interface BindRequest extends BindFields {
 
 /**
  * The fields of the bind that `SmppLink.bind` sends; addresses default to unknown, the interface version comes from
- * the options.
+ * the endpoint.
  */
 export interface BindCall {
   readonly bindType: BindType;
@@ -32,38 +32,46 @@ export interface MessageAnswer {
   readonly messageId?: string;
 }
 
-export interface LinkOptions {
-  readonly role: LinkRole;
-  readonly timers: LinkTimers;
-  /** Maximum number of our unanswered requests; further requests are queued. */
-  readonly window: number;
-  /**
-   * Maximum number of the peer's messages handled at once; beyond it reading stops until half of them are answered.
-   */
-  readonly maxInbound: number;
-  /**
-   * Maximum number of our requests queued for a window slot; further requests are rejected with NotSentError. Default
-   * 10 000.
-   */
-  readonly maxWaiting?: number;
-  readonly interfaceVersion: 0x33 | 0x34 | 0x50;
-  /** The system_id in our bind responses. */
-  readonly systemIdOfServer?: string;
+type InterfaceVersion = 0x33 | 0x34 | 0x50;
+
+/** Our end of a link that binds to an SMSC. */
+export interface EsmeEndpoint {
+  readonly role: 'esme';
+  readonly interfaceVersion: InterfaceVersion;
   /**
    * Send TLVs to an SMSC that omits sc_interface_version from its bind response (3.4 section 3.4 forbids it; most
    * accept them). Default true.
    */
   readonly assumeTlvs?: boolean;
+  /** The outbind agreed with this SMSC; any other outbind closes the link. Without it outbind is refused. */
+  readonly outbind?: OutbindAgreement;
+}
+
+/** Our end of a link to which an ESME binds. */
+export interface SmscEndpoint {
+  readonly role: 'smsc';
+  readonly interfaceVersion: InterfaceVersion;
+  /** The system_id in our bind responses, at most 15 characters. */
+  readonly systemId?: string;
   /**
-   * For the role `smsc`: status 0 accepts the bind; any other is answered and the link closes. A throw answers
-   * ESME_RSYSERR. Without it every bind is refused.
+   * Status 0 accepts the bind; any other is answered and the link closes. A throw answers ESME_RSYSERR. Without it
+   * every bind is refused.
    */
   authenticate?(bind: BindRequest): Promise<{ readonly status: number }>;
-  /**
-   * For the role `esme`: the outbind agreed with this SMSC; any other outbind closes the link. Without it outbind is
-   * refused.
-   */
-  readonly outbind?: OutbindAgreement;
+}
+
+/** Maximum numbers of requests of one link. */
+export interface LinkLimits {
+  /** Our unanswered requests; further requests are queued. */
+  readonly window: number;
+  /** The peer's messages handled at once; beyond it reading stops until half of them are answered. */
+  readonly maxInbound: number;
+  /** Our requests queued for a window slot; further requests are rejected with NotSentError. Default 10 000. */
+  readonly maxWaiting?: number;
+}
+
+/** The calls of a link to its owner. An exception in one of the listeners (`on...`) does not break the link. */
+export interface LinkHandlers {
   /**
    * Handles a message of the peer. It is answered when the promise settles; a throw, or no result within the response
    * timer, answers `retryableStatus`. May return the answer synchronously.
@@ -92,4 +100,11 @@ export interface LinkOptions {
   onOctets?(direction: 'in' | 'out', octets: Buffer): void;
   /** Called for octets that could not be decoded as a PDU. */
   onMalformed?(malformed: MalformedPdu): void;
+}
+
+export interface LinkOptions {
+  readonly endpoint: EsmeEndpoint | SmscEndpoint;
+  readonly timers: LinkTimers;
+  readonly limits: LinkLimits;
+  readonly handlers: LinkHandlers;
 }

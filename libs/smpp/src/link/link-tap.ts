@@ -1,4 +1,4 @@
-import type { LinkOptions } from './link-options.js';
+import type { LinkHandlers } from './link-options.js';
 import type { Pdu } from '../pdu/pdu.js';
 
 type Direction = 'in' | 'out';
@@ -10,7 +10,7 @@ export class LinkTap {
   readonly takesPdus: boolean;
 
   constructor(
-    private readonly listeners: Pick<LinkOptions, 'onPdu' | 'onOctets'>,
+    private readonly listeners: Pick<LinkHandlers, 'onPdu' | 'onOctets'>,
     private readonly onFailed: (error: unknown) => void,
   ) {
     this.takesOctets = 'onOctets' in listeners;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STATUS } from '../pdu/dictionary.js';
-import type { LinkOptions, MessageAnswer } from './link-options.js';
+import type { MessageAnswer } from './link-options.js';
 import { ID, RESP, bind, cstring, enquireLink, message, pdu, uint8 } from '../codec/octets.fixture.js';
 import type { MessagePdu } from '../pdu/pdu.js';
 import { submitSm } from '../pdu/pdu.js';
-import { Loopback, PATIENT, linkOptions } from './raw-peer.fixture.js';
+import { Loopback, PATIENT, linkOptions, type FlatLinkOptions } from './raw-peer.fixture.js';
 import type { RawPeer } from './raw-peer.fixture.js';
 import type { SmppLink } from './smpp-link.js';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => loopback.close());
 
-async function bound(changed: Partial<LinkOptions>): Promise<{ link: SmppLink; peer: RawPeer }> {
+async function bound(changed: Partial<FlatLinkOptions>): Promise<{ link: SmppLink; peer: RawPeer }> {
   const pair = await loopback.link(linkOptions(changed));
   pair.peer.send(bind());
   await pair.peer.answer(1);

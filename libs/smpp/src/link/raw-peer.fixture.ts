@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import type { LinkOptions } from './link-options.js';
-import type { BindType } from './link-state.js';
+import type { EsmeEndpoint, LinkHandlers, LinkLimits, LinkOptions, SmscEndpoint } from './link-options.js';
+import type { BindType, LinkRole } from './link-state.js';
 import { STATUS } from '../pdu/dictionary.js';
 import { ID, RESP, bind, cstring, pdu, tlv, uint8 } from '../codec/octets.fixture.js';
 import type { BindParts } from '../codec/octets.fixture.js';
@@ -93,17 +93,27 @@ export const PATIENT = {
   inactivityMs: 0,
 };
 
-export const linkOptions = (changed: Partial<LinkOptions> = {}): LinkOptions => ({
-  role: 'smsc',
-  timers: PATIENT,
-  window: 10,
-  maxInbound: 10,
-  interfaceVersion: 0x34,
-  systemIdOfServer: 'gateway',
-  authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
-  onMessage: () => Promise.resolve({ status: STATUS.ESME_ROK, messageId: 'id-1' }),
-  ...changed,
-});
+/** The options of a link under test in one flat object; those of the endpoint of the other role are ignored. */
+export type FlatLinkOptions = LinkHandlers &
+  LinkLimits &
+  Pick<LinkOptions, 'timers'> & { readonly role: LinkRole } & Omit<EsmeEndpoint, 'role'> &
+  Omit<SmscEndpoint, 'role'>;
+
+export function linkOptions(changed: Partial<FlatLinkOptions> = {}): LinkOptions {
+  const all: FlatLinkOptions = {
+    role: 'smsc',
+    timers: PATIENT,
+    window: 10,
+    maxInbound: 10,
+    interfaceVersion: 0x34,
+    systemId: 'gateway',
+    authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
+    onMessage: () => Promise.resolve({ status: STATUS.ESME_ROK, messageId: 'id-1' }),
+    ...changed,
+  };
+  const endpoint = all.role === 'esme' ? { ...all, role: all.role } : { ...all, role: all.role };
+  return { endpoint, timers: all.timers, limits: all, handlers: all };
+}
 
 /** Pairs of connected loopback sockets: a link on the near side, a peer of the test's choice on the far side. */
 export class Loopback {
@@ -138,7 +148,7 @@ export class Loopback {
 
   /** An SMSC link and a raw ESME bound to it. */
   async boundSmsc(
-    changed: Partial<LinkOptions> = {},
+    changed: Partial<FlatLinkOptions> = {},
     id: number = ID.bind_transceiver,
     parts: BindParts = {},
   ): Promise<{ link: SmppLink; peer: RawPeer }> {
@@ -151,7 +161,7 @@ export class Loopback {
   /** An ESME link bound to a raw SMSC. */
   async boundEsme(
     bindType: BindType,
-    changed: Partial<LinkOptions> = {},
+    changed: Partial<FlatLinkOptions> = {},
     answerTlvs: readonly Uint8Array[] = [tlv(0x0210, uint8(0x34))],
   ): Promise<{ link: SmppLink; peer: RawPeer }> {
     const { link, peer } = await this.link(linkOptions({ role: 'esme', ...changed }));

@@ -63,8 +63,7 @@ describe('binding, as an SMSC', () => {
     const away = await loopback.link(linkOptions({ authenticate: () => Promise.reject(new Error('away')) }));
     away.peer.send(bind());
     expect((await away.peer.answer(1)).status).toBe(STATUS.ESME_RSYSERR);
-    const { role, timers, window, maxInbound, interfaceVersion } = linkOptions();
-    const none = await loopback.link({ role, timers, window, maxInbound, interfaceVersion, onMessage: () => OK });
+    const none = await loopback.link({ ...linkOptions(), endpoint: { role: 'smsc', interfaceVersion: 0x34 } });
     none.peer.send(bind());
     expect((await none.peer.answer(1)).status).toBe(STATUS.ESME_RBINDFAIL);
     await Promise.all([away.link.closed, none.link.closed]);

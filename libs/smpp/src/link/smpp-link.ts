@@ -3,9 +3,9 @@ import type { BindTerms } from './bind-terms.js';
 import { RESPONSE_BIT, STATUS, commandId } from '../pdu/dictionary.js';
 import { InboundMessages } from './inbound-messages.js';
 import { LinkClosedError, NotSentError } from './link-errors.js';
-import type { BindCall, LinkOptions, MessageAnswer } from './link-options.js';
+import type { BindCall, EsmeEndpoint, LinkOptions, MessageAnswer, SmscEndpoint } from './link-options.js';
 import { isBound, requestKind, stateAfter, statusOnRequest } from './link-state.js';
-import type { BindType, LinkEvent, LinkState } from './link-state.js';
+import type { BindType, LinkEvent, LinkRole, LinkState } from './link-state.js';
 import { failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
 import { OutboundRequests } from './outbound-requests.js';
 import { bare } from '../pdu/pdu.js';
@@ -58,21 +58,23 @@ export class SmppLink {
   readonly #timerDriver: LinkTimerDriver;
   readonly #requests: OutboundRequests;
   readonly #inbound: InboundMessages;
-  readonly #esmeBind: EsmeBind;
-  readonly #smscBind: SmscBind;
+  /** The bind that this side sends or receives; null in the other role. */
+  readonly #esmeBind: EsmeBind | null;
+  readonly #smscBind: SmscBind | null;
   readonly #unbindSequence: UnbindSequence;
   readonly #reader: PduReader;
   readonly #socket: PduSocket;
 
-  /** Throws RangeError when responseMs, window or maxInbound is below 1, or systemIdOfServer is too long. */
+  /** Throws RangeError when responseMs, window or maxInbound is below 1, or our system_id is too long. */
   constructor(socket: Socket, options: LinkOptions) {
-    const { timers, window, maxInbound, maxWaiting = MAX_WAITING } = options;
+    const { endpoint, timers, limits, handlers } = options;
+    const { window, maxInbound, maxWaiting = MAX_WAITING } = limits;
     const { responseMs } = timers;
     if (responseMs < 1 || window < 1 || maxInbound < 1) {
       throw new RangeError('responseMs, window and maxInbound are at least 1');
     }
-    if ((options.systemIdOfServer ?? '').length > SYSTEM_ID_OCTETS) {
-      throw new RangeError(`systemIdOfServer has at most ${SYSTEM_ID_OCTETS} characters`);
+    if (endpoint.role === 'smsc' && (endpoint.systemId ?? '').length > SYSTEM_ID_OCTETS) {
+      throw new RangeError(`a system_id has at most ${SYSTEM_ID_OCTETS} characters`);
     }
     this.#options = options;
     this.#timerDriver = new LinkTimerDriver({
@@ -86,14 +88,14 @@ export class SmppLink {
     this.#inbound = new InboundMessages({
       maxOpen: maxInbound,
       dueMs: () => nowMs() + responseMs,
-      handle: (pdu) => options.onMessage(pdu),
+      handle: (pdu) => handlers.onMessage(pdu),
       answer: (pdu, answer) => this.#answerMessage(pdu, answer),
       onAnswered: () => this.#inboundAnswered(),
     });
-    this.#esmeBind = this.#prepareEsmeBind();
-    this.#smscBind = this.#prepareSmscBind();
+    this.#esmeBind = endpoint.role === 'esme' ? this.#prepareEsmeBind(endpoint) : null;
+    this.#smscBind = endpoint.role === 'smsc' ? this.#prepareSmscBind(endpoint) : null;
     this.#unbindSequence = this.#prepareUnbind();
-    const tap = new LinkTap(options, (error) => this.#listenerFailed(error));
+    const tap = new LinkTap(handlers, (error) => this.#listenerFailed(error));
     this.#reader = new PduReader({
       tap,
       onReceived: (pdu) => this.#receive(pdu),
@@ -133,6 +135,7 @@ export class SmppLink {
    * ResponseTimeoutError or LinkClosedError, and closes the link too.
    */
   bind(call: BindCall): Promise<BindOutcome> {
+    if (this.#esmeBind === null) return Promise.reject(this.#refusalOf('bind'));
     const outcome = this.#esmeBind.call(call);
     this.#timerDriver.arm();
     return outcome;
@@ -143,10 +146,7 @@ export class SmppLink {
    * its bind. Throws NotSentError in any other role or state, InvalidPduError when a field does not fit.
    */
   outbind(fields: OutbindFields): void {
-    const { role } = this.#options;
-    if (role !== 'smsc' || this.state !== 'open') {
-      throw new NotSentError(`a link in role ${role} and state ${this.state} cannot outbind`);
-    }
+    if (this.#role !== 'smsc' || this.state !== 'open') throw this.#refusalOf('outbind');
     this.#requests.sendOutbind({ command: 'outbind', status: 0, fields, tlvs: NO_TLVS });
   }
 
@@ -158,7 +158,7 @@ export class SmppLink {
   request(pdu: Outgoing<MessagePdu | EnquireLink>): Promise<ResponsePdu> {
     return new Promise((resolve, reject) => {
       const callbacks = messageResponseCallbacks(resolve, reject);
-      const sender = { role: this.#options.role, state: this.#state, terms: this.#terms };
+      const sender = { role: this.#role, state: this.#state, terms: this.#terms };
       const refusal = this.#unbindSequence.hasBegun ? 'the link is unbinding' : refusalOf(pdu, sender);
       if (refusal !== null) reject(new NotSentError(refusal));
       else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, callbacks);
@@ -186,7 +186,7 @@ export class SmppLink {
     if (isBound(this.#state)) {
       this.#requests.refuseWaiting('the link is unbinding');
       this.#unbindSequence.begin(timeoutMs);
-      if (isBound(this.#state)) this.#notify(() => this.#options.onChange?.('unbinding'));
+      if (isBound(this.#state)) this.#notify(() => this.#options.handlers.onChange?.('unbinding'));
     } else if (this.#state !== 'unbinding') {
       this.#close(UNBOUND, 'flush');
     }
@@ -198,14 +198,23 @@ export class SmppLink {
     this.#close(reason, 'now');
   }
 
+  get #role(): LinkRole {
+    return this.#options.endpoint.role;
+  }
+
+  #refusalOf(request: 'bind' | 'outbind'): NotSentError {
+    return new NotSentError(`a link in role ${this.#role} and state ${this.state} cannot ${request}`);
+  }
+
   // ---- receiving
 
   #open(socket: Socket, reader: PduReader, tap: LinkTap): PduSocket {
+    const { handlers } = this.#options;
     return new PduSocket(socket, {
       reader,
       tap,
       onBroken: (reason, how) => this.#close(reason, how),
-      mayWrite: this.#options.mayWrite?.bind(this.#options),
+      mayWrite: handlers.mayWrite?.bind(handlers),
     });
   }
 
@@ -230,7 +239,7 @@ export class SmppLink {
       this.#receiveAnswer(pdu);
       return;
     }
-    const status = statusOnRequest(this.#options.role, this.#state, requestKind(pdu.command));
+    const status = statusOnRequest(this.#role, this.#state, requestKind(pdu.command));
     if (status === STATUS.ESME_ROK) this.#receiveRequest(pdu);
     else this.#socket.refuse(commandId(pdu.command), status, pdu.sequence);
   }
@@ -252,13 +261,13 @@ export class SmppLink {
         this.#unbindSequence.peerRequested(pdu.sequence);
         break;
       case 'outbind':
-        if (!this.#esmeBind.receiveOutbind(pdu.fields)) {
+        if (this.#esmeBind?.receiveOutbind(pdu.fields) !== true) {
           this.#socket.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
         }
         break;
       default:
         this.#change('bind');
-        this.#smscBind.receive(pdu);
+        this.#smscBind?.receive(pdu);
     }
   }
 
@@ -272,13 +281,13 @@ export class SmppLink {
   #receiveMalformed(malformed: MalformedPdu): void {
     const { commandId: id, sequence, of, reason } = malformed;
     this.#lastError = `${of ?? 'unknown command'}: ${reason}`;
-    this.#notify(() => this.#options.onMalformed?.(malformed));
+    this.#notify(() => this.#options.handlers.onMalformed?.(malformed));
     if (id >= RESPONSE_BIT) {
       this.#requests.rejectUnreadable(sequence, of, reason);
       return;
     }
     const kind = requestKind(of ?? 'other');
-    const refusal = of === null ? malformed.status : statusOnRequest(this.#options.role, this.#state, kind);
+    const refusal = of === null ? malformed.status : statusOnRequest(this.#role, this.#state, kind);
     this.#socket.refuse(id, refusal === STATUS.ESME_ROK ? malformed.status : refusal, sequence);
     if (kind === 'bind' && refusal === STATUS.ESME_ROK) this.#close('a malformed bind', 'flush');
   }
@@ -296,7 +305,7 @@ export class SmppLink {
   // ---- messages
 
   #answerMessage(pdu: MessagePdu, handled: MessageAnswer | null): void {
-    const answer = handled ?? { status: this.#options.retryableStatus?.() ?? STATUS.ESME_RSYSERR };
+    const answer = handled ?? { status: this.#options.handlers.retryableStatus?.() ?? STATUS.ESME_RSYSERR };
     try {
       this.#socket.send(messageAnswer(pdu, answer, this.#terms));
     } catch {
@@ -349,19 +358,19 @@ export class SmppLink {
     this.#requests.sendUrgent(bare('enquire_link'), { resolve, reject: () => undefined });
   }
 
-  #prepareEsmeBind(): EsmeBind {
+  #prepareEsmeBind(endpoint: EsmeEndpoint): EsmeBind {
     return new EsmeBind({
-      link: this.#options,
+      endpoint,
       requests: this.#requests,
-      begin: () => (this.#options.role === 'esme' && this.#change('bind') ? null : this.state),
+      begin: () => (this.#change('bind') ? null : this.#refusalOf('bind')),
       onBound: (terms) => this.#bound(terms),
       close: (reason) => this.#close(reason, 'flush'),
     });
   }
 
-  #prepareSmscBind(): SmscBind {
+  #prepareSmscBind(endpoint: SmscEndpoint): SmscBind {
     return new SmscBind({
-      link: this.#options,
+      endpoint,
       state: () => this.state,
       send: (pdu) => this.#socket.send(pdu),
       onBound: (terms) => this.#bound(terms),
@@ -399,7 +408,7 @@ export class SmppLink {
     const next = stateAfter(this.#state, event);
     if (next === null) return false;
     this.#state = next;
-    this.#notify(() => this.#options.onChange?.(next));
+    this.#notify(() => this.#options.handlers.onChange?.(next));
     return true;
   }
 

@@ -1,12 +1,12 @@
 import { bindAnswer, bindRequest, termsOfBind } from './bind-terms.js';
 import type { BindTerms } from './bind-terms.js';
 import { STATUS, statusName } from '../pdu/dictionary.js';
-import type { LinkOptions } from './link-options.js';
+import type { SmscEndpoint } from './link-options.js';
 import type { LinkState } from './link-state.js';
 import type { BindPdu, Pdu } from '../pdu/pdu.js';
 
 interface SmscBindOptions {
-  readonly link: LinkOptions;
+  readonly endpoint: SmscEndpoint;
   state(): LinkState;
   send(pdu: Pdu): void;
   onBound(terms: BindTerms): void;
@@ -20,7 +20,7 @@ export class SmscBind {
   /** Decides and answers a bind; the link is `binding`. */
   receive(bind: BindPdu): void {
     const decided = async (): Promise<void> => {
-      const verdict = await this.options.link.authenticate?.(bindRequest(bind));
+      const verdict = await this.options.endpoint.authenticate?.(bindRequest(bind));
       this.#decide(bind, verdict?.status ?? STATUS.ESME_RBINDFAIL);
     };
     decided().catch(() => this.#decide(bind, STATUS.ESME_RSYSERR));
@@ -28,8 +28,9 @@ export class SmscBind {
 
   #decide(bind: BindPdu, status: number): void {
     if (this.options.state() !== 'binding') return;
-    this.options.send(bindAnswer(bind, status, this.options.link));
-    if (status === STATUS.ESME_ROK) this.options.onBound(termsOfBind(bind, this.options.link.interfaceVersion));
+    const { endpoint } = this.options;
+    this.options.send(bindAnswer(bind, status, endpoint));
+    if (status === STATUS.ESME_ROK) this.options.onBound(termsOfBind(bind, endpoint.interfaceVersion));
     else this.options.close(`the bind was refused: ${statusName(status)}`);
   }
 }

@@ -35,10 +35,7 @@ export class OfferDispatcher {
       name: 'cards.claim',
       run: (ids) => this.claimBatch(ids),
       keysOf: (id) => [id],
-      maxBatch,
-      maxInFlight: 2,
-      maxQueued: MAX_IN_FLIGHT,
-      deadlineMs: OFFER_LIFE_MS,
+      limits: { maxBatch, maxInFlight: 2, maxQueued: MAX_IN_FLIGHT, deadlineMs: OFFER_LIFE_MS },
     });
   }
 

@@ -38,11 +38,13 @@ export class RcsCommandProcessor {
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {
     this.worker = new LeasedWorker({
+      jobs: {
+        claim: (free) => this.claimCommands(Math.min(MAX_CLAIMED, free)),
+        run: (command) => this.runCommand(command),
+        onIdle: () => this.setTimer(),
+      },
       intervalMs: POLL_INTERVAL_MS,
       maxInFlight: MAX_IN_FLIGHT,
-      claim: (free) => this.claimCommands(Math.min(MAX_CLAIMED, free)),
-      run: (command) => this.runCommand(command),
-      onIdle: () => this.setTimer(),
       onError: this.report,
     });
   }

@@ -39,9 +39,7 @@ export class CardEventIntake {
       name: 'card.event.intake',
       run: (events) => this.storeBatch(events),
       keysOf: ({ id }) => [id],
-      maxBatch,
-      maxInFlight: MAX_BATCHES_IN_FLIGHT,
-      maxQueued: MAX_QUEUED_EVENTS,
+      limits: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT, maxQueued: MAX_QUEUED_EVENTS },
     });
   }
 
