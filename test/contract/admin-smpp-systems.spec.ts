@@ -41,6 +41,13 @@ describe('a system that connects in', () => {
       maxConnections: 4,
       submitPerSecond: null,
       tlsRequired: false,
+      window: 10,
+      enquireLinkSeconds: 30,
+      responseTimeoutSeconds: 10,
+      defaultAlphabet: 'gsm',
+      messageIdBase: 'as-is',
+      temporaryStatuses: [8, 20, 88],
+      retryableMoStatus: 20,
       trustedForMo: false,
       trustWarning: null,
       senderFormat: 'auto',
@@ -57,6 +64,28 @@ describe('a system that connects in', () => {
     expect((await admin.notes(id)).map(({ action, after }) => [action, after?.['password']])).toEqual([
       ['create', '[set]'],
     ]);
+  });
+
+  it('has the settings of a link that binds have, each in its range', async () => {
+    const settings = {
+      window: 25,
+      enquireLinkSeconds: 60,
+      responseTimeoutSeconds: 5,
+      defaultAlphabet: 'gsm-packed',
+      messageIdBase: 'hex-to-dec',
+      temporaryStatuses: [20, 88],
+      retryableMoStatus: 100,
+    };
+    expect((await create(settings)).json).toMatchObject(settings);
+    const id = idOf(await create());
+    expect((await admin.patch(`smpp-systems/${id}`, settings)).json).toMatchObject(settings);
+    expect((await admin.get(`smpp-systems/${id}`)).json).toMatchObject(settings);
+    const wrong = [{ window: 0 }, { enquireLinkSeconds: 3_601 }, { responseTimeoutSeconds: 0.5 }];
+    const words = [{ defaultAlphabet: 'ebcdic' }, { messageIdBase: 'octal' }, { retryableMoStatus: 0 }];
+    for (const change of [...wrong, ...words, { temporaryStatuses: [8, 8] }]) {
+      const { status, field } = await admin.patch(`smpp-systems/${id}`, change);
+      expect([status, field]).toEqual([422, Object.keys(change)[0]]);
+    }
   });
 
   it('gets another random password when it is rotated, shown in that answer alone', async () => {

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import net from 'node:net';
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
+import { packSeptets } from '@countersign/text';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Esme } from '../support/esme.js';
@@ -94,6 +96,40 @@ describe('a system that connects in', () => {
     const esme = await gateway.esme('careful', { port: gateway.ports.smppTls, ca });
     expect((await esme.send('submit_sm', sms(gateway.textOf(session)))).command_status).toBe(OK);
     expect(await gateway.statusOf(session)).toBe('approved');
+    esme.destroy();
+  });
+
+  it('gets an enquire_link after the silence of its row, also when that is changed while it is bound', async () => {
+    await gateway.system({ systemId: 'quiet', enquireLinkSeconds: 1 });
+    const { id } = await gateway.system({ systemId: 'patient', enquireLinkSeconds: 3_600 });
+    const [quiet, patient] = await Promise.all([gateway.esme('quiet'), gateway.esme('patient')]);
+    const enquired = (esme: Esme): Promise<unknown> => once(esme.session, 'enquire_link');
+    let isEnquired = false;
+    const changed = enquired(patient).then(() => (isEnquired = true));
+    await enquired(quiet);
+    expect(isEnquired).toBe(false);
+    await gateway.harness.database.query('UPDATE smpp_systems SET enquire_link_seconds = 1 WHERE id = $1', [id]);
+    await changed;
+    for (const esme of [quiet, patient]) esme.destroy();
+  });
+
+  it('is read by the alphabet of its row', async () => {
+    await gateway.system({ systemId: 'packed', defaultAlphabet: 'gsm-packed' });
+    const session = await gateway.create();
+    const esme = await gateway.esme('packed');
+    // Letters, digits and spaces of ASCII have the same values in the GSM alphabet.
+    const short_message = packSeptets(Buffer.from(gateway.textOf(session)));
+    expect((await esme.send('submit_sm', sms('', { short_message, data_coding: 0 }))).command_status).toBe(OK);
+    expect(await gateway.statusOf(session)).toBe('approved');
+    esme.destroy();
+  });
+
+  it('gets the retryable status of its row while PostgreSQL is unreachable', async () => {
+    await gateway.system({ systemId: 'again', retryableMoStatus: 0x64 });
+    const esme = await gateway.esme('again');
+    await gateway.line.cut();
+    expect((await esme.send('submit_sm', sms('hello'))).command_status).toBe(0x64);
+    await gateway.line.mend();
     esme.destroy();
   });
 

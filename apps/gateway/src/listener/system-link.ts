@@ -17,7 +17,7 @@ import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 import type { CountedConnection } from './system-connections.js';
 import type { SystemLinkReporter } from './system-link.reporter.js';
 
-/** The gateway is the SMSC. No inactivity timeout: idle peers are normal, and enquire_link detects dead ones. */
+/** Before the bind; then those of the system apply. The gateway is the SMSC. No inactivity timeout: idle peers are normal, and enquire_link detects dead ones. */
 const TIMERS: LinkTimers = {
   sessionInitMs: 10_000,
   pduReadMs: 10_000,
@@ -27,10 +27,11 @@ const TIMERS: LinkTimers = {
 };
 /** Maximum messages of one link being stored; at the limit the socket is not read, and TCP slows the sender. */
 const MAX_INBOUND = 1_000;
-/** Maximum of our unanswered requests; only enquire_link and unbind are sent. */
-const WINDOW = 10;
+/** Maximum of our unanswered requests before the bind. */
+const WINDOW = 1;
 const INTERFACE_VERSION = 0x34;
 const OUR_SYSTEM_ID = 'countersign';
+const MS_PER_SECOND = 1_000;
 
 /** Rate and counters of a connection since its bind. */
 interface BoundSession {
@@ -123,7 +124,8 @@ export class SystemLink {
   view(): LinkView {
     const { state, windowUsed } = this.#link;
     const boundMs = this.#bound === null ? null : performance.now() - this.#bound.sinceMs;
-    return { peer: this.#system?.systemId ?? '', state, windowUsed, window: WINDOW, boundMs };
+    const window = this.#system?.sendWindow ?? WINDOW;
+    return { peer: this.#system?.systemId ?? '', state, windowUsed, window, boundMs };
   }
 
   /** Whether the present row of the system allows the peer to stay connected. */
@@ -152,6 +154,8 @@ export class SystemLink {
     if (system.trustedForMo && !trustedForMo && !unchanged) this.reporter.reportUntrusted(system.systemId, this.peer);
     this.#system = system;
     this.#inbound = { ...system, trustedForMo, peer: system.systemId };
+    this.#link.setWindow(system.sendWindow);
+    this.#link.setTimers(timersOf(system));
   }
 
   /** Answers received messages, unbinds and closes within the time limit. A second call waits for the first. */
@@ -210,3 +214,9 @@ export class SystemLink {
     this.reporter.reportEnd(this.#system?.systemId, this.peer, reason);
   }
 }
+
+/** The timers that a row sets. */
+const timersOf = (system: SmppSystem): Pick<LinkTimers, 'enquireLinkMs' | 'responseMs'> => ({
+  enquireLinkMs: system.enquireLinkSeconds * MS_PER_SECOND,
+  responseMs: system.responseTimeoutSeconds * MS_PER_SECOND,
+});

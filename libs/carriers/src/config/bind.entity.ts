@@ -1,6 +1,6 @@
 import { EntityTable, TimeColumn } from '@countersign/postgres';
 import { Column, Entity } from 'typeorm';
-import type { BindHost, BindTls, BindType, InterfaceVersion, MessageIdBase } from './carrier.js';
+import type { BindHost, BindTls, BindType, InterfaceVersion } from './carrier.js';
 import { LinkEntity } from './link.entity.js';
 
 /** The desired state of one of our binds, as configured by an administrator (contract, Admin). */
@@ -26,30 +26,17 @@ export class BindEntity extends LinkEntity {
 
   @Column('text', { default: '' }) readonly addressRange!: string;
 
-  /** Maximum number of our unanswered requests. */
-  @Column('integer', { default: 10 }) readonly sendWindow!: number;
-
   /** Number of connections to keep, spread over the hosts. */
   @Column('integer', { default: 1 }) readonly connections!: number;
 
   /** Submits per second over all connections; less while the carrier throttles. */
   @Column('integer', { default: 50 }) readonly submitPerSecond!: number;
 
-  /** How this carrier's receipts write the message ids of its responses. */
-  @Column('text', { default: 'as-is' }) readonly messageIdBase!: MessageIdBase;
-
-  /** Command statuses after which a submit may be retried. */
-  @Column('integer', { array: true, default: '{8,20,88}' }) readonly temporaryStatuses!: readonly number[];
-
   /** Incremented to request a reconnect: connections of an older generation are replaced. */
   @Column('integer', { default: 0 }) readonly generation!: number;
 
   /** Until when its trace includes message texts; null or past: never. Written by `bind-trace.sql.ts`. */
   @TimeColumn({ nullable: true, update: false }) readonly fullTraceUntil!: Date | null;
-
-  @Column('integer', { default: 30 }) readonly enquireLinkSeconds!: number;
-
-  @Column('integer', { default: 10 }) readonly responseTimeoutSeconds!: number;
 }
 
 export type Bind = Omit<BindEntity, 'createdAt'>;

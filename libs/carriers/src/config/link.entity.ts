@@ -3,7 +3,7 @@ import type { SenderFormat } from '@countersign/phone';
 import { CreatedAtColumn } from '@countersign/postgres';
 import { Column, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { SenderLearning } from '../senders/sender-learning.js';
-import type { LinkAlphabet } from './carrier.js';
+import type { LinkAlphabet, MessageIdBase } from './carrier.js';
 
 /** The columns that our binds and systems that connect in have in common. */
 export abstract class LinkEntity {
@@ -16,6 +16,19 @@ export abstract class LinkEntity {
 
   /** The SMPP command status that makes this carrier send an MO again. By default ESME_RMSGQFUL (SMPP 3.4, 5.1.3). */
   @Column('integer', { default: 0x14 }) readonly retryableMoStatus!: number;
+
+  /** Maximum number of our unanswered requests per connection. */
+  @Column('integer', { default: 10 }) readonly sendWindow!: number;
+
+  @Column('integer', { default: 30 }) readonly enquireLinkSeconds!: number;
+
+  @Column('integer', { default: 10 }) readonly responseTimeoutSeconds!: number;
+
+  /** How this carrier's receipts write the message ids of its responses. */
+  @Column('text', { default: 'as-is' }) readonly messageIdBase!: MessageIdBase;
+
+  /** Command statuses after which a submit may be retried. */
+  @Column('integer', { array: true, default: '{8,20,88}' }) readonly temporaryStatuses!: readonly number[];
 
   /** Only the MOs of a trusted link are evidence (contract, MO matching). */
   @Column('boolean', { default: false }) readonly trustedForMo!: boolean;

@@ -62,7 +62,7 @@ describe('sequence numbers', () => {
     const sent: Pdu[] = [];
     const requests = new OutboundRequests(new RequestWindow(10, 0x7fff_fffd), {
       maxWaiting: 1,
-      responseMs: 1_000,
+      responseMs: () => 1_000,
       nowMs: () => 0,
       transmit: (out) => sent.push(out),
     });

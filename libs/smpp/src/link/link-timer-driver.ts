@@ -22,6 +22,16 @@ export class LinkTimerDriver {
     this.timers = startTimers(options.settings, this.nowMs());
   }
 
+  get settings(): LinkTimers {
+    return this.timers.settings;
+  }
+
+  /** Effective from now on, also for a deadline of enquire_link that is running. */
+  set settings(settings: LinkTimers) {
+    this.timers = { ...this.timers, settings };
+    this.arm();
+  }
+
   nowMs(): number {
     return performance.now();
   }

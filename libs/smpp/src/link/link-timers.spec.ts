@@ -74,6 +74,14 @@ describe('every state has a timer', () => {
     expect((await link.closed).reason).toContain('dead-link');
   });
 
+  it('a changed timer is effective on a bound link', async () => {
+    const { link, peer } = await bound({ timers: { ...PATIENT, enquireLinkMs: 60_000 } });
+    link.setTimers({ enquireLinkMs: 40, responseMs: 60 });
+    await peer.request(ID.enquire_link);
+    expect((await link.closed).reason).toContain('dead-link');
+    expect(() => link.setTimers({ responseMs: 0 })).toThrow(RangeError);
+  });
+
   it('an idle link is unbound when the inactivity timer is on; enquire_link does not count', async () => {
     const { link, peer } = await bound({ timers: { ...PATIENT, inactivityMs: 80 } });
     peer.send(enquireLink(5));

@@ -28,7 +28,7 @@ interface WaitingRequest extends ResponseCallbacks {
 
 interface OutboundOptions {
   readonly maxWaiting: number;
-  readonly responseMs: number;
+  readonly responseMs: () => number;
   readonly nowMs: () => number;
   /** Encodes and sends; throws when a field exceeds its limits. */
   readonly transmit: (pdu: Pdu) => void;
@@ -67,7 +67,7 @@ export class OutboundRequests {
       callbacks.reject(new NotSentError('too many requests are queued for the window'));
     } else {
       const { resolve, reject } = callbacks;
-      this.#waiting.push({ pdu, resolve, reject, dueMs: this.options.nowMs() + this.options.responseMs });
+      this.#waiting.push({ pdu, resolve, reject, dueMs: this.options.nowMs() + this.options.responseMs() });
     }
   }
 
@@ -100,7 +100,7 @@ export class OutboundRequests {
 
   failOverdue(nowMs: number): void {
     for (const pending of this.window.removeOverdue(nowMs)) {
-      pending.reject(new ResponseTimeoutError(pending.command, this.options.responseMs));
+      pending.reject(new ResponseTimeoutError(pending.command, this.options.responseMs()));
     }
     this.#sendWaiting();
   }
@@ -127,7 +127,7 @@ export class OutboundRequests {
       command: pdu.command,
       answeredBy: ANSWERED_BY[pdu.command],
       usesSlot,
-      dueMs: this.options.nowMs() + this.options.responseMs,
+      dueMs: this.options.nowMs() + this.options.responseMs(),
       resolve,
       reject,
     });

@@ -19,7 +19,7 @@ import {
   timersReadingResumed,
   timersReadingStopped,
 } from './timers.js';
-import type { TimerName } from './timers.js';
+import type { LinkTimers, TimerName } from './timers.js';
 import { isAnswer, RequestWindow } from './window.js';
 import type { AnswerPdu } from './window.js';
 import { EsmeBind } from './esme-bind.js';
@@ -69,8 +69,7 @@ export class SmppLink {
   constructor(socket: Socket, options: LinkOptions) {
     const { endpoint, timers, limits, handlers } = options;
     const { window, maxInbound, maxWaiting = MAX_WAITING } = limits;
-    const { responseMs } = timers;
-    if (responseMs < 1 || window < 1 || maxInbound < 1) {
+    if (timers.responseMs < 1 || window < 1 || maxInbound < 1) {
       throw new RangeError('responseMs, window and maxInbound are at least 1');
     }
     if (endpoint.role === 'smsc' && (endpoint.systemId ?? '').length > SYSTEM_ID_OCTETS) {
@@ -83,11 +82,12 @@ export class SmppLink {
       onFired: (timer) => this.#timerFired(timer),
     });
     const nowMs = (): number => this.#timerDriver.nowMs();
+    const responseMs = (): number => this.#timerDriver.settings.responseMs;
     const transmit = (pdu: Pdu): void => this.#socket.send(pdu);
     this.#requests = new OutboundRequests(new RequestWindow(window), { maxWaiting, responseMs, nowMs, transmit });
     this.#inbound = new InboundMessages({
       maxOpen: maxInbound,
-      dueMs: () => nowMs() + responseMs,
+      dueMs: () => nowMs() + responseMs(),
       handle: (pdu) => handlers.onMessage(pdu),
       answer: (pdu, answer) => this.#answerMessage(pdu, answer),
       onAnswered: () => this.#inboundAnswered(),
@@ -177,12 +177,19 @@ export class SmppLink {
     this.#timerDriver.arm();
   }
 
+  /** Changes timers without a rebind; requests that are under way keep their deadlines. Throws RangeError as the constructor. */
+  setTimers(changes: Partial<LinkTimers>): void {
+    const settings = { ...this.#timerDriver.settings, ...changes };
+    if (settings.responseMs < 1) throw new RangeError('responseMs is at least 1');
+    this.#timerDriver.settings = settings;
+  }
+
   /**
    * Unbinds in order: queued requests are rejected, requests in the window are awaited, the peer's messages are
    * answered throughout, then unbind, then close. Resolves when the socket is closed, at the latest after `timeoutMs`
    * (default: the response time) and the time a peer gets to close.
    */
-  async unbind(timeoutMs = this.#options.timers.responseMs): Promise<void> {
+  async unbind(timeoutMs = this.#timerDriver.settings.responseMs): Promise<void> {
     if (isBound(this.#state)) {
       this.#requests.refuseWaiting('the link is unbinding');
       this.#unbindSequence.begin(timeoutMs);

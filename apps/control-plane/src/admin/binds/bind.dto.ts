@@ -1,50 +1,22 @@
-import {
-  BIND_TYPES,
-  type BindType,
-  INTERFACE_VERSIONS,
-  type InterfaceVersion,
-  LINK_ALPHABETS,
-  type LinkAlphabet,
-  MESSAGE_ID_BASES,
-  type MessageIdBase,
-} from '@countersign/carriers/config';
+import { BIND_TYPES, type BindType, INTERFACE_VERSIONS, type InterfaceVersion } from '@countersign/carriers/config';
 import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsIn, ValidateIf } from 'class-validator';
+import { IsBoolean, ValidateIf } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject, JsonValue } from '../../http/json-body.js';
-import { ChangeOf, isLine, isListOf, isWholeNumber, Optional, Satisfies } from '../crud/fields.js';
+import { ChangeOf, isLine, Optional, Satisfies } from '../crud/fields.js';
+import { LinkSettingsDraft, OneOf, Ranged } from '../crud/link-settings.js';
 import {
   isAscii,
   isCarrier,
-  isErrorStatus,
   isPassword,
   isSystemId,
   MAX_CARRIER_CHARACTERS,
   SMPP_FIELDS,
 } from '../crud/smpp-fields.js';
-import { BIND_FIELDS, BIND_RANGES, MAX_NAME_CHARACTERS, MAX_STATUSES } from './bind.view.js';
+import { BIND_FIELDS, BIND_RANGES, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsFault, isHost, isPort, MAX_HOSTS } from './hosts.js';
 import { tlsFault } from './tls.js';
-
-/** An optional whole number in its range. */
-const Ranged =
-  (field: keyof typeof BIND_RANGES): PropertyDecorator =>
-  (target, property) => {
-    const [low, high] = BIND_RANGES[field];
-    ApiPropertyOptional(BIND_FIELDS[field])(target, property);
-    Satisfies(isWholeNumber(low, high), `${field} must be a whole number from ${low} to ${high}.`)(target, property);
-    Optional()(target, property);
-  };
-
-/** An optional field with one of the given values. */
-const OneOf = (field: keyof typeof BIND_FIELDS, words: readonly string[]): PropertyDecorator => {
-  return (target, property) => {
-    ApiPropertyOptional(BIND_FIELDS[field])(target, property);
-    IsIn([...words], failsWith(`${field} must be one of ${words.join(', ')}.`))(target, property);
-    Optional()(target, property);
-  };
-};
 
 /** Required when all the others are absent. */
 const UnlessOneOf = (...others: readonly string[]): PropertyDecorator =>
@@ -54,7 +26,7 @@ const UnlessOneOf = (...others: readonly string[]): PropertyDecorator =>
   );
 
 /** The body of POST /v1/admin/binds. The resource then checks that hosts are given in one form only. */
-export class BindDraft {
+export class BindDraft extends LinkSettingsDraft {
   @ApiPropertyOptional(BIND_FIELDS.name)
   @Satisfies(isLine(MAX_NAME_CHARACTERS), `name must be one line of 1 to ${MAX_NAME_CHARACTERS} characters.`)
   @Optional()
@@ -106,10 +78,10 @@ export class BindDraft {
   @Optional()
   systemType?: string;
 
-  @OneOf('bindType', BIND_TYPES)
+  @OneOf(BIND_FIELDS.bindType, BIND_TYPES)
   bindType?: BindType;
 
-  @OneOf('interfaceVersion', INTERFACE_VERSIONS)
+  @OneOf(BIND_FIELDS.interfaceVersion, INTERFACE_VERSIONS)
   interfaceVersion?: InterfaceVersion;
 
   @ApiPropertyOptional(BIND_FIELDS.addressRange)
@@ -117,46 +89,18 @@ export class BindDraft {
   @Optional()
   addressRange?: string;
 
-  @Ranged('connections')
+  @Ranged(BIND_FIELDS.connections, BIND_RANGES.connections)
   connections?: number;
 
-  @Ranged('window')
-  window?: number;
-
-  @Ranged('submitPerSecond')
+  @Ranged(BIND_FIELDS.submitPerSecond, BIND_RANGES.submitPerSecond)
   submitPerSecond?: number;
-
-  @Ranged('enquireLinkSeconds')
-  enquireLinkSeconds?: number;
-
-  @Ranged('responseTimeoutSeconds')
-  responseTimeoutSeconds?: number;
-
-  @OneOf('defaultAlphabet', LINK_ALPHABETS)
-  defaultAlphabet?: LinkAlphabet;
-
-  @OneOf('messageIdBase', MESSAGE_ID_BASES)
-  messageIdBase?: MessageIdBase;
-
-  @ApiPropertyOptional(BIND_FIELDS.temporaryStatuses)
-  @Satisfies(
-    isListOf(isErrorStatus, { most: MAX_STATUSES }),
-    `temporaryStatuses must be a list of up to ${MAX_STATUSES} different command statuses: whole numbers from 1.`,
-  )
-  @Optional()
-  temporaryStatuses?: readonly number[];
-
-  @ApiPropertyOptional(BIND_FIELDS.retryableMoStatus)
-  @Satisfies(isErrorStatus, 'retryableMoStatus must be a command status: a whole number from 1.')
-  @Optional()
-  retryableMoStatus?: number;
 
   @ApiPropertyOptional(SMPP_FIELDS.trustedForMo)
   @IsBoolean(failsWith('trustedForMo must be true or false.'))
   @Optional()
   trustedForMo?: boolean;
 
-  @OneOf('senderFormat', SENDER_FORMATS)
+  @OneOf(BIND_FIELDS.senderFormat, SENDER_FORMATS)
   senderFormat?: SenderFormat;
 
   @ApiPropertyOptional(BIND_FIELDS.enabled)

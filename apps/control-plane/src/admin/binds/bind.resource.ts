@@ -7,6 +7,7 @@ import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import type { CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { discardsSenderEvidence } from '../crud/sender-format.js';
+import { storedWindow } from '../crud/link-settings.js';
 import { trustRefusal } from '../crud/trust.js';
 import type { BindChange, BindDraft } from './bind.dto.js';
 import { type BindAnswer, bindSettings, bindView, MAX_NAME_CHARACTERS } from './bind.view.js';
@@ -123,6 +124,6 @@ function stored({
   return {
     ...rest,
     ...(tls === undefined ? {} : { tls: tlsOf(tls) }),
-    ...(window === undefined ? {} : { sendWindow: window }),
+    ...storedWindow(window),
   };
 }

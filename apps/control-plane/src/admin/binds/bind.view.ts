@@ -1,8 +1,9 @@
-import { BIND_TYPES, INTERFACE_VERSIONS, LINK_ALPHABETS, MESSAGE_ID_BASES } from '@countersign/carriers/config';
+import { BIND_TYPES, INTERFACE_VERSIONS } from '@countersign/carriers/config';
 import { BIND_STATES, type BindConnection, bindStatus, CONNECTION_STATES } from '@countersign/carriers/leases';
 import type { BindRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { linkSettings, LinkSettingsAnswer, wholeField } from '../crud/link-settings.js';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { asciiPattern, ConnectionNumbers, RATE_FIELD, SMPP_FIELDS } from '../crud/smpp-fields.js';
@@ -12,24 +13,12 @@ import { MAX_HOSTS } from './hosts.js';
 import { MAX_CERTIFICATE_CHARACTERS } from './tls.js';
 
 export const MAX_NAME_CHARACTERS = 100;
-export const MAX_STATUSES = 64;
 
 /** Inclusive ranges of whole numbers. */
 export const BIND_RANGES = {
   connections: [1, 32],
-  window: [1, 1_000],
   submitPerSecond: [1, 10_000],
-  enquireLinkSeconds: [1, 3_600],
-  responseTimeoutSeconds: [1, 300],
 } as const;
-
-const whole = (
-  range: keyof typeof BIND_RANGES,
-  more: { readonly default: number; readonly description: string },
-): ApiPropertyOptions => {
-  const [minimum, maximum] = BIND_RANGES[range];
-  return { type: 'integer', minimum, maximum, ...more };
-};
 
 const HOST_FIELDS = {
   host: { type: 'string', maxLength: 253, description: 'A name or an IP address.', example: 'smsc.north.example' },
@@ -80,46 +69,14 @@ export const BIND_FIELDS = {
   bindType: { type: 'string', enum: [...BIND_TYPES], default: 'transceiver' },
   interfaceVersion: { type: 'string', enum: [...INTERFACE_VERSIONS], default: '3.4' },
   addressRange: { type: 'string', pattern: asciiPattern(0, 40), default: '', example: '' },
-  connections: whole('connections', {
+  connections: wholeField(BIND_RANGES.connections, {
     default: 1,
     description: 'Number of connections, spread over hosts and gateways.',
   }),
-  window: whole('window', { default: 10, description: 'Maximum unanswered requests per connection.' }),
-  submitPerSecond: whole('submitPerSecond', {
+  submitPerSecond: wholeField(BIND_RANGES.submitPerSecond, {
     default: 50,
     description: 'Codes a second over all connections; temporarily fewer when the carrier throttles.',
   }),
-  enquireLinkSeconds: whole('enquireLinkSeconds', { default: 30, description: 'Silence before an enquire_link.' }),
-  responseTimeoutSeconds: whole('responseTimeoutSeconds', {
-    default: 10,
-    description: 'Time for the carrier to answer a request.',
-  }),
-  defaultAlphabet: {
-    type: 'string',
-    enum: [...LINK_ALPHABETS],
-    default: 'gsm',
-    description: 'The meaning of `data_coding` 0 for this carrier.',
-  },
-  messageIdBase: {
-    type: 'string',
-    enum: [...MESSAGE_ID_BASES],
-    default: 'as-is',
-    description:
-      'The spelling of message ids in its receipts relative to its responses: `hex-to-dec` when the responses are hexadecimal.',
-  },
-  temporaryStatuses: {
-    type: 'array',
-    items: SMPP_FIELDS.status,
-    maxItems: MAX_STATUSES,
-    default: [8, 20, 88],
-    description: 'Command statuses after which a code is retried.',
-    example: [8, 20, 88],
-  },
-  retryableMoStatus: {
-    ...SMPP_FIELDS.status,
-    default: 20,
-    description: 'The command status that makes this carrier send an MO again later.',
-  },
   senderFormat: SENDER_FIELDS.senderFormat,
   enabled: { type: 'boolean', default: true, description: 'Whether its connections are to be established.' },
 } as const satisfies Record<string, ApiPropertyOptions>;
@@ -166,7 +123,7 @@ export class BindStatusAnswer {
   readonly connections!: readonly Plain<BindConnectionAnswer>[];
 }
 
-export class BindAnswer {
+export class BindAnswer extends LinkSettingsAnswer {
   @ApiProperty(idField('bind'))
   readonly id!: string;
 
@@ -200,29 +157,8 @@ export class BindAnswer {
   @ApiProperty(BIND_FIELDS.connections)
   readonly connections!: number;
 
-  @ApiProperty(BIND_FIELDS.window)
-  readonly window!: number;
-
   @ApiProperty(BIND_FIELDS.submitPerSecond)
   readonly submitPerSecond!: number;
-
-  @ApiProperty(BIND_FIELDS.enquireLinkSeconds)
-  readonly enquireLinkSeconds!: number;
-
-  @ApiProperty(BIND_FIELDS.responseTimeoutSeconds)
-  readonly responseTimeoutSeconds!: number;
-
-  @ApiProperty(BIND_FIELDS.defaultAlphabet)
-  readonly defaultAlphabet!: string;
-
-  @ApiProperty(BIND_FIELDS.messageIdBase)
-  readonly messageIdBase!: string;
-
-  @ApiProperty(BIND_FIELDS.temporaryStatuses)
-  readonly temporaryStatuses!: readonly number[];
-
-  @ApiProperty(BIND_FIELDS.retryableMoStatus)
-  readonly retryableMoStatus!: number;
 
   @ApiProperty(SMPP_FIELDS.trustedForMo)
   readonly trustedForMo!: boolean;
@@ -263,14 +199,8 @@ export function bindSettings(bind: BindRecord): Omit<Plain<BindAnswer>, 'status'
     interfaceVersion: bind.interfaceVersion,
     addressRange: bind.addressRange,
     connections: bind.connections,
-    window: bind.sendWindow,
     submitPerSecond: bind.submitPerSecond,
-    enquireLinkSeconds: bind.enquireLinkSeconds,
-    responseTimeoutSeconds: bind.responseTimeoutSeconds,
-    defaultAlphabet: bind.defaultAlphabet,
-    messageIdBase: bind.messageIdBase,
-    temporaryStatuses: bind.temporaryStatuses,
-    retryableMoStatus: bind.retryableMoStatus,
+    ...linkSettings(bind),
     trustedForMo: bind.trustedForMo,
     senderFormat: bind.senderFormat,
     enabled: bind.enabled,

@@ -5,6 +5,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../crud/fields.js';
+import { LinkSettingsDraft } from '../crud/link-settings.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
 import { isCarrier, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../crud/smpp-fields.js';
 import { networkOf } from './networks.js';
@@ -15,7 +16,7 @@ const isUncommonPassword = (value: unknown): boolean =>
   typeof value === 'string' && isChosenPassword(value) && !isCommonPassword(value);
 
 /** The body of POST /v1/admin/smpp-systems. */
-export class SmppSystemDraft {
+export class SmppSystemDraft extends LinkSettingsDraft {
   @ApiProperty(SMPP_FIELDS.systemId)
   @Satisfies(isSystemId, 'systemId must be 1 to 15 characters of ASCII.')
   systemId!: string;

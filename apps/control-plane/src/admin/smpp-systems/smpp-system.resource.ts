@@ -8,6 +8,7 @@ import { succeed, type Refusal } from '../../http/errors.js';
 import type { CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { discardsSenderEvidence } from '../crud/sender-format.js';
+import { storedWindow } from '../crud/link-settings.js';
 import { trustRefusal } from '../crud/trust.js';
 import { networkOf } from './networks.js';
 import type { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
@@ -106,9 +107,10 @@ function passwordRefusal(password: string | undefined, systemId: string): Refusa
 }
 
 /** Converts a body to stored fields: every network gets a prefix length. */
-function stored({ allowedCidrs, ...rest }: Omit<Plain<SmppSystemChange>, 'password'>): Partial<SystemRecord> {
+function stored({ allowedCidrs, window, ...rest }: Omit<Plain<SmppSystemChange>, 'password'>): Partial<SystemRecord> {
   return {
     ...rest,
+    ...storedWindow(window),
     ...(allowedCidrs === undefined ? {} : { allowedCidrs: allowedCidrs.map((text) => networkOf(text) ?? text) }),
   };
 }

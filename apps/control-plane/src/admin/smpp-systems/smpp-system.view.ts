@@ -8,6 +8,7 @@ import {
 import type { SystemLink, SystemRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { linkSettings, LinkSettingsAnswer } from '../crud/link-settings.js';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
@@ -84,7 +85,7 @@ export class SystemConnectionAnswer extends ConnectionNumbers {
   readonly tls!: boolean;
 }
 
-export class SmppSystemAnswer {
+export class SmppSystemAnswer extends LinkSettingsAnswer {
   @ApiProperty(idField('sys'))
   readonly id!: string;
 
@@ -173,6 +174,7 @@ export function smppSystemSettings(system: SystemRecord): Settings {
     maxConnections: system.maxConnections,
     submitPerSecond: system.submitPerSecond,
     tlsRequired: system.tlsRequired,
+    ...linkSettings(system),
     trustedForMo: system.trustedForMo,
     senderFormat: system.senderFormat,
     learnedSenderFormat: system.senderLearning?.learned ?? null,
