@@ -3,17 +3,17 @@ import { withinDeadline } from '@countersign/telemetry';
 import type { Queue } from 'bullmq';
 import type { FailureLog } from './failure-log.js';
 
-const SWEEP_INTERVAL_MS = 60_000;
+const SWEEP_INTERVAL_MS = 10_000;
 /** Job schedulers that one run removes at most. If more are left, the next run follows at once. */
-const MAX_REMOVED = 100;
+const MAX_REMOVED = 20;
 /** BullMQ waits without end for an unreachable Redis. */
 const RUN_TIMEOUT_MS = 5_000;
 const STOP_TIMEOUT_MS = 400;
-/** What BullMQ's `removeJobScheduler` answers; 1 if there is none with the id. */
+/** The answer of BullMQ's `removeJobScheduler`; 1 if there is none with the id. */
 const REMOVED = 0;
 
 /**
- * Removes every job scheduler of a queue, at the start and once a minute: no process of this product adds one, and one that
+ * Removes every job scheduler of a queue, at the start and every ten seconds: no process of this product adds one, and one that
  * somebody with access to the queue added would make jobs until it is removed. Only ids are read, never its jobs. The first
  * removal of the process is logged. Any number of processes may run it.
  */
@@ -46,12 +46,18 @@ export class JobSchedulerSweeper {
     // Each id is followed by the time of its next job.
     const found = await backend.getJobSchedulersRange(0, MAX_REMOVED - 1, true);
     const ids = found.filter((_, at) => at % 2 === 0);
-    const answers = await Promise.all(ids.map((id) => backend.removeJobScheduler(id)));
-    const removed = answers.filter((answer) => answer === REMOVED).length;
-    if (removed > 0 && !this.#isReported) {
-      this.#isReported = true;
-      this.#onError(new Error(`${removed} job schedulers were removed; no process of this product adds one`));
+    let removed = 0;
+    for (const id of ids) {
+      if ((await backend.removeJobScheduler(id)) !== REMOVED) continue;
+      removed += 1;
+      this.#reportOnce();
     }
     return removed > 0 && ids.length === MAX_REMOVED;
+  }
+
+  #reportOnce(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#onError(new Error('a job scheduler was removed; no process of this product adds one'));
   }
 }
