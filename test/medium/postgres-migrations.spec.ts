@@ -21,6 +21,7 @@ const MIGRATIONS = [
   'PartitionDays1700000000016',
   'EventTimes1700000000017',
   'GatewayValues1700000000018',
+  'UnclaimedDeliveries1700000000020',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

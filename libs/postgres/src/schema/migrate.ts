@@ -27,6 +27,7 @@ import { AuditTimes1700000000015 } from '../migrations/0015-audit-times.js';
 import { PartitionDays1700000000016 } from '../migrations/0016-partition-days.js';
 import { EventTimes1700000000017 } from '../migrations/0017-event-times.js';
 import { GatewayValues1700000000018 } from '../migrations/0018-gateway-values.js';
+import { UnclaimedDeliveries1700000000020 } from '../migrations/0020-unclaimed-deliveries.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -46,6 +47,7 @@ const MIGRATIONS = [
   PartitionDays1700000000016,
   EventTimes1700000000017,
   GatewayValues1700000000018,
+  UnclaimedDeliveries1700000000020,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
