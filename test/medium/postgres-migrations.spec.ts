@@ -22,6 +22,7 @@ const MIGRATIONS = [
   'EventTimes1700000000017',
   'GatewayValues1700000000018',
   'FormerNumbers1700000000019',
+  'UnclaimedDeliveries1700000000020',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -28,6 +28,7 @@ import { PartitionDays1700000000016 } from '../migrations/0016-partition-days.js
 import { EventTimes1700000000017 } from '../migrations/0017-event-times.js';
 import { GatewayValues1700000000018 } from '../migrations/0018-gateway-values.js';
 import { FormerNumbers1700000000019 } from '../migrations/0019-former-numbers.js';
+import { UnclaimedDeliveries1700000000020 } from '../migrations/0020-unclaimed-deliveries.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -48,6 +49,7 @@ const MIGRATIONS = [
   EventTimes1700000000017,
   GatewayValues1700000000018,
   FormerNumbers1700000000019,
+  UnclaimedDeliveries1700000000020,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
