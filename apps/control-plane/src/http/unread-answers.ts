@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 const MAX_OCTETS = 64 * 1024 * 1024;
 /** Unread octets of answers to one key: some fifty of the largest pages. */
 const MAX_OCTETS_OF_KEY = 16 * 1024 * 1024;
-/** Unfinished answers of public routes (no API key) at a time; each has up to 1 MB. */
+/** Unfinished answers of public routes (no API key) at a time; each has up to some 200 KB. */
 const MAX_PUBLIC_ANSWERS = 32;
 /** From handing an answer to its socket to the system having taken its last octet. */
 const READ_WITHIN_MS = 30_000;
