@@ -36,6 +36,9 @@ export function partEdges(text: string, octets: PartOctets | null): string {
   return tokenEdges(endsCut ? text + CUT : text);
 }
 
+/** Upper octet of the units of wide forms. */
+const WIDE_FORMS = 0xff;
+
 const ENCODINGS = { u: 'ucs2', b: 'utf8' } as const;
 const OCTETS_SECTION = new RegExp(`${CUT}\\|([ub])([ws])([\\u0000-\\u00ff]*)\\|${CUT}`);
 
@@ -140,17 +143,34 @@ function tokensOfRun({ octets, cutBefore, cutAfter }: Run, encoding: PartOctets[
   );
 }
 
-/** The texts that a row of octets may be, whose first and last characters may be cut. */
-export function readPieces(octets: Buffer, encoding: PartOctets['encoding']): readonly Piece[] {
+/**
+ * The texts that a row of octets may be, whose first and last characters may be cut. UCS-2 is read from the first and from
+ * the second octet, each only where a unit of a token may be.
+ */
+export function readPieces(
+  octets: Buffer,
+  encoding: PartOctets['encoding'],
+  starts: readonly number[] = [0, 1],
+): Piece[] {
   if (encoding === 'utf8') {
     const piece = decodeUtf8Piece(octets);
     return piece === null ? [] : [piece];
   }
-  return [0, 1].map((start) => {
-    const units = octets.subarray(start);
-    // Half a unit at the end is left out, as in the text of the part: a token before it counts there.
-    return { text: decodeUcs2(units), cutBefore: start > 0, cutAfter: false };
-  });
+  return starts
+    .filter((start) => mayHoldToken(octets, start))
+    .map((start) => {
+      // Half a unit at the end is left out, as in the text of the part: a token before it counts there.
+      return { text: decodeUcs2(octets.subarray(start)), cutBefore: start > 0, cutAfter: false };
+    });
+}
+
+/** Whether a unit is ASCII or a wide form: every character of a token is one of them. */
+function mayHoldToken(octets: Buffer, start: number): boolean {
+  for (let at = start; at < octets.length; at += 2) {
+    const high = octets[at];
+    if (high === 0 || high === WIDE_FORMS) return true;
+  }
+  return false;
 }
 
 interface Piece {

@@ -49,13 +49,16 @@ function octetsOfPart(octets: Buffer, dataCoding: number): PartOctets | null {
   return isAscii(octets) ? null : partOctets('utf8', octets);
 }
 
+/** From the first octet UCS-2 was read already. */
+const FROM_SECOND = [1] as const;
+
 /** The first other text of the octets that has a token. */
 function otherReading(octets: Buffer, part: PartOctets | null): Pick<ReceivedMessage, 'text' | 'tokens'> | null {
   if (part === null) {
     const text = decodeUtf8(octets);
     return text === null ? null : withTokens(text, text);
   }
-  for (const { text, cutBefore, cutAfter } of readPieces(octets, part.encoding)) {
+  for (const { text, cutBefore, cutAfter } of readPieces(octets, part.encoding, FROM_SECOND)) {
     const found = withTokens(text, (cutBefore ? CUT : '') + text + (cutAfter ? CUT : ''));
     if (found !== null) return found;
   }
