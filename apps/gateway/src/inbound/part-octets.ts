@@ -14,7 +14,7 @@ export interface PartOctets {
   readonly tail: Buffer | null;
 }
 
-/** What is stored of a part: the edges of its text, and its octets where characters may be cut. */
+/** The stored form of a part: the edges of its text, and its octets where characters may be cut. */
 export interface StoredPart {
   readonly edges: string;
   readonly octets: PartOctets | null;

@@ -75,9 +75,7 @@ export class ReceiptsService {
       name: 'reported messages',
       run: (receipts) => batch.findReported(receipts),
       keysOf: () => [],
-      maxBatch,
-      maxInFlight: MAX_BATCHES_IN_FLIGHT,
-      maxQueued: MAX_QUEUED_RECEIPTS,
+      limits: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT, maxQueued: MAX_QUEUED_RECEIPTS },
     });
   }
 
