@@ -23,8 +23,9 @@ beforeEach(async () => {
     const body = url.endsWith('small') ? Buffer.from('x') : ANSWER;
     const caller = url.split('/')[1] ?? '';
     if (caller === 'public') answers.trackPublic(socket, response);
-    answers.track(socket, response, caller === 'public' ? null : caller, body.length);
-    response.end(body);
+    const tracker = answers;
+    const answer = tracker.track(socket, caller === 'public' ? null : caller, body.length);
+    response.once('finish', () => tracker.remove(answer)).end(body);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
