@@ -59,6 +59,20 @@ describe('answers that are not read', () => {
     expect(answers.octets).toBe(LIMITS.octetsOfKey);
   });
 
+  it('do not count against the limits once their connection is destroyed', async () => {
+    await client('a1', ['a']);
+    const pipelined = await client('a2', ['a', 'a']);
+    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+    pipelined.destroy();
+    await expect.poll(() => closed).toEqual(['a2']);
+    await client('a3', ['a']);
+    await client('a4', ['a']);
+    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+    // A connection that was closed for these would have been reported by then.
+    await client('b', ['b']);
+    expect(closed).toEqual(['a2']);
+  });
+
   it('of all keys are closed beyond the octets of the process, the oldest of the key with the most first', async () => {
     for (const name of ['a', 'b', 'c', 'c', 'd', 'd', 'e']) await client(name, [name]);
     expect(answers.octets).toBe(56 * MIB);
