@@ -18,13 +18,14 @@ const LIBS = {
   rcs: ['ids', 'keys', 'postgres', 'events'],
   sdk: [],
   settings: [],
-  telemetry: ['phone'],
+  http: [],
+  telemetry: ['phone', 'http'],
 };
 const everyLib = Object.keys(LIBS);
 const APPS = {
   'control-plane': everyLib.filter((lib) => lib !== 'smpp'),
   gateway: everyLib,
-  simulator: ['phone', 'text', 'settings', 'telemetry', 'sdk'],
+  simulator: ['phone', 'text', 'settings', 'http', 'telemetry', 'sdk'],
 };
 
 const moduleRule = (folder, module, allowed) => ({

@@ -40,7 +40,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'attacks', include: ['test/attacks/**/*.spec.ts'], testTimeout: 60_000, ...serial },
+        test: {
+          name: 'attacks',
+          include: ['test/attacks/**/*.spec.ts'],
+          globalSetup: ['test/support/servers.setup.ts'],
+          testTimeout: 60_000,
+          ...serial,
+        },
       },
       {
         extends: true,

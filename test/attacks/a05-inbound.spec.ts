@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
 import { renderId } from '@countersign/ids';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
+import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 import type { Esme } from '../support/esme.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { sms } from '../support/gateway-harness.js';
+import { until } from '../support/until.js';
 
 const OK = 0;
 const MESSAGE_QUEUE_FULL = 0x14;
@@ -163,6 +164,46 @@ describe('A6 another sender with the right token', () => {
       expect(await submit(text, { ...sent, dest_addr_ton: ton })).toBe(OK);
       expect(await statusOf(id)).toBe('pending');
     }
+  });
+
+  it('A6 an operator cannot give the national digits of a number of ours, also of a deleted one, to another country', async () => {
+    const [british, indian] = ['+447786205001', '+917786205001'].map((number) => ({ number, countries: ['*'] }));
+    const operator = await admin.colleague('operator', 'operator of national digits');
+    const pathOf = ({ status, json }: Answer): string => {
+      expect(status).toBe(201);
+      return `inbound-numbers/${String(json['id'])}`;
+    };
+    const isRefused = ({ status, code, field }: Answer, named?: string): void =>
+      expect([status, code, field]).toEqual([403, 'FORBIDDEN', named]);
+
+    const first = pathOf(await operator.post('inbound-numbers', british));
+    isRefused(await operator.post('inbound-numbers', indian), 'number');
+    isRefused(await operator.patch(first, indian), 'number');
+    expect((await operator.delete(first)).status).toBe(204);
+    isRefused(await operator.post('inbound-numbers', indian), 'number');
+    const other = pathOf(await operator.post('inbound-numbers', { number: '+14155559091', countries: ['US'] }));
+    isRefused(await operator.patch(other, indian), 'number');
+    expect((await operator.delete(other)).status).toBe(204);
+    const again = pathOf(await operator.post('inbound-numbers', british));
+
+    const { id, text } = await opened({ phone: '+917911123456' });
+    const sent = { source_addr_ton: 2, source_addr: '7911123456', dest_addr_ton: 2, destination_addr: '7786205001' };
+    expect(await submit(text, sent)).toBe(OK);
+    expect(await statusOf(id)).toBe('pending');
+
+    const owned = pathOf(await admin.post('inbound-numbers', indian));
+    isRefused(await operator.delete(again));
+    isRefused(await operator.patch(again, { number: '+14155559092' }), 'number');
+    expect((await operator.patch(again, { countries: ['GB'] })).status).toBe(200);
+    expect((await admin.delete(again)).status).toBe(204);
+    // The owner has decided that the digits are Indian: then the message approves.
+    await until('the session is approved', 20_000, async () => {
+      expect(await submit(text, sent)).toBe(OK);
+      return (await statusOf(id)) === 'approved';
+    });
+    expect((await operator.delete(owned)).status).toBe(204);
+    isRefused(await operator.post('inbound-numbers', british), 'number');
+    expect((await operator.delete(pathOf(await operator.post('inbound-numbers', indian)))).status).toBe(204);
   });
 
   it('A6 an operator cannot let a trusted link join the parts of another carrier’s messages', async () => {

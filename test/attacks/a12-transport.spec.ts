@@ -176,6 +176,55 @@ describe('A31 requests that a proxy and the service read differently', () => {
     expect(answer).not.toContain('SESSION_NOT_FOUND');
   });
 
+  const KEY = (): string => `Authorization: Bearer ${harness.demo.apiKey}\r\n`;
+  const other = `Authorization: Bearer csk_live_${'0'.repeat(38)}\r\n`;
+  /** More headers than Node keeps, within 16 KiB. */
+  const dropped = 'a:\r\n'.repeat(1_500);
+
+  it.each<[string, () => string]>([
+    ['two Hosts', () => `Host: x\r\nHost: y\r\n${KEY()}`],
+    ['the same Host twice', () => `Host: x\r\nhOST: x\r\n${KEY()}`],
+    ['no Host', () => KEY()],
+    ['a wrong key after the right one', () => `Host: x\r\n${KEY()}${other}`],
+    ['a wrong key before the right one', () => `Host: x\r\n${other}${KEY()}`],
+    ['the same key twice', () => `Host: x\r\n${KEY()}${KEY().toLowerCase()}`],
+    ['a second Host behind more headers than are read', () => `Host: x\r\n${KEY()}${dropped}Host: y\r\n`],
+  ])('A31 %s: the API, public documents and WebSocket upgrades refuse it', async (_what, headers) => {
+    const webSocket =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+    for (const [target, more] of [
+      ['/v1/verify', 'Connection: close\r\n'],
+      ['/v1/openapi.json', 'Connection: close\r\n'],
+      ['/docs', 'Connection: close\r\n'],
+      ['/nothing', 'Connection: close\r\n'],
+      ['/v1/realtime', webSocket],
+    ]) {
+      const answer = await raw(`GET ${target ?? ''} HTTP/1.1\r\n${more ?? ''}${headers()}\r\n`);
+      expect([target, answer.match(/HTTP\/1\.1 \d{3}/g)]).toEqual([target, ['HTTP/1.1 400']]);
+      expect(answer).toContain('"MALFORMED_REQUEST"');
+    }
+  });
+
+  it.each([
+    ['two Hosts', 'Host: x\r\nHost: y\r\n'],
+    ['two Authorizations', 'Host: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n'],
+    ['no Host', ''],
+  ])('A31 %s: the webhook of the gateway and both operations ports refuse it', async (_what, headers) => {
+    const targets: readonly (readonly [port: number, target: string])[] = [
+      [gateway.ports.http, '/rcs/webhook'],
+      [gateway.ports.http, '/nothing'],
+      [gateway.ports.ops, '/healthz'],
+      [gateway.ports.ops, '/nothing'],
+      [Number(new URL(harness.opsUrl).port), '/metrics'],
+    ];
+    for (const [at, target] of targets) {
+      const socket = connectTcp(at, '127.0.0.1');
+      socket.write(`GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+      const { text } = await readUntilClose(socket);
+      expect([target, text.match(/HTTP\/1\.1 \d{3}/g)]).toEqual([target, ['HTTP/1.1 400']]);
+    }
+  });
+
   it('A31 the shipped containers believe the proxy alone: not the host, which comes from the gateway address, nor each other', () => {
     const compose = load(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
       schema: CORE_SCHEMA.withTags(mergeTag),

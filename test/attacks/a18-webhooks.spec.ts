@@ -173,6 +173,7 @@ describe('A19 a name whose address changes', () => {
       const poster = new WebhookPoster(rules, guardedAgent(rules, null, names.lookUp));
       const result = await poster.post({
         eventId: newId(Date.now()),
+        owner: { accountId: newId(Date.now()), test: false },
         url: `http://${name}:${port}/hook`,
         body: '{"type":"webhook.test","data":{"id":"test"}}',
         secrets: [createWebhookSecret()],
@@ -195,7 +196,7 @@ describe('A19 a name whose address changes', () => {
 });
 
 describe('A17 webhook receivers that hang', () => {
-  it('A17 hold a quarter of the places for one account, and webhooks of others are sent beside them', async () => {
+  it('A17 hold half of the places for one account, and webhooks of others are sent beside them', async () => {
     // Accepts connections on every address of this computer, and answers nothing.
     const open = new Set<net.Socket>();
     let most = 0;
@@ -225,7 +226,7 @@ describe('A17 webhook receivers that hang', () => {
          SELECT id, $2, 'webhook.test', url, now(), now() - interval '1 minute' FROM made`,
         [plane.clock.newId(), flooder.id, port],
       );
-      await until('the account has its share', WITHIN_MS, () => open.size >= 1_000);
+      await until('the account has its share', WITHIN_MS, () => open.size >= 192);
       const { json } = await plane.create({ webhookUrl: receiver.url });
       await plane.approve(String(json['id']));
       await until('the webhook of another account arrives', WITHIN_MS, () => receiver.received.length > 0);
@@ -236,7 +237,8 @@ describe('A17 webhook receivers that hang', () => {
         );
         return (row?.ended ?? 0) > 0;
       });
-      expect(most).toBe(1_000);
+      // Half of the 384 of a process, and maybe ended ones that are not closed yet.
+      expect(most).toBeLessThan(2 * 192);
     } finally {
       hanging.close();
       for (const socket of open) socket.destroy();
@@ -267,6 +269,7 @@ describe('A17 webhook receivers that ask for connections to be kept', () => {
   const postTo = (poster: WebhookPoster, host: string) =>
     poster.post({
       eventId: newId(Date.now()),
+      owner: { accountId: newId(Date.now()), test: false },
       url: `http://${host}:${(patient.address() as AddressInfo).port}/hook`,
       body: '{"type":"webhook.test","data":{"id":"test"}}',
       secrets: [createWebhookSecret()],

@@ -97,6 +97,59 @@ describe('the pages under /docs', () => {
   );
 });
 
+describe('the pages and the descriptions of the API', () => {
+  const all = (): string[] => [...pages.keys(), '/v1/openapi.json', '/v1/asyncapi.json'];
+  const read = (path: string, headers: Readonly<Record<string, string>>): Promise<Answer> =>
+    harness.call(path, { key: null, headers });
+
+  it('are compressed as the reader accepts, which caches know of', async () => {
+    for (const path of all()) {
+      const whole = await read(path, {});
+      expect([path, whole.headers['content-encoding'], whole.headers['vary']]).toEqual([
+        path,
+        undefined,
+        'Accept-Encoding',
+      ]);
+      for (const coding of ['br', 'gzip']) {
+        const { headers, octets, text } = await read(path, { 'accept-encoding': `${coding}, deflate` });
+        expect([path, headers['content-encoding'], headers['vary']]).toEqual([path, coding, 'Accept-Encoding']);
+        expect(headers['content-length']).toBe(String(octets.length));
+        expect(text).toBe(whole.text);
+        expect([path, octets.length < whole.octets.length]).toEqual([path, true]);
+      }
+    }
+  });
+
+  it('are not sent again to a reader who has them', async () => {
+    for (const path of all()) {
+      const accepted = { 'accept-encoding': 'gzip' };
+      const { headers, octets } = await read(path, accepted);
+      const unchanged = await read(path, { ...accepted, 'if-none-match': String(headers['etag']) });
+      expect([path, unchanged.status, unchanged.octets.length]).toEqual([path, 304, 0]);
+      for (const name of ['etag', 'vary', 'cache-control', 'x-content-type-options', 'strict-transport-security']) {
+        expect([path, name, unchanged.headers[name]]).toEqual([path, name, headers[name] ?? 'missing']);
+      }
+      const other = await read(path, { ...accepted, 'if-none-match': '"another"' });
+      expect([path, other.status, other.octets.equals(octets)]).toEqual([path, 200, true]);
+    }
+  });
+
+  it('show their headers to a HEAD', async () => {
+    const call = { key: null, headers: { 'accept-encoding': 'br' } };
+    const { status, headers, octets } = await harness.call('/v1/openapi.json', { ...call, method: 'HEAD' });
+    const got = await harness.call('/v1/openapi.json', call);
+    expect([status, octets.length, headers['etag']]).toEqual([200, 0, got.headers['etag']]);
+    expect(headers['content-length']).toBe(String(got.octets.length));
+  });
+
+  it('are the only answers that are compressed: sizes of others would tell of what they hold', async () => {
+    const { headers, status } = await harness.create({}, { headers: { 'accept-encoding': 'br, gzip' } });
+    expect([status, headers['content-encoding'], headers['etag']]).toEqual([200, undefined, undefined]);
+    const listed = await harness.call('/v1/verify', { headers: { 'accept-encoding': 'br, gzip' } });
+    expect([listed.status, listed.headers['content-encoding']]).toEqual([200, undefined]);
+  });
+});
+
 describe('the API reference', () => {
   it('covers every call of the document', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });

@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
@@ -48,6 +50,58 @@ describe('GET /v1/openapi.json', () => {
     const { status, stdout } = spawnSync(process.execPath, [...REDOCLY, file], { env, encoding: 'utf8' });
     rmSync(folder, { recursive: true });
     expect([stdout, status]).toEqual(['', 0]);
+  });
+});
+
+describe('the errors of the document', () => {
+  it('are described once and referenced by the calls', async () => {
+    const { text } = await harness.call('/v1/openapi.json', { key: null });
+    const { components = {}, paths } = JSON.parse(text) as OpenAPIObject;
+    const names = new Set<string>();
+    for (const { operation } of operationsOf({ paths })) {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue;
+        const [, name = ''] =
+          /^#\/components\/responses\/(.+)$/.exec(String(Reflect.get(response ?? {}, '$ref'))) ?? [];
+        expect([operation.operationId, status, components.responses?.[name]]).toEqual([
+          operation.operationId,
+          status,
+          expect.objectContaining({ description: expect.stringMatching(/^`[A-Z_]+`/) as string }),
+        ]);
+        names.add(name);
+      }
+    }
+    expect([...names].sort()).toEqual(Object.keys(components.responses ?? {}).sort());
+    // Whole in each call they would be some 860 kB.
+    expect(Buffer.byteLength(text)).toBeLessThan(400_000);
+  });
+});
+
+describe('the key of the document', () => {
+  it('is a bearer token of no further format', async () => {
+    expect((await documentOf()).components?.securitySchemes?.['bearer']).toEqual({
+      type: 'http',
+      scheme: 'bearer',
+      description: expect.any(String) as string,
+    });
+  });
+});
+
+describe('a new bind of the document', () => {
+  const HOSTS = { hosts: [{ host: '127.0.0.1', port: 2775 }] };
+
+  it.each([
+    ['hosts', HOSTS, true],
+    ['host and port', { host: '127.0.0.1', port: 2775 }, true],
+    ['no host', {}, false],
+    ['a host alone', { host: '127.0.0.1' }, false],
+    ['a port alone', { port: 2775 }, false],
+  ])('with %s: the schema and the API agree', async (_what, hosts, accepted) => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(await documentOf(), 'openapi');
+    const body = { ...hosts, systemId: 'countersign', password: 'secret' };
+    const fits = ajv.compile({ $ref: 'openapi#/components/schemas/BindDraft' })(body);
+    const { status, code } = await new AdminCalls(harness).post('binds', body);
+    expect([fits, status === 201, code]).toEqual([accepted, accepted, accepted ? undefined : 'VALIDATION_ERROR']);
   });
 });
 

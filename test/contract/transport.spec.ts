@@ -96,6 +96,32 @@ describe.concurrent('a slow client', () => {
   });
 });
 
+describe('an upgrade to another protocol than WebSocket', () => {
+  const h2c = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n';
+
+  it.each([
+    ['/v1/openapi.json', 'HTTP/1.1 200 OK', '"openapi":"3.1.0"'],
+    ['/docs', 'HTTP/1.1 200 OK', '<!doctype html>'],
+    ['/v1/verify', 'HTTP/1.1 200 OK', '"hasMore":'],
+    ['/v1/realtime', 'HTTP/1.1 404 Not Found', '"NOT_FOUND"'],
+  ])('is ignored: GET %s is answered as without it', async (path, status, part) => {
+    const socket = opened();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.demo.apiKey}\r\n${h2c}\r\n`);
+    const answer = await whole(socket);
+    expect(answer.slice(0, status.length)).toBe(status);
+    expect(answer).toContain(part);
+  });
+
+  it('is ignored on a request with a body, too', async () => {
+    const body = JSON.stringify(harness.createBody());
+    const socket = opened();
+    socket.write(`${create(`${h2c}Content-Length: ${body.length}\r\n\r\n`)}${body}`);
+    const answer = await whole(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).toContain('"status":"pending"');
+  });
+});
+
 describe('a request', () => {
   it('may have a head of up to 16 KiB, and no more', async () => {
     const padded = (octets: number) =>

@@ -38,6 +38,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   concatenations: 'a lock with a time',
   deliveries: 'claimed and recorded in sets',
   events: 'the outbox, written and taken in sets',
+  former_numbers: 'a set of texts, written beside inbound_numbers',
   gateways: 'heartbeats',
   idempotency_keys: 'claimed and answered by one statement each',
   key_checks: 'recorded once and compared at boot',

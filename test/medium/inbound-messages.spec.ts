@@ -315,3 +315,48 @@ describe('the log', () => {
     expect(log).not.toContain('hello');
   });
 });
+
+describe('characters of several octets', () => {
+  it.each([
+    ['with en dashes', (text: string) => text.replaceAll('-', '\u2013')],
+    ['in quotation marks', (text: string) => `\u201C${text.split('\n')[0] ?? ''}\u201D`],
+  ])('in UTF-8 under data_coding 0 are read: %s', async (_, written) => {
+    const session = await gateway.create();
+    const text = written(gateway.textOf(session));
+    expect((await esme.send('deliver_sm', sms(text))).command_status).toBe(OK);
+    expect(await gateway.messages()).toMatchObject([{ fate: 'matched', text }]);
+    expect(await gateway.statusOf(session)).toBe('approved');
+  });
+
+  /** Text around the token in an alphabet that shows no octets of the token when it is read from the wrong octet. */
+  const around = (text: string): string => `Привет, ${text.replaceAll('-', '\u2013')} 🙂 спасибо`;
+
+  it.each<[string, number, (text: string) => Buffer]>([
+    ['UCS-2', 8, encodeUcs2],
+    ['UTF-8', 0, (text) => Buffer.from(text)],
+  ])('of %s may be cut between two parts, at any octet and in either order', async (_, dataCoding, encode) => {
+    for (const cut of Array.from({ length: 12 }, (__, nth) => 33 + nth)) {
+      const session = await gateway.create();
+      const octets = encode(around(gateway.textOf(session)));
+      const parts = [octets.subarray(0, cut), octets.subarray(cut)].map((part, nth) =>
+        partOfSms(part, cut, 2, nth + 1, { data_coding: dataCoding }),
+      );
+      for (const part of cut % 3 === 0 ? parts.reverse() : parts) {
+        expect((await esme.send('deliver_sm', part)).command_status).toBe(OK);
+      }
+      expect([cut, await gateway.statusOf(session)]).toEqual([cut, 'approved']);
+    }
+    expect((await fates()).filter((fate) => fate === 'matched')).toHaveLength(12);
+    expect((await fates()).filter((fate) => fate === 'duplicate')).toEqual([]);
+  });
+
+  it('of UCS-2 may be cut between parts with SAR parameters', async () => {
+    const session = await gateway.create();
+    const octets = encodeUcs2(around(gateway.textOf(session)));
+    for (const [nth, part] of [octets.subarray(0, 33), octets.subarray(33, 48), octets.subarray(48)].entries()) {
+      const sar = { sar_msg_ref_num: 401, sar_total_segments: 3, sar_segment_seqnum: nth + 1 };
+      await esme.send('deliver_sm', sms(part, { data_coding: 8, ...sar }));
+    }
+    expect(await fates()).toEqual(['no_token', 'no_token', 'matched']);
+  });
+});

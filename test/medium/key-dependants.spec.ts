@@ -1,3 +1,4 @@
+import { RIGHTS } from '../../libs/postgres/src/schema/role-rights.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KEY_DEPENDANTS } from '../../apps/control-plane/src/key-rotation/key-dependants.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
@@ -34,6 +35,17 @@ beforeAll(async () => {
   harness = await openSessionHarness();
 });
 afterAll(() => harness.close());
+
+it('a column that the role of gateways may write says so', () => {
+  const { named } = RIGHTS.gateway.tables;
+  const isWritten = ({ table, column }: { readonly table: string; readonly column: string }): boolean =>
+    (['INSERT', 'UPDATE'] as const).some((privilege) => {
+      const columns = named[table]?.[privilege] ?? [];
+      return columns === true || columns.includes(column);
+    });
+  for (const column of KEY_DEPENDANTS.columns)
+    expect([column, column.gatewaysWrite]).toEqual([column, isWritten(column)]);
+});
 
 it('every binary column is resealed, listed in the rotation status, or has a reason why it needs neither', async () => {
   const rows = await harness.database.query<{ name: string }>(BINARY_COLUMNS);

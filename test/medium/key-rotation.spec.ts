@@ -25,7 +25,10 @@ afterAll(async () => {
 function workerOf(keys: ServerKeys, renewed: number[]): KeyRotationWorker {
   const { database, clock } = harness;
   const onError = (error: unknown): void => void errors.push(error);
-  const metrics = { countRenewedValues: (count: number) => void renewed.push(count) };
+  const metrics = {
+    countRenewedValues: (count: number) => void renewed.push(count),
+    countUnopenedValue: () => undefined,
+  };
   const worker = new KeyRotationWorker(database, keys, clock, metrics, { about: () => onError });
   worker.start();
   return worker;

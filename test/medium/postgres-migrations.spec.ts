@@ -21,6 +21,9 @@ const MIGRATIONS = [
   'PartitionDays1700000000016',
   'EventTimes1700000000017',
   'GatewayValues1700000000018',
+  'FormerNumbers1700000000019',
+  'UnclaimedDeliveries1700000000020',
+  'SystemSettings1700000000021',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class
@@ -142,6 +145,31 @@ describe('migrating', () => {
       await database.query(
         `ALTER TABLE messages ATTACH PARTITION messages_new FOR VALUES FROM (MINVALUE) TO ('00000000-0000-0000-0000-000000000001')`,
       );
+    });
+  });
+
+  it('finds the long numbers that were deleted or replaced in the audit log', async () => {
+    await migrate(home.ownerUrl);
+    while ((await names()).includes('FormerNumbers1700000000019')) await revertMigration(home.ownerUrl);
+    await inDatabase(async (database) => {
+      const append = (resource: string, before: string | null, after: string | null): Promise<object[]> =>
+        database.query(
+          `INSERT INTO audit_entries (id, at, actor, action, resource, resource_id, before, after)
+           VALUES (gen_random_uuid(), now(), 'root', 'change', $1, 'num_1', json_build_object('number', $2::text),
+             json_build_object('number', $3::text))`,
+          [resource, before, after],
+        );
+      await append('inbound-numbers', null, '+447786205001');
+      await append('inbound-numbers', '+447786205001', '+447786205001');
+      await append('inbound-numbers', '+447786205001', '+447786205002');
+      await append('inbound-numbers', '+447786205002', null);
+      await append('inbound-numbers', '60606', null);
+      await append('routes', '+447786205003', null);
+      await migrate(home.ownerUrl);
+      expect(await database.query('SELECT number FROM former_numbers ORDER BY number')).toEqual([
+        { number: '+447786205001' },
+        { number: '+447786205002' },
+      ]);
     });
   });
 

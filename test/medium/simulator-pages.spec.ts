@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FeedEvent } from '../../apps/simulator/src/phone/phone-item.js';
@@ -114,6 +117,71 @@ describe('the pages', () => {
     expect(headers['content-security-policy']).toContain("script-src 'self';");
     expect(headers['content-security-policy']).not.toContain('unsafe');
     expect(await body.text()).not.toMatch(/<script(?![^>]*\bsrc=)|\son[a-z]+=|\sstyle=/i);
+  });
+
+  it.each(['/phone/', '/demo/', '/demo/shop.css', '/demo/shop.mjs', '/demo/cup.svg'])(
+    '%s is compressed as the browser accepts, and not sent again to one that has it',
+    async (pathname) => {
+      const read = async (headers: Readonly<Record<string, string>>) => {
+        const answer = await request(`${emulator.url}${pathname}`, { headers });
+        return { ...answer, octets: Buffer.from(await answer.body.arrayBuffer()) };
+      };
+      const whole = await read({});
+      expect([whole.headers['vary'], whole.headers['content-encoding']]).toEqual(['Accept-Encoding', undefined]);
+      for (const [coding, decode] of [
+        ['br', brotliDecompressSync],
+        ['gzip', gunzipSync],
+      ] as const) {
+        const { headers, octets } = await read({ 'accept-encoding': coding });
+        expect([headers['content-encoding'], headers['vary']]).toEqual([coding, 'Accept-Encoding']);
+        expect([headers['content-length'], headers['x-content-type-options']]).toEqual([
+          String(octets.length),
+          'nosniff',
+        ]);
+        expect(decode(octets).equals(whole.octets)).toBe(true);
+        const again = await read({ 'accept-encoding': coding, 'if-none-match': String(headers['etag']) });
+        expect([again.statusCode, again.octets.length, again.headers['etag']]).toEqual([304, 0, headers['etag']]);
+        expect([again.headers['vary'], again.headers['x-content-type-options']]).toEqual([
+          'Accept-Encoding',
+          'nosniff',
+        ]);
+      }
+    },
+  );
+
+  it('alone are compressed: answers of the control surface are not', async () => {
+    const { statusCode, headers, body } = await request(
+      `${emulator.url}/_admin/sms?phone=${encodeURIComponent(PHONE)}`,
+      {
+        headers: { 'accept-encoding': 'br, gzip' },
+      },
+    );
+    await body.dump();
+    expect([statusCode, headers['content-encoding'], headers['x-content-type-options']]).toEqual([
+      200,
+      undefined,
+      'nosniff',
+    ]);
+  });
+
+  it.each([
+    ['two Hosts', 'Host: 127.0.0.1\r\nHost: localhost\r\n', '400 Bad Request'],
+    [
+      'two Authorizations',
+      'Host: 127.0.0.1\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n',
+      '400 Bad Request',
+    ],
+    ['an upgrade to h2c', 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n', '200 OK'],
+  ] as const)('and all else of this server: with %s a request is answered', async (_what, headers, status) => {
+    for (const target of ['/phone/', '/_admin/sms?phone=%2B14155552671']) {
+      const socket = connect(Number(new URL(emulator.url).port), '127.0.0.1');
+      let text = '';
+      socket.on('data', (data: Buffer) => (text += data.toString('latin1'))).on('error', () => undefined);
+      socket.write(`GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+      await once(socket, 'close');
+      expect([target, /^HTTP\/1\.1 ([^\r]*)/.exec(text)?.[1]]).toEqual([target, status]);
+      expect(text).toContain('x-content-type-options: nosniff');
+    }
   });
 
   it.each(['/phone', '/demo'])('%s leads to its page', async (pathname) => {

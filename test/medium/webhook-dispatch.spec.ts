@@ -129,7 +129,10 @@ describe('a delivery of a new event', () => {
        UPDATE sessions SET account_id = $1, webhook_url = event.webhook_url FROM event WHERE sessions.id = event.session_id`,
       ofOther,
     );
-    const past = await one.store.claimDueDeliveries({ ...CAPACITY_FOR_ALL, fullAccounts: [harness.account.id] });
+    const past = await one.store.claimDueDeliveries({
+      ...CAPACITY_FOR_ALL,
+      fullAccounts: [{ accountId: harness.account.id, test: false }],
+    });
     expect(past.claimed.map(({ accountId }) => accountId)).toEqual([other.id]);
     const rest = await one.store.claimDueDeliveries(CAPACITY_FOR_ALL);
     expect(idsOf([...claimed, ...limited.claimed, ...past.claimed, ...rest.claimed])).toEqual([...ids].sort());

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createWebhookSecret } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
 import type { ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
@@ -85,8 +85,11 @@ async function createDue({ outbox }: Pick<Worker, 'outbox'>, url: string): Promi
   return id;
 }
 
-const post = ({ poster }: Pick<Worker, 'poster'>, { id, url, body }: ClaimedDelivery): Promise<AttemptResult> =>
-  poster.post({ eventId: id, url, body, secrets: [SECRET], nowMs: harness.clock.nowMs() });
+const post = (
+  { poster }: Pick<Worker, 'poster'>,
+  { id, url, body, accountId, test }: ClaimedDelivery,
+): Promise<AttemptResult> =>
+  poster.post({ eventId: id, owner: { accountId, test }, url, body, secrets: [SECRET], nowMs: harness.clock.nowMs() });
 
 async function claimOne({ store }: Pick<Worker, 'store'>): Promise<ClaimedDelivery> {
   const [claimed] = (await store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed;
@@ -300,6 +303,71 @@ describe('deliveries to an overloaded host', () => {
     expect(await one.store.countDueTo(['127.0.0.1:1'], 100_000)).toBe(18_000);
     const { claimed } = await one.store.claimDueDeliveries({ ...CAPACITY_FOR_ALL, fullHosts: ['127.0.0.1:1'] });
     expect(claimed.map((each) => each.id)).toEqual([id]);
+  });
+});
+
+describe('the backlog of one account', () => {
+  const ROWS = 41_000;
+
+  beforeEach(async () => {
+    await harness.database.query(
+      `INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at)
+       SELECT (substr($1, 1, 13) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, 'webhook.test',
+         'http://127.0.0.1:1/hook', now(), now() - interval '1 hour' FROM generate_series(1, $3) AS n`,
+      [harness.clock.newId(), harness.account.id, ROWS],
+    );
+  });
+
+  /** Creates a due delivery of another account. */
+  async function createOfOther(one: Worker): Promise<Uuid> {
+    const { account } = await harness.accounts.createAccount(harness.database, { name: 'Other' });
+    const id = await createDue(one, 'http://127.0.0.1:2/hook');
+    for (const table of ['deliveries', 'events']) {
+      await harness.database.query(`UPDATE ${table} SET account_id = $1 WHERE id = $2`, [account.id, id]);
+    }
+    return id;
+  }
+
+  const claimPast = async ({ store }: Worker, fullAccounts: readonly Uuid[]): Promise<Uuid[]> => {
+    const { claimed } = await store.claimDueDeliveries({
+      ...CAPACITY_FOR_ALL,
+      fullAccounts: fullAccounts.map((accountId) => ({ accountId, test: false })),
+      capacityForAccount: ({ accountId }) => (accountId === harness.account.id ? 0 : 100),
+      pastBacklogs: true,
+    });
+    return claimed.map(({ id }) => id);
+  };
+
+  it('does not hide deliveries of others, whether its own are read or not', async () => {
+    const one = worker();
+    const first = await createOfOther(one);
+    expect(await claimPast(one, [])).toEqual([first]);
+    const second = await createOfOther(one);
+    expect(await claimPast(one, [harness.account.id])).toEqual([second]);
+  });
+
+  it('does not hide deliveries whose process has died', async () => {
+    const one = worker();
+    const id = await createOfOther(one);
+    expect(await claimPast(one, [harness.account.id])).toEqual([id]);
+    await harness.database.query(
+      `UPDATE deliveries SET claimed_until = now() - interval '1 ms', next_attempt_at = now() - interval '1 ms'
+       WHERE id = $1`,
+      [id],
+    );
+    expect(await claimPast(one, [harness.account.id])).toEqual([id]);
+  });
+
+  it('is read in part only to find or count deliveries to other hosts', async () => {
+    const one = worker();
+    await harness.database.query(
+      `UPDATE deliveries SET url = 'http://127.0.0.1:3/hook', next_attempt_at = now() - interval '1 minute'
+       WHERE id IN (SELECT id FROM deliveries ORDER BY id DESC LIMIT 2000)`,
+    );
+    const hosts = ['127.0.0.1:3'];
+    // 40,000 are read: 39,000 to the other host come first.
+    expect(await one.store.countDueTo(hosts, 100_000)).toBe(1_000);
+    expect(await one.store.postponeDeliveries([{ host: '127.0.0.1:3', leftMs: 60_000 }], 5_000)).toBe(1_000);
   });
 });
 

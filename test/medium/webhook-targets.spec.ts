@@ -48,6 +48,7 @@ function posterOver(dispatcher: ReturnType<typeof guardedAgent>): WebhookPoster 
 const postTo = (poster: WebhookPoster, url: string): Promise<AttemptResult> =>
   poster.post({
     eventId: newId(Date.now()),
+    owner: { accountId: newId(Date.now()), test: false },
     url,
     body: '{"type":"webhook.test","data":{"id":"test"}}',
     secrets: [createWebhookSecret()],

@@ -2,6 +2,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { JobNotifier, queueConnection, prepareQueues } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { createApiKey, modeOf, ServerKeys, type Mode } from '@countersign/keys';
@@ -43,6 +44,7 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The decompressed body. */
   readonly text: string;
   /** The body as received. */
   readonly octets: Buffer;
@@ -314,8 +316,15 @@ function ownAddress(): string {
 const bodyOf = (body: unknown): string | Buffer =>
   typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
+function decoded(octets: Buffer, coding: string | string[] | undefined): Buffer {
+  // The answer to a HEAD has the header and no body.
+  if (octets.length === 0) return octets;
+  if (coding === 'br') return brotliDecompressSync(octets);
+  return coding === 'gzip' ? gunzipSync(octets) : octets;
+}
+
 function answerOf(status: number, headers: Answer['headers'], octets: Buffer): Answer {
-  const text = octets.toString('utf8');
+  const text = decoded(octets, headers['content-encoding']).toString('utf8');
   const isJson = String(headers['content-type']).startsWith('application/json');
   const json = (isJson && text !== '' ? JSON.parse(text) : {}) as Record<string, unknown>;
   const error = json['error'] as { code?: string; field?: string } | undefined;

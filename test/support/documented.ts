@@ -61,9 +61,14 @@ export class Documented {
     const call = isReadable(path) ? this.calls.find(({ pattern }) => pattern.test(path)) : undefined;
     const operation = call?.item[method === 'head' ? 'get' : method];
     if (call === undefined || operation === undefined) return this.undocumented(observed, path);
-    const response = objectAt(asObject(operation), 'responses', String(observed.status));
+    const written = objectAt(asObject(operation), 'responses', String(observed.status));
+    const [, shared] = /^#\/components\/responses\/(.+)$/.exec(String(written['$ref'])) ?? [];
+    const response = shared === undefined ? written : objectAt(this.document, 'components', 'responses', shared);
     if (Object.keys(response).length === 0) return [`${String(observed.status)} is not documented`];
-    const pointer = ['paths', call.path, method === 'head' ? 'get' : method, 'responses', String(observed.status)];
+    const pointer =
+      shared === undefined
+        ? ['paths', call.path, method === 'head' ? 'get' : method, 'responses', String(observed.status)]
+        : ['components', 'responses', shared];
     return [
       ...this.headerFaults(observed, objectAt(response, 'headers')),
       ...(method === 'head' ? [] : this.bodyFaults(observed, response, pointer)),

@@ -199,7 +199,7 @@ export function sms(text: string | Buffer, changes: PduValues = {}): PduValues {
 
 /** One part of a long message, with an 8-bit reference in its user data header. */
 export function partOfSms(
-  text: string,
+  text: string | Buffer,
   reference: number,
   total: number,
   part: number,

@@ -36,7 +36,7 @@ export async function startGateway(
     entropy: null,
     dependants: KEY_DEPENDANTS,
     isComplete: false,
-    log: (facts, message) => logger.info(facts, message),
+    log: (facts, message, level) => logger[level](facts, message),
   });
   await prepareQueues(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { boundPipelining, forbidSniffing } from '@countersign/http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -8,6 +9,7 @@ import { PhoneFeed } from './feed/phone-feed.js';
 import { receivedItem } from './feed/sms-items.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { onlyOwnPages } from './http/own-pages.js';
+import { onlySoundHeads } from './http/sound-heads.js';
 import { withoutTypeOfNothing } from './http/empty-body.js';
 import { validationPipe } from './http/validation.pipe.js';
 import { servePages } from './pages/static-pages.js';
@@ -45,6 +47,9 @@ export async function openSimulator(
   http.useGlobalPipes(validationPipe());
   http.useGlobalFilters(new ErrorFilter());
   const server = http.getHttpAdapter().getInstance();
+  boundPipelining(server.server);
+  forbidSniffing(server.server);
+  server.addHook('onRequest', onlySoundHeads);
   server.addHook('onRequest', onlyOwnPages);
   server.addHook('onRequest', withoutTypeOfNothing);
   servePages(http);

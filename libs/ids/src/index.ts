@@ -11,3 +11,4 @@ export {
   renderId,
   type Uuid,
 } from './id.js';
+export { RenderedIds } from './rendered-ids.js';

@@ -19,12 +19,12 @@ export const INSERT_CHECK = `
 /** Whether the role may record keys: that of gateways may not. */
 export const MAY_RECORD = `SELECT has_table_privilege('key_checks', 'INSERT') AS "mayRecord"`;
 
-/** Marks versions that a process does not list and no row needs as retired. $1 purpose, $2 versions. */
+/** Marks versions that no row needs as retired, and returns those that were not. $1 purpose, $2 versions. */
 export const RETIRE_CHECKS = `
   UPDATE key_checks SET retired_at = date_trunc('milliseconds', clock_timestamp())
-  WHERE purpose = $1 AND version = ANY ($2::integer[]) AND retired_at IS NULL`;
+  WHERE purpose = $1 AND version = ANY ($2::integer[]) AND retired_at IS NULL RETURNING version`;
 
-/** Removes the mark from versions that a process lists. $1 purpose, $2 versions. */
+/** Removes the mark from versions that a process lists at its start, or that rows need again. $1 purpose, $2 versions. */
 export const REVIVE_CHECKS = `
   UPDATE key_checks SET retired_at = NULL
   WHERE purpose = $1 AND version = ANY ($2::integer[]) AND retired_at IS NOT NULL`;

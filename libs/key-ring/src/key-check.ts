@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { digestsEqual, SealError, type ServerKeys } from '@countersign/keys';
+import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import { Database, type Executor } from '@countersign/postgres';
 import {
   INSERT_CHECK,
@@ -10,7 +10,7 @@ import {
   type RecordedCheck,
 } from './key-check.sql.js';
 import { firstNeed } from './key-needs.js';
-import { nameOf, type KeyDependants, type SealedColumn, type SealedRow } from './sealed-column.js';
+import { byWriter, nameOf, opens, type KeyDependants, type SealedColumn, type SealedRow } from './sealed-column.js';
 import { LIST_READABLE, sampleValues } from './sealed-column.sql.js';
 
 /** A key of the environment does not match the database. The message is for the operator and contains no key. */
@@ -33,7 +33,7 @@ export interface KeyCheckOptions {
   readonly dependants: KeyDependants;
   /** Whether `dependants` lists all tables. Only then can an unused version be marked as retired. */
   readonly isComplete: boolean;
-  readonly log: (facts: Readonly<Record<string, unknown>>, message: string) => void;
+  readonly log: (facts: Readonly<Record<string, unknown>>, message: string, level: 'info' | 'warn') => void;
 }
 
 const VARIABLES = { master: 'COUNTERSIGN_MASTER_KEY', entropy: 'COUNTERSIGN_ENTROPY_KEYS' } as const;
@@ -49,7 +49,8 @@ const ENTROPY_CHECK_LABEL = 'countersign/entropy-key-check/v1';
  * them. Throws a KeyCheckError for a wrong key, for a version that is not listed and that rows need, and for a current
  * version of the master key that is new to a database with others. Nothing is written before all keys have passed; then
  * new versions are recorded, one of the master key only after a stored value has opened with it, where there is one.
- * The role of gateways may record none: control planes record the versions that gateways list, too.
+ * The role of gateways may record none, and retire none: control planes record the versions that gateways list, too.
+ * A version that is retired is not needed by rows that the role of gateways may write: these are logged as a warning.
  * Columns that the role of the process may not read are left out: another process, which needs them, checks them.
  * Has a connection of its own, which is closed when this returns.
  */
@@ -79,10 +80,13 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
  * Versions of the master key that the database was used with, for a process that only reads. Throws a KeyCheckError
  * when a listed version has a different key.
  */
-export async function recordedMasterVersions(db: Executor, keys: ServerKeys): Promise<readonly number[]> {
+export async function recordedMasterVersions(
+  db: Executor,
+  keys: ServerKeys,
+): Promise<readonly Pick<RecordedCheck, 'version' | 'isRetired'>[]> {
   const recorded = await readChecks(db);
   compare([masterRing(keys)], recorded);
-  return ofPurpose(recorded, 'master').map(({ version }) => version);
+  return ofPurpose(recorded, 'master').map(({ version, isRetired }) => ({ version, isRetired }));
 }
 
 /** The keys of one variable. */
@@ -123,17 +127,21 @@ function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): vo
 
 /**
  * Resolves to the versions that are recorded, not listed, not retired, and that no row needs. A retired version is
- * searched for in small tables only, so that a boot does not read the large ones again.
+ * searched for in small tables only, so that a boot does not read the large ones again, and refuses the start only in
+ * those that control planes alone write: whoever has the role of gateways can write any version into the others.
  */
 async function checkMasterVersions(
   database: Database,
-  { keys, dependants }: KeyCheckOptions,
+  { keys, dependants, log }: KeyCheckOptions,
   recorded: readonly RecordedCheck[],
 ): Promise<readonly number[]> {
   const missing = recorded.filter(({ version }) => !keys.has(version));
   for (const { version, isRetired } of missing) {
-    const need = await firstNeed(database, isRetired ? smallOf(dependants) : dependants, version);
+    const { controlPlanes, gateways } = byWriter(smallOf(dependants));
+    const need = await firstNeed(database, isRetired ? controlPlanes : dependants, version);
     if (need !== null) throw new KeyCheckError(missingVersionMessage('master', version, `${need} needs it`));
+    const table = isRetired ? await firstNeed(database, gateways, version) : null;
+    if (table !== null) log({ version, table }, 'key check: rows name a retired version of the master key', 'warn');
   }
   const known = new Set(recorded.map(({ version }) => version));
   if (known.size > 0 && !known.has(keys.currentVersion)) {
@@ -195,16 +203,17 @@ async function record(
   const inserted = await database.transaction(async (tx) => {
     const facts: Readonly<Record<string, unknown>>[] = [];
     const [right] = await tx.query<{ mayRecord: boolean }>(MAY_RECORD);
-    if (right?.mayRecord === true) for (const ring of rings) facts.push(...(await insertNew(tx, ring)));
+    const mayRecord = right?.mayRecord === true;
+    if (mayRecord) for (const ring of rings) facts.push(...(await insertNew(tx, ring)));
     compare(rings, await readChecks(tx));
-    await tx.query(REVIVE_CHECKS, ['master', keys.versions]);
-    if (unneeded.length > 0) await tx.query(RETIRE_CHECKS, ['master', unneeded]);
+    if (mayRecord) await tx.query(REVIVE_CHECKS, ['master', keys.versions]);
+    if (mayRecord && unneeded.length > 0) await tx.query(RETIRE_CHECKS, ['master', unneeded]);
     return facts;
   });
   for (const facts of inserted)
-    log(facts, 'key check: this version of a key is used with this database for the first time');
+    log(facts, 'key check: this version of a key is used with this database for the first time', 'info');
   if (unneeded.length > 0)
-    log({ versions: unneeded }, 'key check: no row needs these versions of the master key any more');
+    log({ versions: unneeded }, 'key check: no row needs these versions of the master key any more', 'info');
 }
 
 /** Resolves to the facts to log for each new version. Inserts in a fixed order, to avoid deadlocks. */
@@ -236,16 +245,6 @@ async function proveVersion(
   if (failed.length === 0) return;
   const own = { given: fingerprintOf(keys.checkValue(version)), recorded: null };
   throw new KeyCheckError(`${wrongKeyMessage('master', version, own)} Nothing in ${failed.join(', ')} opens with it.`);
-}
-
-function opens(keys: ServerKeys, { label }: SealedColumn, sealed: Buffer, context: string): boolean {
-  try {
-    keys.open(label, sealed, context);
-    return true;
-  } catch (error) {
-    if (error instanceof SealError) return false;
-    throw error;
-  }
 }
 
 /** Identifies a key without revealing it. */

@@ -1,11 +1,22 @@
 import { firstIdAt } from '@countersign/ids';
 import type { Database, Executor } from '@countersign/postgres';
-import { nameOf, type KeyDependants, type VersionedRows } from './sealed-column.js';
-import { countValues, hasValues } from './sealed-column.sql.js';
+import type { ServerKeys } from '@countersign/keys';
+import {
+  nameOf,
+  opens,
+  type KeyDependants,
+  type SealedColumn,
+  type SealedRow,
+  type VersionedRows,
+} from './sealed-column.js';
+import { countValues, hasValues, pageOfVersion } from './sealed-column.sql.js';
 
 /** Timeout for counting all rows of one table. */
 const COUNT_TIMEOUT_MS = 600_000;
 const RECENT_MS = 25 * 60 * 60 * 1000;
+/** Values that are read and opened at a time. */
+const PAGE_VALUES = 500;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const READ_CLOCK = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`;
 
 /** Rows that depend on one version of the master key. */
@@ -13,6 +24,9 @@ export interface KeyNeed {
   /** A table, or a column of it. */
   readonly name: string;
   readonly rows: number;
+  /** Values that name the version and do not open with it, in columns that gateways write. Not among `rows`. */
+  readonly unopened: number;
+  readonly gatewaysWrite: boolean;
   /** Whether no process may start without the version while such rows exist. */
   readonly isNeeded: boolean;
   /** When the last of these rows expires; null for rows that do not. */
@@ -27,14 +41,25 @@ interface Counted {
   readonly newestAt: Date | null;
 }
 
-/** Every table that may depend on the version, with 0 rows if none does. Reads whole tables: not for a request. */
-export function listNeeds(database: Maintained, dependants: KeyDependants, version: number): Promise<KeyNeed[]> {
+/**
+ * Every table that may depend on the version, with 0 rows if none does. Values of columns that gateways write are opened
+ * where `keys` lists the version; otherwise they are counted by the version that they name. Reads whole tables: not for a
+ * request.
+ */
+export function listNeeds(
+  database: Maintained,
+  dependants: KeyDependants,
+  version: number,
+  keys: ServerKeys | null = null,
+): Promise<KeyNeed[]> {
   return database.maintenance(COUNT_TIMEOUT_MS, async (session) => {
     const needs: KeyNeed[] = [];
     for (const column of dependants.columns) {
-      const [counted] = await session.query<{ rows: number }>(countValues(column), [version]);
+      const { gatewaysWrite } = column;
+      const opening = gatewaysWrite && keys?.has(version) === true ? keys : null;
+      const counted = await countColumn(session, column, version, opening);
       const renewal = 'sealed again in the background';
-      needs.push({ name: nameOf(column), rows: counted?.rows ?? 0, isNeeded: true, endsAt: null, renewal });
+      needs.push({ name: nameOf(column), ...counted, gatewaysWrite, isNeeded: true, endsAt: null, renewal });
     }
     for (const rows of dependants.rows) needs.push(await needOf(session, rows, version));
     return needs;
@@ -55,9 +80,31 @@ export function firstNeed(database: Maintained, dependants: KeyDependants, versi
   });
 }
 
+async function countColumn(
+  session: Executor,
+  column: SealedColumn,
+  version: number,
+  keys: ServerKeys | null,
+): Promise<Pick<KeyNeed, 'rows' | 'unopened'>> {
+  if (keys === null) {
+    const [counted] = await session.query<{ rows: number }>(countValues(column), [version]);
+    return { rows: counted?.rows ?? 0, unopened: 0 };
+  }
+  let [rows, unopened, after] = [0, 0, BEFORE_ALL];
+  for (;;) {
+    const page = await session.query<SealedRow>(pageOfVersion(column), [version, after, PAGE_VALUES]);
+    const opened = page.filter(({ sealed, context }) => opens(keys, column, sealed, context)).length;
+    rows += opened;
+    unopened += page.length - opened;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_VALUES) return { rows, unopened };
+    after = last.id;
+  }
+}
+
 async function needOf(
   session: Executor,
-  { name, count, isNeeded, livesSeconds, renewal }: VersionedRows,
+  { name, count, isNeeded, gatewaysWrite, livesSeconds, renewal }: VersionedRows,
   version: number,
 ): Promise<KeyNeed> {
   const [clock] = await session.query<{ nowMs: number }>(READ_CLOCK);
@@ -65,5 +112,5 @@ async function needOf(
   const [counted] = await session.query<Counted>(count, [version, low]);
   const { rows, newestAt } = counted ?? { rows: 0, newestAt: null };
   const endsAt = livesSeconds === null || newestAt === null ? null : new Date(newestAt.getTime() + livesSeconds * 1000);
-  return { name, rows, isNeeded, endsAt, renewal };
+  return { name, rows, unopened: 0, gatewaysWrite, isNeeded, endsAt, renewal };
 }

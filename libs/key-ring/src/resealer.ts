@@ -1,4 +1,4 @@
-import type { ServerKeys } from '@countersign/keys';
+import { sealedVersion, type ServerKeys } from '@countersign/keys';
 import { idBounds, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { nameOf, type SealedColumn, type SealedRow } from './sealed-column.js';
@@ -21,6 +21,8 @@ export interface ResealStep {
   readonly renewed: number;
   /** Whether the step was the last of a pass over all columns. */
   readonly isPassOver: boolean;
+  /** Versions of the values that opened since the pass began. */
+  readonly opened: ReadonlySet<number>;
 }
 
 /**
@@ -31,6 +33,7 @@ export interface ResealStep {
 export class Resealer {
   #column = 0;
   #after = BEFORE_ALL;
+  #opened = new Set<number>();
 
   constructor(private readonly options: ResealerOptions) {}
 
@@ -48,7 +51,7 @@ export class Resealer {
     const last = rows.find(({ sealed }) => sealed === null);
     if (last === undefined) return this.#nextColumn(renewed);
     this.#after = last.id;
-    return { renewed, isPassOver: false };
+    return { renewed, isPassOver: false, opened: this.#opened };
   }
 
   async #renew(column: SealedColumn, outdated: readonly SealedRow[]): Promise<number> {
@@ -73,6 +76,7 @@ export class Resealer {
     const { keys, onError } = this.options;
     try {
       const plaintext = keys.open(column.label, stored, context);
+      this.#opened.add(sealedVersion(stored));
       return [{ id, stored, sealed: keys.seal(column.label, plaintext, context) }];
     } catch (error) {
       onError(error, nameOf(column));
@@ -84,11 +88,12 @@ export class Resealer {
     const next = this.#column + 1;
     if (next >= this.options.columns.length) return this.#startPass(renewed);
     [this.#column, this.#after] = [next, BEFORE_ALL];
-    return { renewed, isPassOver: false };
+    return { renewed, isPassOver: false, opened: this.#opened };
   }
 
   #startPass(renewed: number): ResealStep {
-    [this.#column, this.#after] = [0, BEFORE_ALL];
-    return { renewed, isPassOver: true };
+    const opened = this.#opened;
+    [this.#column, this.#after, this.#opened] = [0, BEFORE_ALL, new Set<number>()];
+    return { renewed, isPassOver: true, opened };
   }
 }

@@ -25,6 +25,11 @@ export const sampleValues = (column: SealedColumn): string => `
 export const countValues = (column: SealedColumn): string => `
   SELECT count(*)::int AS rows FROM (${valuesOf(column)}) AS known WHERE sealed IS NOT NULL AND ${VERSION} = $1`;
 
+/** Values of one version in the order of their ids. $1 version, $2 the id before the page, $3 how many at most. */
+export const pageOfVersion = (column: SealedColumn): string => `
+  SELECT id, context, sealed FROM (${valuesOf(column)}) AS known
+  WHERE id > $2 AND sealed IS NOT NULL AND ${VERSION} = $1 ORDER BY id LIMIT $3`;
+
 /** Whether a value of one version exists. $1 version. */
 export const hasValues = (column: SealedColumn): string => `
   SELECT EXISTS (SELECT FROM (${valuesOf(column)}) AS known WHERE sealed IS NOT NULL AND ${VERSION} = $1) AS "exists"`;

@@ -17,6 +17,7 @@ export const SESSION_KEY_DEPENDANTS: KeyDependants = {
       count: `SELECT count(*)::int AS rows, max(created_at) AS "newestAt" FROM sessions
         WHERE key_version = $1 AND status = 'pending' AND expires_at > clock_timestamp() AND id >= $2::uuid`,
       isNeeded: true,
+      gatewaysWrite: false,
       livesSeconds: LONGEST_SESSION_SECONDS,
       renewal: 'ends with the session',
     },
@@ -25,6 +26,7 @@ export const SESSION_KEY_DEPENDANTS: KeyDependants = {
       count: `SELECT count(*)::int AS rows, max(created_at) AS "newestAt" FROM sessions
         WHERE key_version = $1 AND id >= $2::uuid`,
       isNeeded: false,
+      gatewaysWrite: false,
       livesSeconds: LONGEST_SESSION_SECONDS + COUNTER_SECONDS,
       renewal: 'expires within a day',
     },

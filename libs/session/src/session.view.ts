@@ -1,12 +1,10 @@
 import { modeOf, type ServerKeys } from '@countersign/keys';
-import { renderId, type Uuid } from '@countersign/ids';
+import { RenderedIds, renderId } from '@countersign/ids';
 import { authEntropy, type EntropyKeys } from './tokens/auth-entropy.js';
 import { fallbackText, fallbackUri } from './tokens/fallback-uri.js';
 import { encodeMetadata } from './rules/metadata.js';
 import { deriveToken } from './tokens/token.js';
 import type { PlainSession, Session } from './rules/session.js';
-
-const MAX_RENDERED_IDS = 4_096;
 
 /**
  * The Session object (specification 2.1) as stored in event rows: without `authEntropy` and `fallbackUri`, which are
@@ -113,18 +111,3 @@ function headOf(session: PlainSession): string {
 
 /** `test: true` in every view of a test session; live sessions have no such field (contract, Test keys). */
 const testMark = ({ test }: Pick<PlainSession, 'test'>): string => (test ? ',"test":true' : '');
-
-/** A cache of rendered ids of accounts and brands, which repeat often. */
-class RenderedIds {
-  private readonly texts = new Map<string, string>();
-
-  render(prefix: 'acct' | 'brd', id: Uuid): string {
-    const key = prefix + id;
-    const known = this.texts.get(key);
-    if (known !== undefined) return known;
-    if (this.texts.size >= MAX_RENDERED_IDS) this.texts.clear();
-    const text = renderId(prefix, id);
-    this.texts.set(key, text);
-    return text;
-  }
-}

@@ -4,7 +4,6 @@ export { createLogger, type Logger } from './logger.js';
 export { Metrics, type Reading } from './metrics.js';
 export { NestPinoLogger } from './nest-logger.js';
 export { OpsServer } from './ops-server.js';
-export { boundPipelining } from './pipelining.js';
 export { type Check } from './readiness.js';
 export { REDACTED, redactText } from './redaction.js';
 export { createRequestIds } from './request-ids.js';

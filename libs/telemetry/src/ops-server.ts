@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { boundPipelining, forbidSniffing, headFault } from '@countersign/http';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.js';
 import type { Check } from './readiness.js';
@@ -50,10 +51,8 @@ export class OpsServer {
       forceCloseConnections: true,
     });
     this.#server.server.on('connection', (socket) => this.#boundConnections(socket));
-    // Before the framework, which answers some requests without a hook.
-    this.#server.server.prependListener('request', (_, response) => {
-      response.setHeader('x-content-type-options', 'nosniff');
-    });
+    boundPipelining(this.#server.server);
+    forbidSniffing(this.#server.server);
     this.#route();
   }
 
@@ -83,6 +82,10 @@ export class OpsServer {
   }
 
   #route(): void {
+    this.#server.addHook('onRequest', ({ raw }, _reply, done) => {
+      const fault = headFault(raw);
+      done(fault === null ? undefined : Object.assign(new Error(fault), { statusCode: 400 }));
+    });
     this.#server.get('/healthz', () => ({ status: 'ok' }));
     this.#server.get('/readyz', async (_, reply) => {
       const { ready, checks } = await this.#readiness.report();

@@ -41,6 +41,9 @@ function alphabetOf(dataCoding: number): Alphabet {
   }
 }
 
+/** Whether text under this data_coding is UCS-2. */
+export const isUcs2 = (dataCoding: number): boolean => ALPHABETS[dataCoding & 0xff] === 'ucs2';
+
 /**
  * Decodes the text of a message. Total: any octets under any data_coding give a text, without an exception. IA5 is
  * decoded as Latin-1, of which it is the lower half: stripping the eighth bit would turn "é" into "i".

@@ -1,9 +1,12 @@
-import { applyDecorators, Controller, Get, Header, Param } from '@nestjs/common';
+import type { KeptDocument } from '@countersign/http';
+import { applyDecorators, Controller, Get, Header, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refuse, valueOf } from '../http/errors.js';
 import { Access } from '../http/route-access.js';
 import { DocsPages } from './docs.pages.js';
 import { PAGE_POLICY } from './rendering/page.js';
+import { sendDocument } from './send-document.js';
 
 /** Declares a page at this path. */
 const Page = (path = ''): MethodDecorator =>
@@ -22,39 +25,43 @@ export class DocsController {
   constructor(private readonly pages: DocsPages) {}
 
   @Page()
-  start(): string {
-    return pageOr404(this.pages.guide(''));
+  start(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, pageOr404(this.pages.guide('')));
   }
 
   @Page('errors')
-  errors(): string {
-    return this.pages.errors;
+  errors(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, this.pages.errors);
   }
 
   @Page('errors/:code')
-  error(@Param('code') code: string): string {
-    return pageOr404(this.pages.error(code));
+  error(@Param('code') code: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, pageOr404(this.pages.error(code)));
   }
 
   @Page('api')
-  reference(): string {
-    return pageOr404(this.pages.reference(''));
+  reference(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, pageOr404(this.pages.reference('')));
   }
 
   @Page('api/:chapter')
-  chapter(@Param('chapter') chapter: string): string {
-    return pageOr404(this.pages.reference(chapter));
+  chapter(
+    @Param('chapter') chapter: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return sendDocument(request, reply, pageOr404(this.pages.reference(chapter)));
   }
 
   @Page('messages')
-  messages(): string {
-    return this.pages.messages;
+  messages(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, this.pages.messages);
   }
 
   @Page(':guide')
-  guide(@Param('guide') guide: string): string {
-    return pageOr404(this.pages.guide(guide));
+  guide(@Param('guide') guide: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, pageOr404(this.pages.guide(guide)));
   }
 }
 
-const pageOr404 = (html: string | null): string => html ?? valueOf<string>(refuse('NOT_FOUND'));
+const pageOr404 = (page: KeptDocument | null): KeptDocument => page ?? valueOf<KeptDocument>(refuse('NOT_FOUND'));

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { headFault } from '@countersign/http';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
 import { parseRanges, type AddressRange } from '../targets/address-ranges.js';
 import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest } from './errors.js';
 
-/** Reads the client's address, and refuses requests that did not arrive over TLS. */
+/** Reads the client's address, and refuses requests that did not arrive over TLS or whose headers are ambiguous. */
 @Injectable()
 export class RequestTransport {
   private readonly trustedProxies: readonly AddressRange[] | null;
@@ -14,10 +15,11 @@ export class RequestTransport {
     this.trustedProxies = tls.mode === 'proxy' ? parseRanges(tls.trustedProxies) : null;
   }
 
-  of({ socket, headers, httpVersion }: IncomingMessage): {
+  of(request: IncomingMessage): {
     readonly clientAddress: string;
     readonly refused: RefusedRequest | null;
   } {
+    const { socket, headers } = request;
     let clientAddress = socket.remoteAddress ?? '';
     if (this.trustedProxies !== null) {
       const forwarded = {
@@ -28,13 +30,11 @@ export class RequestTransport {
       if (!proxied.secure) return { clientAddress, refused: new RefusedRequest({ code: 'HTTPS_REQUIRED' }) };
       clientAddress = proxied.clientAddress;
     }
-    const hostless = httpVersion === '1.1' && headers.host === undefined;
-    const hostlessRefused = hostless ? new RefusedRequest(NO_HOST) : null;
-    return { clientAddress, refused: hostlessRefused };
+    const message = headFault(request);
+    const refused = message === null ? null : new RefusedRequest({ code: 'MALFORMED_REQUEST', message });
+    return { clientAddress, refused };
   }
 }
-
-const NO_HOST = { code: 'MALFORMED_REQUEST', message: 'The request has no Host header.' } as const;
 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;

@@ -30,6 +30,7 @@ export class ServerHooks {
     instance.decorateRequest('limitHeaders', null);
     instance.decorateRequest('clientAddress', '');
     instance.decorateRequest('bodyDigest', null);
+    instance.decorateRequest('unreadAnswer', null);
     instance.decorateRequest('deadline', { getter: () => this.deadline });
     instance.addHook('onRoute', ({ url, method, config }) => {
       const route = config?.route;
@@ -52,9 +53,11 @@ export class ServerHooks {
       this.deadline.resume(request);
       done();
     });
-    instance.addHook('onSend', ({ raw, callerId }, reply, payload, done) => {
+    instance.addHook('onSend', (request, _reply, payload, done) => {
+      const { raw, callerId } = request;
       if (callerId === null) connections.unauthenticated(raw.socket);
-      unreadAnswers.track(raw.socket, reply.raw, callerId, octetsOf(payload));
+      // After an error in sending, the answer to the error is sent over the same response.
+      request.unreadAnswer ??= unreadAnswers.track(raw.socket, callerId, octetsOf(payload));
       done();
     });
     instance.addHook('onClose', (_instance, done) => {
@@ -62,6 +65,7 @@ export class ServerHooks {
       done();
     });
     instance.addHook('onResponse', (request, reply, done) => {
+      if (request.unreadAnswer !== null) unreadAnswers.remove(request.unreadAnswer);
       const elapsedMs = reply.elapsedTime - this.deadline.done(request);
       const route = request.routeOptions.url ?? 'none';
       const { id, method, caller } = request;

@@ -7,6 +7,7 @@ import { Limiter, memoryLimiterStore } from '@countersign/bus';
 import { createApiKey, parseApiKey, ServerKeys } from '@countersign/keys';
 import { DatabaseUnavailable } from '@countersign/postgres';
 import type { FastifyInstance } from 'fastify';
+import { Client } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RequestAuthorizer } from './request.authorizer.js';
 import { AllowedMethods } from './allowed-methods.js';
@@ -398,5 +399,20 @@ describe('answers that are not read', () => {
     const large = await start((instance) => instance.get('/v1/large', keyed('none'), () => document));
     await large.server.listen({ host: '127.0.0.1', port: 0 });
     await unread(large, 12, `v1/large HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nAuthorization: Bearer ${LIVE}`, 4);
+  });
+
+  it('of one key count no longer once they are read', async () => {
+    const large = await start((instance) => instance.get('/v1/large', keyed('none'), () => document));
+    await large.server.listen({ host: '127.0.0.1', port: 0 });
+    const client = new Client(`http://127.0.0.1:${(large.server.server.address() as AddressInfo).port}`);
+    let connections = 0;
+    client.on('connect', () => (connections += 1));
+    for (let count = 0; count < 8; count += 1) {
+      const { statusCode, body } = await client.request({ method: 'GET', path: '/v1/large', headers: bearer(LIVE) });
+      expect([statusCode, (await body.arrayBuffer()).byteLength]).toEqual([200, document.length]);
+    }
+    expect(connections).toBe(1);
+    await client.close();
+    await large.server.close();
   });
 });

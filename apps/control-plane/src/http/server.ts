@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { boundPipelining, WebSocketOrPlainRequest } from '@countersign/http';
 import type { TlsSettings } from '@countersign/settings';
-import { boundPipelining } from '@countersign/telemetry';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionLimits } from './connection-limits.js';
@@ -27,6 +27,8 @@ const BOUNDS = {
   connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
   // A request without Host is refused with our own body, not with Node's empty one.
   requireHostHeader: false,
+  // An upgrade to another protocol than WebSocket is ignored.
+  IncomingMessage: WebSocketOrPlainRequest,
 };
 
 /**

@@ -23,8 +23,9 @@ beforeEach(async () => {
     const body = url.endsWith('small') ? Buffer.from('x') : ANSWER;
     const caller = url.split('/')[1] ?? '';
     if (caller === 'public') answers.trackPublic(socket, response);
-    answers.track(socket, response, caller === 'public' ? null : caller, body.length);
-    response.end(body);
+    const tracker = answers;
+    const answer = tracker.track(socket, caller === 'public' ? null : caller, body.length);
+    response.once('finish', () => tracker.remove(answer)).end(body);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
@@ -56,6 +57,20 @@ describe('answers that are not read', () => {
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await client(name, ['a']);
     await expect.poll(() => closed).toEqual(['a1', 'a2']);
     expect(answers.octets).toBe(LIMITS.octetsOfKey);
+  });
+
+  it('do not count against the limits once their connection is destroyed', async () => {
+    await client('a1', ['a']);
+    const pipelined = await client('a2', ['a', 'a']);
+    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+    pipelined.destroy();
+    await expect.poll(() => closed).toEqual(['a2']);
+    await client('a3', ['a']);
+    await client('a4', ['a']);
+    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+    // A connection that was closed for these would have been reported by then.
+    await client('b', ['b']);
+    expect(closed).toEqual(['a2']);
   });
 
   it('of all keys are closed beyond the octets of the process, the oldest of the key with the most first', async () => {

@@ -1,11 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set when the answer is sent. */
+    unreadAnswer: UnreadAnswer | null;
+  }
+}
+
 /** Unread octets of answers to calls with a key, in this process. */
 const MAX_OCTETS = 64 * 1024 * 1024;
 /** Unread octets of answers to one key: some fifty of the largest pages. */
 const MAX_OCTETS_OF_KEY = 16 * 1024 * 1024;
-/** Unfinished answers of public routes (no API key) at a time; each has up to 1 MB. */
+/** Unfinished answers of public routes (no API key) at a time; each has up to some 200 KB. */
 const MAX_PUBLIC_ANSWERS = 32;
 /** From handing an answer to its socket to the system having taken its last octet. */
 const READ_WITHIN_MS = 30_000;
@@ -21,9 +28,9 @@ export interface UnreadLimits {
 
 type Owner = string | typeof PUBLIC | null;
 
-interface UnreadAnswer {
+export interface UnreadAnswer {
   readonly socket: Socket;
-  readonly owner: Owner;
+  readonly backlog: Backlog;
   readonly octets: number;
   /** Infinity before the answer is sent. */
   readonly sentMs: number;
@@ -73,29 +80,40 @@ export class UnreadAnswers {
 
   /** A request of a public route arrived: counts its answer. */
   trackPublic(socket: Socket, response: ServerResponse): void {
-    const answer = { socket, owner: PUBLIC, octets: 0, sentMs: Number.POSITIVE_INFINITY } as const;
-    const backlog = this.add(answer, response);
+    const backlog = this.backlogOf(PUBLIC);
+    const answer = this.add({ socket, backlog, octets: 0, sentMs: Number.POSITIVE_INFINITY });
+    response.once('close', () => this.remove(answer));
     const isWithin = (): boolean => backlog.answers.size <= this.limits.publicAnswers;
     if (!isWithin()) this.closeOldest(backlog, answer, isWithin);
   }
 
-  /** An answer is about to be sent. Without a caller only its time is bounded, and its number by `trackPublic`. */
-  track(socket: Socket, response: ServerResponse, caller: string | null, octets: number): void {
-    const answer = { socket, owner: caller, octets: caller === null ? 0 : octets, sentMs: this.nowMs() };
-    const backlog = this.add(answer, response);
+  /**
+   * An answer is about to be sent: call `remove` when the system has taken it. An answer whose connection is destroyed
+   * first is removed within a second. Without a caller only its time is bounded, and its number by `trackPublic`.
+   */
+  track(socket: Socket, caller: string | null, octets: number): UnreadAnswer {
+    const backlog = this.backlogOf(caller);
+    const answer = this.add({ socket, backlog, octets: caller === null ? 0 : octets, sentMs: this.nowMs() });
     if (backlog.octets > this.limits.octetsOfKey) this.closeOldest(backlog, answer);
     if (this.#octets > this.limits.octets) this.closeOldest(this.largest(), answer);
+    return answer;
+  }
+
+  /** Does nothing for an answer that was removed before. */
+  remove(answer: UnreadAnswer): void {
+    const { backlog, octets } = answer;
+    if (!backlog.answers.delete(answer)) return;
+    backlog.octets -= octets;
+    this.#octets -= octets;
   }
 
   /** Closes the connections of answers that are overdue. */
   sweep(): void {
     const sentBeforeMs = this.nowMs() - READ_WITHIN_MS;
-    for (const { answers } of this.#backlogs.values()) {
-      for (const answer of answers) {
-        if (answer.sentMs <= sentBeforeMs) answer.socket.destroy();
-        // Of a pipelined answer whose turn on the socket never came, Node emits no close.
-        if (answer.socket.destroyed) this.remove(answer);
-      }
+    for (const [owner, backlog] of this.#backlogs) {
+      for (const { sentMs, socket } of backlog.answers) if (sentMs <= sentBeforeMs) socket.destroy();
+      this.removeDestroyed(backlog);
+      if (backlog.answers.size === 0) this.#backlogs.delete(owner);
     }
   }
 
@@ -105,6 +123,7 @@ export class UnreadAnswers {
     newest: UnreadAnswer,
     isWithin = (): boolean => backlog.octets <= this.limits.octetsOfKey && this.#octets <= this.limits.octets,
   ): void {
+    this.removeDestroyed(backlog);
     for (const oldest of backlog.answers) {
       if (isWithin() || oldest === newest) return;
       oldest.socket.destroy();
@@ -112,26 +131,26 @@ export class UnreadAnswers {
     }
   }
 
+  private removeDestroyed({ answers }: Backlog): void {
+    for (const answer of answers) if (answer.socket.destroyed) this.remove(answer);
+  }
+
   private largest(): Backlog {
     return [...this.#backlogs.values()].reduce((one, other) => (other.octets > one.octets ? other : one));
   }
 
-  private add(answer: UnreadAnswer, response: ServerResponse): Backlog {
-    const { owner, octets } = answer;
-    const backlog = this.#backlogs.get(owner) ?? { answers: new Set(), octets: 0 };
-    this.#backlogs.set(owner, backlog);
-    backlog.answers.add(answer);
-    backlog.octets += octets;
-    this.#octets += octets;
-    response.once('close', () => this.remove(answer));
+  /** An empty backlog is kept until the next sweep: most answers are read before the next one of their key. */
+  private backlogOf(owner: Owner): Backlog {
+    let backlog = this.#backlogs.get(owner);
+    if (backlog === undefined) this.#backlogs.set(owner, (backlog = { answers: new Set(), octets: 0 }));
     return backlog;
   }
 
-  private remove(answer: UnreadAnswer): void {
-    const backlog = this.#backlogs.get(answer.owner);
-    if (backlog?.answers.delete(answer) !== true) return;
-    backlog.octets -= answer.octets;
-    this.#octets -= answer.octets;
-    if (backlog.answers.size === 0) this.#backlogs.delete(answer.owner);
+  private add(answer: UnreadAnswer): UnreadAnswer {
+    const { backlog, octets } = answer;
+    backlog.answers.add(answer);
+    backlog.octets += octets;
+    this.#octets += octets;
+    return answer;
   }
 }

@@ -9,6 +9,7 @@ export const IDEMPOTENCY_KEY_ROWS: VersionedRows = {
       AND NOT EXISTS (SELECT FROM idempotency_keys AS twin
         WHERE twin.resource_id = known.resource_id AND twin.digest_version <> $1)`,
   isNeeded: false,
+  gatewaysWrite: false,
   livesSeconds: KEPT_HOURS * 3_600,
   renewal: 'deleted when it expires',
 };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Resealer } from '@countersign/key-ring';
-import { ServerKeys } from '@countersign/keys';
+import { recordRotationEnd, Resealer } from '@countersign/key-ring';
+import { SealError, ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, RowLease } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
@@ -33,17 +33,20 @@ export class KeyRotationWorker {
   readonly #resealer: Resealer;
   #stopped = false;
   #nextPassMs = 0;
+  /** Values of this pass that did not open, by column. */
+  #unopened = new Map<string, number>();
 
   constructor(
-    database: Database,
+    private readonly database: Database,
     private readonly keys: ServerKeys,
     clock: DatabaseClock,
-    @Inject(ControlPlaneMetrics) private readonly metrics: Pick<ControlPlaneMetrics, 'countRenewedValues'>,
+    @Inject(ControlPlaneMetrics)
+    private readonly metrics: Pick<ControlPlaneMetrics, 'countRenewedValues' | 'countUnopenedValue'>,
     @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
   ) {
     this.#onError = failures.about('key rotation worker: resealing values');
     this.#lease = new RowLease(database, LEASE_NAME, clock.newId(), LEASE_TTL_MS);
-    this.#resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError: this.#onError });
+    this.#resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError: this.#failed });
   }
 
   @OnStart('workers')
@@ -66,10 +69,11 @@ export class KeyRotationWorker {
     try {
       for (;;) {
         if (this.#stopped || !(await this.#lease.acquire())) return false;
-        const { renewed, isPassOver } = await this.#resealer.step();
+        const { renewed, isPassOver, opened } = await this.#resealer.step();
         this.metrics.countRenewedValues(renewed);
         resealed += renewed;
         if (isPassOver) {
+          await this.#finishPass(opened);
           this.#nextPassMs = performance.now() + (resealed === 0 ? IDLE_PASS_EVERY_MS : 0);
           return false;
         }
@@ -79,4 +83,24 @@ export class KeyRotationWorker {
       await this.#lease.release().catch(this.#onError);
     }
   }
+
+  /** One line for each column, since whoever writes such values may write any number. */
+  async #finishPass(opened: ReadonlySet<number>): Promise<void> {
+    for (const [column, count] of this.#unopened) {
+      this.#onError(
+        new Error(`${count} values of ${column} do not open with the version that they name, or it is not listed`),
+      );
+    }
+    this.#unopened = new Map();
+    await recordRotationEnd(this.database, { keys: this.keys, dependants: KEY_DEPENDANTS, opened });
+  }
+
+  readonly #failed = (error: unknown, column: string): void => {
+    if (!(error instanceof SealError)) {
+      this.#onError(error);
+      return;
+    }
+    this.#unopened.set(column, (this.#unopened.get(column) ?? 0) + 1);
+    this.metrics.countUnopenedValue();
+  };
 }

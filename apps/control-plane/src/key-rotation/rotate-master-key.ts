@@ -1,4 +1,4 @@
-import { checkKeys, KeyCheckError, Resealer } from '@countersign/key-ring';
+import { checkKeys, KeyCheckError, recordRotationEnd, Resealer } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
 import { Database } from '@countersign/postgres';
 import { checkSchema, SchemaOutdated } from '@countersign/postgres/schema';
@@ -10,17 +10,25 @@ import { readStatus, renderStatus } from './rotation-status.js';
 // Command for operators. `--status` lists the rows that still need an old version of the master key, and writes nothing.
 // Without it, keys are checked as at boot, and stored values are resealed at once instead of in the background.
 
+/** Processes with another current version may write values without end. */
+const MAX_PASSES = 3;
+
 const report = (line: string): void => void process.stderr.write(`${terminalText(line)}\n`);
 
 async function resealAll(database: Database, keys: ServerKeys): Promise<string> {
   const onError = (error: unknown, column: string): void => report(`${column}: ${redactText(String(error))}`);
   const resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError });
   let renewed = 0;
-  for (;;) {
+  for (let passes = 0; passes < MAX_PASSES;) {
     const step = await resealer.step();
     renewed += step.renewed;
-    if (step.isPassOver) return `${renewed} values were sealed again with version ${keys.currentVersion}.\n`;
+    if (!step.isPassOver) continue;
+    passes += 1;
+    await recordRotationEnd(database, { keys, dependants: KEY_DEPENDANTS, opened: step.opened });
+    // The end of a rotation is a pass in which no value of the old version opens.
+    if (step.opened.size === 0) break;
   }
+  return `${renewed} values were sealed again with version ${keys.currentVersion}.\n`;
 }
 
 async function run(argv: readonly string[]): Promise<string> {

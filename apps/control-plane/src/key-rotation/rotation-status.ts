@@ -8,6 +8,8 @@ export interface VersionStatus {
   readonly version: number;
   /** Whether this process lists the version; an unlisted version is recorded in the database. */
   readonly isListed: boolean;
+  /** Whether a control plane has recorded that nothing needs it. */
+  readonly isRetired: boolean;
   readonly needs: readonly KeyNeed[];
 }
 
@@ -22,11 +24,13 @@ export interface RotationStatus {
  */
 export async function readStatus(database: Database, keys: ServerKeys): Promise<RotationStatus> {
   const { currentVersion } = keys;
-  const all = new Set([...keys.versions, ...(await recordedMasterVersions(database, keys))]);
+  const recorded = await recordedMasterVersions(database, keys);
+  const retired = new Set(recorded.flatMap(({ version, isRetired }) => (isRetired ? [version] : [])));
+  const all = new Set([...keys.versions, ...recorded.map(({ version }) => version)]);
   const versions: VersionStatus[] = [];
   for (const version of [...all].filter((each) => each !== currentVersion)) {
-    const needs = await listNeeds(database, KEY_DEPENDANTS, version);
-    versions.push({ version, isListed: keys.has(version), needs });
+    const needs = await listNeeds(database, KEY_DEPENDANTS, version, keys);
+    versions.push({ version, isListed: keys.has(version), isRetired: retired.has(version), needs });
   }
   return { currentVersion, versions };
 }
@@ -38,15 +42,27 @@ export function renderStatus({ currentVersion, versions }: RotationStatus): stri
   return `${[head, ...versions.map(renderVersion)].join('\n\n')}\n`;
 }
 
-function renderVersion({ version, isListed, needs }: VersionStatus): string {
+function renderVersion({ version, isListed, isRetired, needs }: VersionStatus): string {
   const width = Math.max(...needs.map(({ name }) => name.length));
   const lines = needs.map((need) => `  ${need.name.padEnd(width)}  ${String(need.rows).padStart(8)}${noteOf(need)}`);
   const title = `Version ${version}${isListed ? '' : ' (not listed)'}: rows that still need it`;
-  const verdict = isListed ? verdictOf(version, needs) : unlistedVerdictOf(version, needs);
-  return [title, ...lines, `  ${verdict}`].join('\n');
+  const counted = isRetired ? needs.filter(({ gatewaysWrite }) => isListed || !gatewaysWrite) : needs;
+  const verdict = isListed ? verdictOf(version, needs) : unlistedVerdictOf(version, counted);
+  const unopened = needs.some((need) => need.unopened > 0);
+  const more = unopened && isListed && !isRetired ? [`  ${unrecorded(version)}`] : [];
+  return [title, ...lines, `  ${verdict}`, ...more].join('\n');
 }
 
-function noteOf({ rows, endsAt, renewal }: KeyNeed): string {
+/** A start without the version cannot tell such values from genuine ones. */
+const unrecorded = (version: number): string =>
+  `Some values name version ${version} and do not open with it. Before you remove it, run this command without --status, or ` +
+  'wait for the control planes, until this line is gone: they record that these values need no key.';
+
+function noteOf(need: KeyNeed): string {
+  return `${renewalOf(need)}${need.unopened === 0 ? '' : `  and ${need.unopened} that do not open with it`}`;
+}
+
+function renewalOf({ rows, endsAt, renewal }: KeyNeed): string {
   if (rows === 0) return '';
   return endsAt === null ? `  ${renewal}` : `  ${renewal}, the last one at ${endsAt.toISOString()}`;
 }

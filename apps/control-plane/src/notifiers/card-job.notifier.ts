@@ -10,6 +10,6 @@ import { GatewayJobNotifier } from './job-notifier.js';
 @Injectable()
 export class CardJobNotifier extends GatewayJobNotifier {
   constructor(settings: ControlPlaneSettings, failures: FailureLog) {
-    super('cards', settings, failures.about('bus: a message to other processes'));
+    super('cards', settings, { failures, work: 'bus: a message to other processes' });
   }
 }

@@ -4,6 +4,8 @@ import type { Uuid } from '@countersign/ids';
 import { withinDeadline } from '@countersign/telemetry';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Queue } from 'bullmq';
+import type { FailureLog } from '../operations/failure-log.js';
+import { JobSchedulerSweeper } from '../operations/job-scheduler.sweeper.js';
 
 /** BullMQ waits without end for an unreachable Redis; the queue holds nothing that would be lost. */
 const CLOSE_MS = 400;
@@ -12,15 +14,20 @@ const CLOSE_MS = 400;
 export class GatewayJobNotifier implements OnModuleDestroy {
   private readonly queue: Queue;
   private readonly notifier: JobNotifier;
+  private readonly sweeper: JobSchedulerSweeper;
+  private readonly onError: (error: unknown) => void;
 
+  /** `work` is the subject of the log line of a failure. */
   constructor(
     name: QueueName,
     store: QueueStoreOptions,
-    private readonly onError: (error: unknown) => void,
+    { failures, work }: { readonly failures: Pick<FailureLog, 'about'>; readonly work: string },
   ) {
+    this.onError = failures.about(work);
     this.queue = new Queue(QUEUES[name], { connection: queueConnection(store, 'producer'), prefix: QUEUE_PREFIX });
-    this.notifier = new JobNotifier(this.queue, onError);
-    this.queue.on('error', onError);
+    this.notifier = new JobNotifier(this.queue, this.onError);
+    this.queue.on('error', this.onError);
+    this.sweeper = new JobSchedulerSweeper(this.queue, failures);
   }
 
   /** After the commit of the rows. Never throws, never waits. */
@@ -29,7 +36,7 @@ export class GatewayJobNotifier implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    await this.notifier.close();
+    await Promise.all([this.sweeper.stop(), this.notifier.close()]);
     await withinDeadline(CLOSE_MS, () => this.queue.close()).catch(this.onError);
   }
 }

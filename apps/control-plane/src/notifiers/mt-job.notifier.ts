@@ -7,6 +7,6 @@ import { GatewayJobNotifier } from './job-notifier.js';
 @Injectable()
 export class MtJobNotifier extends GatewayJobNotifier {
   constructor(settings: ControlPlaneSettings, failures: FailureLog) {
-    super('outbound', settings, failures.about('notifying the gateways of queued codes'));
+    super('outbound', settings, { failures, work: 'notifying the gateways of queued codes' });
   }
 }

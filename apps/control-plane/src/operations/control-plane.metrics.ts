@@ -20,6 +20,10 @@ const EVENTS_REFUSED = {
   help: 'Events that were not sent because they contradict their session or account, by fault.',
   labels: ['fault'],
 } as const;
+const VALUES_UNOPENED = {
+  name: 'sealed_values_unopened_total',
+  help: 'Stored values that did not open with a listed version of the master key, counted in each pass over all values.',
+} as const;
 const CREATE_ROUTE = '/v1/verify';
 
 /** The metrics of the control plane. Labels have few values: no phone, id, address or value that callers can choose. */
@@ -31,6 +35,7 @@ export class ControlPlaneMetrics {
   readonly #eventsRefused;
   readonly #realtimeClosed;
   readonly #sealedValuesRenewed;
+  readonly #sealedValuesUnopened;
   readonly #expired;
   readonly #checks;
   readonly #cards;
@@ -87,6 +92,7 @@ export class ControlPlaneMetrics {
       name: 'sealed_values_renewed_total',
       help: 'Stored values that were resealed with the current version of the master key.',
     });
+    this.#sealedValuesUnopened = metrics.counter(VALUES_UNOPENED);
     this.#cards = metrics.counter({
       name: 'cards_decided_total',
       help: 'Creates with a card, by outcome: rcs if the card arrived, else the reason.',
@@ -131,6 +137,10 @@ export class ControlPlaneMetrics {
 
   countRenewedValues(count: number): void {
     this.#sealedValuesRenewed.inc(count);
+  }
+
+  countUnopenedValue(): void {
+    this.#sealedValuesUnopened.inc();
   }
 
   countCard(end: CardEnd, tookMs: number): void {

@@ -6,11 +6,13 @@ import { Queue } from 'bullmq';
 import { OnStop } from '../composition/phases.js';
 import { closeQueue } from './close-queue.js';
 import { FailureLog } from './failure-log.js';
+import { JobSchedulerSweeper } from './job-scheduler.sweeper.js';
 
 /** The queue of the readiness check: this process notifies its own outbox dispatcher directly. */
 @Injectable()
 export class EventQueue {
   readonly #queue: Queue;
+  readonly #sweeper: JobSchedulerSweeper;
 
   constructor(
     settings: ControlPlaneSettings,
@@ -21,6 +23,7 @@ export class EventQueue {
       prefix: QUEUE_PREFIX,
     });
     this.#queue.on('error', failures.about('event queue: the connection of the readiness check'));
+    this.#sweeper = new JobSchedulerSweeper(this.#queue, failures);
   }
 
   /** Resolves when the queue's store answers. */
@@ -29,7 +32,8 @@ export class EventQueue {
   }
 
   @OnStop('queue')
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    await this.#sweeper.stop();
     return closeQueue(this.failures, () => this.#queue.close());
   }
 }

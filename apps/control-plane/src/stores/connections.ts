@@ -37,7 +37,7 @@ export async function openConnections(
     entropy: { keys: entropyKeys, versionsInUse: entropyVersionsInUse },
     dependants: KEY_DEPENDANTS,
     isComplete: true,
-    log: (facts, message) => logger.info(facts, message),
+    log: (facts, message, level) => logger[level](facts, message),
   });
   await prepareQueues(settings);
   const onError = failures.about('database: an idle connection or a background read');

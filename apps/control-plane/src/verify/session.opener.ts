@@ -1,6 +1,6 @@
 import type { ApiKeyPrincipal, Brand } from '@countersign/accounts/accounts';
 import { isTestMode } from '@countersign/keys';
-import { renderId, type Uuid } from '@countersign/ids';
+import { RenderedIds, type Uuid } from '@countersign/ids';
 import { SessionStore } from '@countersign/session';
 import { DEFAULT_ATTEMPT_LIMIT, type Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
@@ -23,6 +23,8 @@ export interface OpenedSession {
 /** Checks the request for a session and inserts its row. */
 @Injectable()
 export class SessionOpener {
+  private readonly ids = new RenderedIds();
+
   constructor(
     private readonly brands: BrandLookup,
     private readonly sessions: SessionStore,
@@ -38,7 +40,7 @@ export class SessionOpener {
   async createSession(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
     const plan = planOf(caller, body);
     if (plan === null) return refuse('INVALID_PHONE', { field: 'phone' });
-    if (body.accountId !== renderId('acct', caller.tenant.accountId)) {
+    if (body.accountId !== this.ids.render('acct', caller.tenant.accountId)) {
       return refuse('FORBIDDEN', { message: 'accountId is not the account of this API key.', field: 'accountId' });
     }
     const brand = await this.brands.activeBrand(caller, body.brandId);

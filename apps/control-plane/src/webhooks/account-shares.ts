@@ -1,44 +1,81 @@
 import type { Uuid } from '@countersign/ids';
 
+/** Deliveries of test keys get this part of what live ones of the same account would get. */
+const TEST_SHARE = 1 / 4;
+
+/** Whose share it is: live and test deliveries of an account have one each. */
+export interface ShareOwner {
+  readonly accountId: Uuid;
+  readonly test: boolean;
+}
+
 interface Share {
-  claimed: number;
+  readonly owner: ShareOwner;
+  used: number;
   /** It was full, so more deliveries may be due than were claimed: new capacity is reported. */
   wasFull: boolean;
 }
 
-/** Counts the claimed deliveries of each account, so that no account has more than its share. Holds accounts with some only. */
+/**
+ * Counts the places of each account, so that no account has more than its share: as many as are free, up to a maximum
+ * (dynamic thresholds: Choudhury and Hahne, 1998). However many accounts are at their share, another one finds as many free
+ * places as each of them has. Holds accounts with some places only.
+ */
 export class AccountShares {
-  private readonly shares = new Map<Uuid, Share>();
+  private readonly shares = new Map<string, Share>();
+  private used = 0;
 
-  /** @param most claimed deliveries of one account at most */
-  constructor(private readonly most: number) {}
+  /**
+   * @param total places of all accounts
+   * @param most places of one account at most
+   */
+  constructor(
+    private readonly total: number,
+    private readonly most = total,
+  ) {}
 
-  /** How many more deliveries of the account may be claimed. */
-  capacityFor(accountId: Uuid): number {
-    return Math.max(0, this.most - (this.shares.get(accountId)?.claimed ?? 0));
+  /** How many more places the account may take, one after the other: each leaves one less free. */
+  capacityFor(owner: ShareOwner): number {
+    const used = this.shares.get(keyOf(owner))?.used ?? 0;
+    const part = owner.test ? TEST_SHARE : 1;
+    const byFree = Math.floor((part * (this.total - this.used) - used) / (1 + part));
+    return Math.max(used === 0 ? 1 : 0, Math.min(byFree, part * this.most - used));
   }
 
-  /** Accounts without capacity. */
-  fullAccounts(): Uuid[] {
-    return [...this.shares].flatMap(([accountId, { claimed }]) => (claimed < this.most ? [] : [accountId]));
+  /** Owners of shares without capacity. */
+  fullOwners(): ShareOwner[] {
+    return [...this.shares.values()].flatMap((share) => {
+      if (this.capacityFor(share.owner) > 0) return [];
+      share.wasFull = true;
+      return [share.owner];
+    });
   }
 
-  /** Counts a claimed delivery. */
-  add(accountId: Uuid): void {
-    const share = this.shares.get(accountId) ?? { claimed: 0, wasFull: false };
-    share.claimed += 1;
-    share.wasFull ||= share.claimed >= this.most;
-    this.shares.set(accountId, share);
+  /** Counts a place that is taken. */
+  add(owner: ShareOwner): void {
+    const key = keyOf(owner);
+    let share = this.shares.get(key);
+    if (share === undefined) {
+      share = { owner: { accountId: owner.accountId, test: owner.test }, used: 0, wasFull: false };
+      this.shares.set(key, share);
+    }
+    share.used += 1;
+    this.used += 1;
+    share.wasFull ||= this.capacityFor(owner) === 0;
   }
 
-  /** Counts a delivery that is no longer claimed; true when half of a share is free again that was full. */
-  remove(accountId: Uuid): boolean {
-    const share = this.shares.get(accountId);
+  /** Counts a place that is free again; true when half of a share is free again that was full. */
+  remove(owner: ShareOwner): boolean {
+    const key = keyOf(owner);
+    const share = this.shares.get(key);
     if (share === undefined) return false;
-    share.claimed -= 1;
-    if (share.claimed === 0) this.shares.delete(accountId);
-    const hasCapacity = share.wasFull && 2 * share.claimed <= this.most;
+    share.used -= 1;
+    this.used -= 1;
+    if (share.used === 0) this.shares.delete(key);
+    const hasCapacity = share.wasFull && share.used <= this.capacityFor(owner);
     if (hasCapacity) share.wasFull = false;
     return hasCapacity;
   }
 }
+
+const keyOf = ({ accountId, test }: ShareOwner): string => (test ? `${accountId} test` : accountId);

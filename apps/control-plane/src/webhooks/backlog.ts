@@ -1,8 +1,8 @@
-import { MAX_POSTPONED, type DeliveryStore } from './delivery.store.js';
+import { MAX_POSTPONED, MAX_READ_PAST, type DeliveryStore } from './delivery.store.js';
 import type { PausedHost } from './per-host.scheduler.js';
 
-/** Due deliveries to overloaded hosts up to which claims may read past them. */
-const MAX_READ_PAST = 20_000;
+/** Due deliveries to overloaded hosts up to which claims read past them, to find as many others. */
+const MAX_OVERLOAD = MAX_READ_PAST / 2;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 60 * 60 * 1000;
 /** Each next pause is longer by this factor while there are still too many. */
@@ -26,8 +26,8 @@ export class Backlog {
   }
 
   private async postponeOverload(overloaded: readonly string[]): Promise<number> {
-    const due = overloaded.length === 0 ? 0 : await this.store.countDueTo(overloaded, MAX_READ_PAST);
-    if (due < MAX_READ_PAST) {
+    const due = overloaded.length === 0 ? 0 : await this.store.countDueTo(overloaded, MAX_OVERLOAD);
+    if (due < MAX_OVERLOAD) {
       this.pauseMs = FIRST_PAUSE_MS;
       return 0;
     }

@@ -25,17 +25,58 @@ export const INSERT_DELIVERIES = `
   ON CONFLICT (id) DO NOTHING
   RETURNING id, claimed_until AS "claimedUntil"`;
 
+/** The parameters are the hosts, and the accounts of live and of test deliveries, that have no capacity. */
+const hasCapacity = (hosts: string, live: string, test: string): string => `
+  (${live}::uuid[] = '{}' OR test OR (account_id = ANY (${live}::uuid[])) IS NOT TRUE)
+  AND (${test}::uuid[] = '{}' OR NOT test OR (account_id = ANY (${test}::uuid[])) IS NOT TRUE)
+  AND (${hosts}::text[] = '{}' OR (${HOST} = ANY (${hosts}::text[])) IS NOT TRUE)`;
+
 /**
  * Reads due deliveries, longest due first, without those of full hosts and accounts; none while the queue is paused. Does not
- * lock: with a backlog most due deliveries cannot be claimed now, and locking a row writes it. $1 how many at most, $2 lowest
- * id, $3 hosts and $4 accounts without capacity.
+ * lock: with a backlog most due deliveries cannot be claimed now, and locking a row writes it. Stops to read after $6 rows. $1
+ * how many at most, $2 lowest id, $3 hosts, $4 accounts of live and $5 of test deliveries without capacity.
  */
 export const READ_DUE_DELIVERIES = `
-  SELECT id, account_id AS "accountId", url FROM deliveries
-  WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2
-    AND ($4::uuid[] = '{}' OR (account_id = ANY ($4::uuid[])) IS NOT TRUE)
-    AND ($3::text[] = '{}' OR (${HOST} = ANY ($3::text[])) IS NOT TRUE) AND ${isRunning('webhooks')}
-  ORDER BY next_attempt_at LIMIT $1`;
+  SELECT id, account_id AS "accountId", test, url FROM (
+    SELECT id, account_id, test, url FROM deliveries
+    WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND ${isRunning('webhooks')}
+    ORDER BY next_attempt_at LIMIT $6) AS longest_due
+  WHERE ${hasCapacity('$3', '$4', '$5')} LIMIT $1`;
+
+/** In the index \`deliveries_unclaimed\`, which deliveries that succeed at once never enter. */
+const UNCLAIMED = `status = 'pending' AND claimed_until IS NULL AND id >= $1`;
+
+/**
+ * Reads the longest due deliveries of some accounts, from account to account in the order of their ids, and those whose lease
+ * ended lately, since their process died. Reads at most $4 accounts, $5 rows of each and $6 others, whatever their backlogs.
+ * With a row for the last account that was read, unless there are no more: \`last\`. $1 lowest id, $2 account and $3 mode to
+ * begin behind, $7 hosts, $8 accounts of live and $9 of test deliveries without capacity.
+ */
+export const READ_DUE_BY_ACCOUNT = `
+  WITH RECURSIVE accounts_read (account_id, test, position) AS (
+    SELECT $2::uuid, $3::boolean, 0
+    UNION ALL
+    SELECT found.account_id, found.test, accounts_read.position + 1 FROM accounts_read, LATERAL (
+      SELECT account_id, test FROM deliveries
+      WHERE ${UNCLAIMED} AND (account_id, test) > (accounts_read.account_id, accounts_read.test)
+      ORDER BY account_id, test LIMIT 1) AS found
+    WHERE accounts_read.position < $4
+  )
+  SELECT id, account_id AS "accountId", test, url, false AS last FROM (
+    SELECT due.* FROM accounts_read, LATERAL (
+      SELECT id, account_id, test, url FROM deliveries
+      WHERE ${UNCLAIMED} AND account_id = accounts_read.account_id AND test = accounts_read.test
+        AND next_attempt_at <= statement_timestamp()
+      ORDER BY next_attempt_at LIMIT $5) AS due
+    WHERE accounts_read.position > 0
+    UNION ALL (
+      SELECT id, account_id, test, url FROM (
+        SELECT id, account_id, test, url, claimed_until FROM deliveries
+        WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $1
+        ORDER BY next_attempt_at DESC LIMIT $6) AS latest_due
+      WHERE claimed_until IS NOT NULL)) AS due
+  WHERE ${isRunning('webhooks')} AND ${hasCapacity('$7', '$8', '$9')}
+  UNION ALL SELECT NULL, account_id, test, NULL, true FROM accounts_read WHERE position = $4`;
 
 /*
  * The statements below select their deliveries by ids alone, which prune partitions as bounds of the ids would. With bounds or
@@ -103,19 +144,31 @@ export const RELEASE_DELIVERIES = `
   FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, lease)
   WHERE deliveries.id = given.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.claimed_until = given.lease`;
 
-/** Locks due deliveries to paused hosts. $1 hosts, $2 seconds left of each pause, $3 lowest id, $4 how many at most. */
-export const LOCK_DUE_TO_HOSTS = `
-  SELECT deliveries.id, paused.seconds
-  FROM deliveries JOIN unnest($1::text[], $2::float8[]) AS paused (host, seconds) ON paused.host = ${HOST}
-  WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $3
-  ORDER BY next_attempt_at LIMIT $4 FOR UPDATE OF deliveries SKIP LOCKED`;
+/** The longest due deliveries: hosts are looked for among these only. */
+const longestDue = (lowestId: string, count: string): string => `(
+  SELECT id, url FROM deliveries
+  WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= ${lowestId}
+  ORDER BY next_attempt_at LIMIT ${count}) AS longest_due`;
 
-/** Counts the deliveries due to some hosts. $1 hosts, $2 lowest id, $3 the number at which it stops to count. */
+/**
+ * Locks due deliveries to paused hosts. $1 hosts, $2 seconds left of each pause, $3 lowest id, $4 how many at most, $5 how many
+ * due ones are read.
+ */
+export const LOCK_DUE_TO_HOSTS = `
+  SELECT deliveries.id, chosen.seconds FROM deliveries JOIN (
+    SELECT longest_due.id, paused.seconds FROM ${longestDue('$3', '$5')}
+    JOIN unnest($1::text[], $2::float8[]) AS paused (host, seconds) ON paused.host = ${HOST} LIMIT $4) AS chosen
+    ON deliveries.id = chosen.id
+  WHERE deliveries.status = 'pending' AND deliveries.next_attempt_at <= statement_timestamp()
+  FOR UPDATE OF deliveries SKIP LOCKED`;
+
+/**
+ * Counts the deliveries due to some hosts. $1 hosts, $2 lowest id, $3 the number at which it stops to count, $4 how many due
+ * ones are read.
+ */
 export const COUNT_DUE_TO_HOSTS = `
   SELECT count(*)::int AS due FROM (
-    SELECT FROM deliveries
-    WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND ${HOST} = ANY ($1::text[])
-    LIMIT $3) AS counted`;
+    SELECT FROM ${longestDue('$2', '$4')} WHERE ${HOST} = ANY ($1::text[]) LIMIT $3) AS counted`;
 
 /** Postpones locked deliveries. $1 ids, $2 seconds from now, in the order of the ids. */
 export const POSTPONE_DELIVERIES = `

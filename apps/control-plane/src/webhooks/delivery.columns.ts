@@ -8,4 +8,5 @@ export const DELIVERY_KEY_COLUMN: SealedColumn = {
   context: 'id::text',
   isList: false,
   isSmall: false,
+  gatewaysWrite: false,
 };

@@ -13,12 +13,14 @@ import {
   INSERT_DELIVERIES,
   LOCK_DUE_DELIVERIES,
   LOCK_DUE_TO_HOSTS,
+  READ_DUE_BY_ACCOUNT,
   READ_DUE_DELIVERIES,
   NEXT_DUE,
   POSTPONE_DELIVERIES,
   RECORD_ATTEMPTS,
   RELEASE_DELIVERIES,
 } from './deliveries.sql.js';
+import type { ShareOwner } from './account-shares.js';
 import type { Body } from './body-renderer.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import type { PausedHost } from './per-host.scheduler.js';
@@ -30,6 +32,13 @@ export const LEASE_SECONDS = 30;
 const MAX_SET = 250;
 /** Due deliveries that one claim reads to choose from. */
 const MAX_READ = 500;
+/** Due deliveries, longest due first, that one claim reads past to find those. */
+export const MAX_READ_PAST = 40_000;
+/** Accounts whose longest due deliveries one claim reads beyond that, and how many of each. */
+const MAX_ACCOUNTS_READ = 200;
+const MAX_READ_OF_ACCOUNT = 20;
+/** Deliveries whose lease ended lately that the same claim reads. */
+const MAX_EXPIRED_READ = 200;
 /** Older deliveries are rarely due: a schedule ends after a little more than a day, or twice that with Retry-After. */
 const SCHEDULE_HORIZON_MS = 4 * 24 * 60 * 60 * 1000;
 /** Between two claims that read beyond the horizon, for deliveries that a long stop has left there. */
@@ -62,14 +71,12 @@ export interface ClaimedDelivery {
 }
 
 /** The columns by which due deliveries are chosen for a claim. */
-interface DueDelivery {
+interface DueDelivery extends ShareOwner {
   readonly id: Uuid;
-  readonly accountId: Uuid;
   readonly url: string;
 }
 
 interface DeliveryRow extends DueDelivery {
-  readonly test: boolean;
   readonly sessionId: Uuid | null;
   readonly type: EventType;
   readonly occurredAt: Date;
@@ -91,7 +98,7 @@ interface Lease {
 export interface Capacity {
   readonly capacityFor: (host: string) => number;
   /** To all hosts. */
-  readonly capacityForAccount: (accountId: Uuid) => number;
+  readonly capacityForAccount: (owner: ShareOwner) => number;
 }
 
 const NO_CAPACITY: Capacity = { capacityFor: () => 0, capacityForAccount: () => 0 };
@@ -99,7 +106,9 @@ const NO_CAPACITY: Capacity = { capacityFor: () => 0, capacityForAccount: () => 
 /** The hosts and accounts without capacity, and the capacity of the others. */
 export interface ClaimLimits extends Capacity {
   readonly fullHosts: readonly string[];
-  readonly fullAccounts: readonly Uuid[];
+  readonly fullAccounts: readonly ShareOwner[];
+  /** Whether to look for deliveries of other accounts behind the longest due ones, if those were not all read. */
+  readonly pastBacklogs?: boolean;
 }
 
 export interface Claim {
@@ -123,6 +132,8 @@ interface RecordCommand {
 export class DeliveryStore {
   private readonly recordBatcher: Batcher<RecordCommand, boolean>;
   private nextFullClaimMs = -Infinity;
+  /** The last account that a claim past backlogs has read: the next one continues behind it. */
+  private lastAccountRead: ShareOwner = BEFORE_ALL;
 
   constructor(
     private readonly database: Database,
@@ -169,13 +180,14 @@ export class DeliveryStore {
     const { database } = this;
     const horizon = this.horizon();
     const lowestId = this.lowestIdToRead(horizon);
-    const values = [MAX_READ, lowestId, limits.fullHosts, limits.fullAccounts];
-    const due = await database.query<DueDelivery>(READ_DUE_DELIVERIES, values);
+    const values = [MAX_READ, lowestId, limits.fullHosts, ...idsByMode(limits.fullAccounts), MAX_READ_PAST];
+    const longestDue = await database.query<DueDelivery>(READ_DUE_DELIVERIES, values);
+    const due = await this.withOthers(longestDue, lowestId, limits);
     const { chosen, leftOver } = choose(due, limits, MAX_SET);
     if (lowestId !== horizon) this.noteFullClaim(due, horizon, limits);
     if (chosen.length === 0) return { claimed: [], leftOver, more: false };
     const claimed = await database.transaction((tx) => this.claimIn(tx, chosen));
-    return { claimed, leftOver, more: due.length === MAX_READ || chosen.length === MAX_SET };
+    return { claimed, leftOver, more: due.length >= MAX_READ || chosen.length === MAX_SET };
   }
 
   /** Records an attempt. False when the lease was lost: another process has or had claimed the delivery. */
@@ -201,7 +213,7 @@ export class DeliveryStore {
   postponeDeliveries(paused: readonly PausedHost[], most = MAX_POSTPONED): Promise<number> {
     return this.database.transaction(async (tx) => {
       const pauses = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
-      const values = [...pauses, this.horizon(), most];
+      const values = [...pauses, this.horizon(), most, MAX_READ_PAST];
       const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
       if (due.length === 0) return 0;
       const ids = due.map(({ id }) => id);
@@ -211,9 +223,10 @@ export class DeliveryStore {
     });
   }
 
-  /** The number of deliveries due to these hosts, counted up to `most`. */
+  /** The number of deliveries due to these hosts, counted up to `most`, among the MAX_READ_PAST longest due ones. */
   async countDueTo(hosts: readonly string[], most: number): Promise<number> {
-    const [row] = await this.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, [hosts, this.horizon(), most]);
+    const values = [hosts, this.horizon(), most, MAX_READ_PAST];
+    const [row] = await this.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, values);
     return row?.due ?? 0;
   }
 
@@ -231,6 +244,27 @@ export class DeliveryStore {
   @OnStop('batchers')
   async drain(): Promise<void> {
     await this.recordBatcher.drain();
+  }
+
+  /**
+   * Adds due deliveries of some accounts, from account to account, to the longest due ones where those may not be all: other
+   * accounts do not wait behind the backlog of one.
+   */
+  private async withOthers(
+    longestDue: readonly DueDelivery[],
+    lowestId: Uuid,
+    { fullHosts, fullAccounts, pastBacklogs = false }: ClaimLimits,
+  ): Promise<readonly DueDelivery[]> {
+    const mayBeAll = longestDue.length < MAX_READ && fullHosts.length + fullAccounts.length === 0;
+    if (!pastBacklogs || mayBeAll) return longestDue;
+    const { accountId, test } = this.lastAccountRead;
+    const others = await this.database.query<DueDelivery & { readonly last: boolean }>(READ_DUE_BY_ACCOUNT, [
+      ...[lowestId, accountId, test, MAX_ACCOUNTS_READ, MAX_READ_OF_ACCOUNT, MAX_EXPIRED_READ],
+      ...[fullHosts, ...idsByMode(fullAccounts)],
+    ]);
+    this.lastAccountRead = others.find(({ last }) => last) ?? BEFORE_ALL;
+    const known = new Set(longestDue.map(({ id }) => id));
+    return [...others.filter(({ id, last }) => !last && !known.has(id)), ...longestDue];
   }
 
   private async insertDeliveries(
@@ -300,6 +334,15 @@ export class DeliveryStore {
   }
 }
 
+/** Less than every account. */
+const BEFORE_ALL: ShareOwner = { accountId: firstIdAt(0), test: false };
+
+/** The ids of live and of test ones. */
+const idsByMode = (owners: readonly ShareOwner[]): [live: Uuid[], test: Uuid[]] => [
+  owners.flatMap(({ accountId, test }) => (test ? [] : [accountId])),
+  owners.flatMap(({ accountId, test }) => (test ? [accountId] : [])),
+];
+
 /** The new delivery of an event. */
 function newRow(event: DueEvent, url: string): DeliveryRow {
   const { id, accountId, test, sessionId, type, occurredAt, data } = event;
@@ -332,20 +375,21 @@ function choose<Row extends DueDelivery>(
   limit = Infinity,
 ): { chosen: Row[]; leftOver: string[] } {
   const capacities = new Map<string, number>();
-  const accountCapacities = new Map<Uuid, number>();
+  const accountCapacities = { live: new Map<Uuid, number>(), test: new Map<Uuid, number>() };
   const leftOver = new Set<string>();
   const chosen: Row[] = [];
   for (const row of due) {
     if (chosen.length === limit) break;
-    const ofAccount = accountCapacities.get(row.accountId) ?? capacityForAccount(row.accountId);
-    accountCapacities.set(row.accountId, ofAccount);
+    const ofMode = row.test ? accountCapacities.test : accountCapacities.live;
+    const ofAccount = ofMode.get(row.accountId) ?? capacityForAccount(row);
+    ofMode.set(row.accountId, ofAccount);
     if (ofAccount <= 0) continue;
     const host = hostOf(row.url);
     const capacity = capacities.get(host) ?? capacityFor(host);
     capacities.set(host, capacity - 1);
     if (capacity > 0) {
       chosen.push(row);
-      accountCapacities.set(row.accountId, ofAccount - 1);
+      ofMode.set(row.accountId, ofAccount - 1);
     } else leftOver.add(host);
   }
   return { chosen, leftOver: [...leftOver] };

@@ -23,7 +23,7 @@ export class DeliverySubscriber implements EventSubscriber {
     const startedMs = performance.now();
     const created = await this.store.createDeliveries(tx, events, {
       capacityFor: (host) => this.dispatcher.capacityForNew(host),
-      capacityForAccount: (accountId) => this.dispatcher.capacityForAccount(accountId),
+      capacityForAccount: (owner) => this.dispatcher.capacityForAccount(owner),
     });
     return () => this.dispatcher.addClaimed(created, startedMs);
   }

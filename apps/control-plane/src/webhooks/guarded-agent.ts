@@ -1,15 +1,18 @@
 import type { LookupFunction } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { MAX_IN_FLIGHT_PER_HOST } from './per-host.scheduler.js';
+import { LargeHandshakes } from './large-handshakes.js';
 import { nameLookup, type LookupAll } from './name-lookup.js';
 import { literalAddress, type TargetRules } from '../targets/target.js';
 
+const HTTPS_PORT = '443';
 const CONNECT_TIMEOUT_MS = 5_000;
 /**
  * Connections of the process, in use and idle, from which on a connection is closed after its response: any number of hosts may
- * be named, and each idle connection holds up to 0.4 MB.
+ * be named, and each idle connection holds as much as one in use.
  */
-const MAX_KEPT_CONNECTIONS = 500;
+const MAX_KEPT_CONNECTIONS = 256;
 /** How long an idle connection is kept, whatever the receiver asks for. */
 const KEEP_ALIVE_MS = 10_000;
 const MAX_REPLY_HEAD_OCTETS = 16 * 1024;
@@ -105,11 +108,11 @@ function proxyAgent(uri: string, limits: Agent.Options, open: OpenConnections): 
 }
 
 function guardedConnector(rules: TargetRules, resolve: LookupAll): buildConnector.connector {
-  const connectors = new Map<string, buildConnector.connector>();
-  for (const protocol of ['https:', 'http:']) {
-    const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(rules, protocol, resolve) });
-    connectors.set(protocol, connect);
-  }
+  const lookup = guardedLookup(rules, 'http:', resolve);
+  const connectors = new Map([
+    ['https:', tlsConnector(guardedLookup(rules, 'https:', resolve))],
+    ['http:', buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup })],
+  ]);
   return (options, callback) => {
     const literal = literalAddress(options.hostname);
     const connect = connectors.get(options.protocol);
@@ -118,6 +121,36 @@ function guardedConnector(rules: TargetRules, resolve: LookupAll): buildConnecto
     } else {
       connect(options, callback);
     }
+  };
+}
+
+/**
+ * TLS over a TCP socket of its own, which counts the octets of the handshake: a TLS socket counts those within TLS only. One
+ * timeout for both.
+ */
+function tlsConnector(lookup: LookupFunction): buildConnector.connector {
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup });
+  // One context for all connections, and no sessions kept: 20 KB less for each.
+  const secure = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    maxCachedSessions: 0,
+    secureContext: createSecureContext(),
+  });
+  const handshakes = new LargeHandshakes();
+  return (options, callback) => {
+    const endsMs = performance.now() + CONNECT_TIMEOUT_MS;
+    connect({ ...options, protocol: 'http:', port: options.port || HTTPS_PORT }, (...[error, socket]) => {
+      if (error !== null) {
+        callback(error, null);
+        return;
+      }
+      const handshake = handshakes.watch(socket, endsMs - performance.now(), (failure) => callback(failure, null));
+      secure({ ...options, httpSocket: socket }, (...[refused, secured]) => {
+        if (!handshake.end(secured)) return;
+        if (refused === null) callback(null, secured);
+        else callback(refused, null);
+      });
+    });
   };
 }
 

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ShareOwner } from './account-shares.js';
 import type { ReplyKind } from './host-circuit-breaker.js';
-import { PerHostScheduler, MAX_IN_FLIGHT_PER_HOST, type HostJob, type JobResult } from './per-host.scheduler.js';
+import {
+  PerHostScheduler,
+  MAX_IN_FLIGHT,
+  MAX_IN_FLIGHT_PER_HOST,
+  type HostJob,
+  type JobResult,
+} from './per-host.scheduler.js';
 
 interface Job extends HostJob {
   readonly name: string;
@@ -24,8 +31,8 @@ function queuesOf(perSecond = 1_000) {
     running.delete(name);
     for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
   };
-  const add = (host: string, count: number, startBeforeMs = 10_000, accountId = `account of ${host}`) => {
-    for (let at = 0; at < count; at++) queues.add({ host, accountId, name: `${host}${at}`, startBeforeMs });
+  const add = (host: string, count: number, startBeforeMs = 10_000, accountId = `account of ${host}`, test = false) => {
+    for (let at = 0; at < count; at++) queues.add({ host, accountId, test, name: `${host}${at}`, startBeforeMs });
   };
   return {
     queues,
@@ -37,6 +44,8 @@ function queuesOf(perSecond = 1_000) {
     capacityReports: () => capacityReports,
   };
 }
+
+const live = (accountId: string): ShareOwner => ({ accountId, test: false });
 
 describe('the per-host scheduler', () => {
   it('runs five jobs of a host at a time, in the order they were added', async () => {
@@ -176,49 +185,88 @@ describe('the per-host scheduler', () => {
     await queues.idle();
   });
 
-  it('bounds the jobs of all hosts together', async () => {
-    const { queues, add, end, capacityReports } = queuesOf();
+  it('bounds the jobs of all hosts together, and those in flight', async () => {
+    const { queues, running, add, end, capacityReports } = queuesOf();
     for (let host = 0; host < 800; host++) add(`h${host}-`, 5);
     expect([
       queues.inFlight,
       queues.capacityFor('h0-'),
       queues.capacityFor('new'),
       queues.capacityForNew('new'),
-    ]).toEqual([4_000, 0, 0, 0]);
+    ]).toEqual([MAX_IN_FLIGHT, 0, 0, 0]);
     queues.noteLeftOver('new');
-    expect(capacityReports()).toBe(0);
-    for (let host = 0; host < 400; host++) {
-      for (let at = 0; at < 5; at++) await end(`h${host}-${at}`, 'error_response');
+    let most = 0;
+    for (let ended = 0; ended < 2_000; ended += 1) {
+      await end([...running.keys()][0] ?? '', 'error_response');
+      most = Math.max(most, queues.inFlight);
     }
-    expect([capacityReports(), queues.capacityFor('new')]).toEqual([1, 5]);
+    expect([most, queues.capacityFor('new'), capacityReports() > 0]).toEqual([MAX_IN_FLIGHT, 5, true]);
   });
 
-  it('bounds the jobs of one account, to a quarter of all, and reports when half of them are free again', async () => {
+  it('starts the jobs that wait for the end of others host by host', async () => {
+    const { add, end, running } = queuesOf();
+    add('first', 9);
+    for (let host = 0; host < MAX_IN_FLIGHT - 5; host += 1) add(`h${host}-`, 1);
+    add('second', 2);
+    expect(running.has('second0')).toBe(false);
+    await end('first0', 'success');
+    expect([running.has('second0'), running.has('first5')]).toEqual([true, false]);
+    await end('first1', 'success');
+    expect([running.has('second1'), running.has('first5')]).toEqual([false, true]);
+    await end('h0-0', 'success');
+    expect(running.has('second1')).toBe(true);
+  });
+
+  it('gives each account as many POSTs in flight as are free, and reports when half of them are free again', async () => {
     const { queues, add, end, capacityReports } = queuesOf();
-    for (let host = 0; host < 200; host++) add(`h${host}-`, 5, 10_000, 'flooder');
-    expect([queues.inFlight, queues.capacityForAccount('flooder'), queues.fullAccounts()]).toEqual([
-      1_000,
-      0,
-      ['flooder'],
-    ]);
-    expect([queues.capacityFor('new'), queues.capacityForAccount('other')]).toEqual([5, 1_000]);
-    for (let host = 0; host < 100; host++) {
+    const most = MAX_IN_FLIGHT / 2;
+    expect(queues.capacityForAccount(live('flooder'))).toBe(most);
+    for (let host = 0; host < most; host += 1) add(`h${host}-`, 1, 10_000, 'flooder');
+    expect([queues.capacityForAccount(live('flooder')), queues.fullAccounts()]).toEqual([0, [live('flooder')]]);
+    expect(queues.capacityForAccount(live('other'))).toBe(most / 2);
+    for (let host = 0; host < most / 2 - 1; host += 1) {
+      await end(`h${host}-0`, 'error_response');
       expect(capacityReports()).toBe(0);
-      for (let at = 0; at < 5; at++) await end(`h${host}-${at}`, 'error_response');
     }
-    expect([capacityReports(), queues.capacityForAccount('flooder'), queues.fullAccounts()]).toEqual([1, 500, []]);
+    await end(`h${most / 2 - 1}-0`, 'error_response');
+    expect([capacityReports(), queues.capacityForAccount(live('flooder')), queues.fullAccounts()]).toEqual([
+      1,
+      most / 2,
+      [],
+    ]);
+  });
+
+  it('leaves places for another account, however many have theirs', () => {
+    const { queues, add } = queuesOf();
+    for (let account = 0; account < 50; account += 1) {
+      for (let host = 0; queues.capacityForAccount(live(`account ${account}`)) > 0; host += 1) {
+        add(`h${account}-${host}-`, 1, 10_000, `account ${account}`);
+      }
+      expect(queues.capacityForAccount(live('newcomer'))).toBeGreaterThan(0);
+    }
+    add('of newcomer', 1, 10_000, 'newcomer');
+    expect(queues.inFlight).toBeLessThanOrEqual(MAX_IN_FLIGHT);
+  });
+
+  it('gives test deliveries of an account a quarter of the share of its live ones, which stays free', () => {
+    const { queues, add } = queuesOf();
+    const test = { accountId: 'one', test: true };
+    for (let host = 0; queues.capacityForAccount(test) > 0; host += 1) add(`h${host}-`, 1, 10_000, 'one', true);
+    // A quarter of the 308 that are free.
+    expect([queues.inFlight, queues.fullAccounts()]).toEqual([76, [test]]);
+    expect(queues.capacityForAccount(live('one'))).toBe((MAX_IN_FLIGHT - 76) / 2);
   });
 
   it('counts dropped and removed jobs of an account no longer', async () => {
     const { queues, add, end, wait } = queuesOf();
-    add('a', 8, 1_000, 'one');
-    expect(queues.capacityForAccount('one')).toBe(992);
+    add('a', 990, 1_000, 'one');
+    expect(queues.capacityForAccount(live('one'))).toBe(10);
     queues.removeWaiting();
-    expect(queues.capacityForAccount('one')).toBe(995);
     add('a', 1, 1_000, 'one');
     wait(1_000);
     for (const at of [1, 2, 3, 4]) await end(`a${at}`, 'error_response');
-    expect(queues.capacityForAccount('one')).toBe(999);
+    for (let host = 0; host < 100; host += 1) add(`h${host}-`, 8, 0, 'one');
+    expect([queues.inFlight, queues.capacityForAccount(live('one'))]).toEqual([1, MAX_IN_FLIGHT / 2 - 1]);
   });
 
   it('probes a host that does not respond with one job at a time, with growing pauses, and drops the others', async () => {

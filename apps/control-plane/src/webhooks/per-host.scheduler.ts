@@ -1,6 +1,5 @@
-import type { Uuid } from '@countersign/ids';
 import { KeyedTokenBuckets, type CircuitBreaker } from '@countersign/resilience';
-import { AccountShares } from './account-shares.js';
+import { AccountShares, type ShareOwner } from './account-shares.js';
 import { hostBreaker, recordReply, type ReplyKind } from './host-circuit-breaker.js';
 
 /** Concurrent deliveries to one host (contract, Fairness). */
@@ -16,10 +15,15 @@ const MAX_UNRECORDED_PER_HOST = 25;
 const HEALTHY_LATENCY_MS = 500;
 /** Deliveries claimed ahead wait up to this long, estimated from the host's rate and latency. */
 const CLAIMED_AHEAD_SECONDS = 5;
-/** Claimed deliveries of all hosts together: each holds a body and maybe a socket, and any number of hosts may hang. */
+/** Claimed deliveries of all hosts together: each holds a body, and any number of hosts may hang. */
 const MAX_CLAIMED = 4_000;
-/** Those of one account: its receivers may all hang, and others must find places. */
+/** Those of one account at most. */
 const MAX_CLAIMED_PER_ACCOUNT = MAX_CLAIMED / 4;
+/**
+ * POSTs in flight to all hosts together: each holds a connection, up to 0.26 MB with a handshake of 12 KiB (`guarded-agent.ts`).
+ * One account has at most as many as are free, so half of them.
+ */
+export const MAX_IN_FLIGHT = 384;
 /** With this many, nothing more is claimed ahead: the rest is reserved for hosts with nothing in flight. */
 const MAX_CLAIMED_AHEAD = 2_000;
 /** Hosts without jobs whose latency or breaker is remembered, at most; the latest ones are kept. */
@@ -29,9 +33,8 @@ const MAX_RATED_HOSTS = 10_000;
 /** Hosts checked for removal with each that is remembered. */
 const MAX_CHECKED = 8;
 
-export interface HostJob {
+export interface HostJob extends ShareOwner {
   readonly host: string;
-  readonly accountId: Uuid;
   /** Monotonic time after which the job may no longer be started: its lease would end before its POST does. */
   readonly startBeforeMs: number;
 }
@@ -90,7 +93,10 @@ export class PerHostScheduler<Job extends HostJob> {
   private claimed = 0;
   /** More deliveries may be due than were claimed, of hosts without a queue. */
   private hasLeftOver = false;
-  private readonly shares = new AccountShares(MAX_CLAIMED_PER_ACCOUNT);
+  private readonly claims = new AccountShares(MAX_CLAIMED, MAX_CLAIMED_PER_ACCOUNT);
+  private readonly connections = new AccountShares(MAX_IN_FLIGHT);
+  /** Hosts whose jobs wait for the end of one of MAX_IN_FLIGHT others, longest waiting first. */
+  private readonly stalled = new Set<string>();
   private readonly rate: KeyedTokenBuckets;
   private readonly claimedAhead: number;
 
@@ -140,14 +146,14 @@ export class PerHostScheduler<Job extends HostJob> {
     return queue === undefined ? MAX_IN_FLIGHT_PER_HOST : Math.max(0, this.claimLimitOf(queue) - claimedOf(queue));
   }
 
-  /** How many more jobs of this account may be claimed now, to all hosts. */
-  capacityForAccount(accountId: Uuid): number {
-    return this.shares.capacityFor(accountId);
+  /** How many more jobs of this account may be claimed now, to all hosts: most of them start at once. */
+  capacityForAccount(owner: ShareOwner): number {
+    return Math.min(this.claims.capacityFor(owner), this.connections.capacityFor(owner));
   }
 
   /** Accounts without capacity, of which nothing is to be claimed. Their next capacity is reported. */
-  fullAccounts(): Uuid[] {
-    return this.shares.fullAccounts();
+  fullAccounts(): ShareOwner[] {
+    return [...this.claims.fullOwners(), ...this.connections.fullOwners()];
   }
 
   /** How many new jobs for this host may be claimed now: none while older ones of the host wait for capacity. */
@@ -190,14 +196,14 @@ export class PerHostScheduler<Job extends HostJob> {
     }
     queue.waiting.push(job);
     this.claimed += 1;
-    this.shares.add(job.accountId);
+    this.claims.add(job);
     this.startNext(job.host, queue);
   }
 
   /** Removes all jobs that were not started. */
   removeWaiting(): Job[] {
     const jobs = [...this.queues.values()].flatMap((queue) => this.removeWaitingOf(queue));
-    for (const { accountId } of jobs) this.shares.remove(accountId);
+    for (const job of jobs) this.claims.remove(job);
     return jobs;
   }
 
@@ -212,6 +218,10 @@ export class PerHostScheduler<Job extends HostJob> {
     const dropped = state === 'open' ? this.removeWaitingOf(queue) : [];
     const maxInFlight = state === 'half_open' ? 1 : MAX_IN_FLIGHT_PER_HOST;
     while (queue.inFlight < maxInFlight && queue.unrecorded < MAX_UNRECORDED_PER_HOST) {
+      if (this.running >= MAX_IN_FLIGHT) {
+        if (queue.waiting.length > 0) this.stalled.add(host);
+        break;
+      }
       const waitMs = this.rate.waitMs(host, this.nowMs());
       if (waitMs > 0) this.advanceIn(waitMs, host, queue);
       const job = waitMs > 0 ? undefined : queue.waiting.shift();
@@ -241,6 +251,7 @@ export class PerHostScheduler<Job extends HostJob> {
   private async start(host: string, queue: HostQueue<Job>, job: Job): Promise<void> {
     queue.inFlight += 1;
     this.running += 1;
+    this.connections.add(job);
     const startedMs = this.nowMs();
     this.rate.take(host, startedMs);
     const { reply, recorded } = await this.options.run(job);
@@ -251,17 +262,32 @@ export class PerHostScheduler<Job extends HostJob> {
     if (reply === 'no_response' || reply === 'success') this.keepRecent(host, queue);
     queue.inFlight -= 1;
     this.running -= 1;
+    const mayConnect = this.connections.remove(job);
     queue.unrecorded += 1;
     this.unrecorded += 1;
+    this.startStalled(host, queue);
     this.advance(host, queue);
+    if (mayConnect) this.options.onCapacity();
     await recorded;
     queue.unrecorded -= 1;
     this.unrecorded -= 1;
     this.claimed -= 1;
-    const accountHasCapacity = this.shares.remove(job.accountId);
+    const accountHasCapacity = this.claims.remove(job);
     this.advance(host, queue);
     if (accountHasCapacity) this.options.onCapacity();
     if (this.running + this.unrecorded === 0) for (const resolve of this.idleResolvers.splice(0)) resolve();
+  }
+
+  /** Starts a job of the host that waits longest for the end of another; the host of the ended one waits behind it. */
+  private startStalled(ended: string, endedQueue: HostQueue<Job>): void {
+    if (this.stalled.size === 0) return;
+    if (endedQueue.waiting.length > 0) this.stalled.add(ended);
+    for (const host of this.stalled) {
+      if (this.running >= MAX_IN_FLIGHT) return;
+      this.stalled.delete(host);
+      const queue = this.queues.get(host);
+      if (queue !== undefined) this.startNext(host, queue);
+    }
   }
 
   /** Starts the next jobs and reports new capacity. */
@@ -293,7 +319,7 @@ export class PerHostScheduler<Job extends HostJob> {
   /** Reports jobs that are not run, and then the capacity that their accounts have again. */
   private drop(jobs: readonly Job[]): void {
     let accountHasCapacity = false;
-    for (const { accountId } of jobs) accountHasCapacity = this.shares.remove(accountId) || accountHasCapacity;
+    for (const job of jobs) accountHasCapacity = this.claims.remove(job) || accountHasCapacity;
     this.options.onDropped(jobs);
     if (accountHasCapacity) this.options.onCapacity();
   }

@@ -57,7 +57,7 @@ export class WebhookAttempts {
 
   private async postDelivery({ id, url, body, ...owner }: ClaimedDelivery, nowMs: number): Promise<AttemptResult> {
     const secrets = await this.accounts.webhookSecrets(tenantOf(owner));
-    return this.poster.post({ eventId: id, url, body, secrets, nowMs });
+    return this.poster.post({ eventId: id, owner, url, body, secrets, nowMs });
   }
 }
 

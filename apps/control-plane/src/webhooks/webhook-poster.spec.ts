@@ -12,6 +12,7 @@ import { signedHeaders, WebhookPoster } from './webhook-poster.js';
 const SECRET = createWebhookSecret();
 const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 const post = {
+  owner: { accountId: newId(0), test: false },
   eventId: newId(Date.now()),
   body: '{"type":"x","data":"é😀"}',
   secrets: [SECRET],

@@ -3,7 +3,9 @@ import { webhookSignature } from '@countersign/keys';
 import { renderId, type Uuid } from '@countersign/ids';
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from './attempt.js';
+import type { ShareOwner } from './account-shares.js';
 import { ProxyAway, TargetRefused } from './guarded-agent.js';
+import { excessOf, MAX_SLOW_TEST, SLOW_MS } from './slow-posts.js';
 import type { TargetCheck, TargetRules } from '../targets/target.js';
 
 /** A whole attempt: look-up, connection, request and the part of the response that is read (contract, Webhooks). */
@@ -18,9 +20,13 @@ const MAX_CHECKED = 1_000;
 const FIRST_FINAL_STATUS = 200;
 /** Interim responses to one request at most. */
 const MAX_INTERIM_RESPONSES = 10;
+/** How often slow POSTs are counted, while there are more POSTs than one account may have slow ones. */
+const SLOW_INTERVAL_MS = 500;
 
 export interface Post {
   readonly eventId: Uuid;
+  /** Whose it is: the slow ones of each are limited. */
+  readonly owner: ShareOwner;
   readonly url: string;
   /** The same octets on every attempt. */
   readonly body: string;
@@ -31,7 +37,7 @@ export interface Post {
 }
 
 /** The headers of Standard Webhooks 1.0, signatures included. The id is the same on every attempt and retry. */
-export function signedHeaders({ eventId, body, secrets, nowMs }: Omit<Post, 'url'>): Record<string, string> {
+export function signedHeaders({ eventId, body, secrets, nowMs }: Omit<Post, 'url' | 'owner'>): Record<string, string> {
   const id = renderId('evt', eventId);
   const seconds = String(Math.floor(nowMs / 1000));
   const signed = `${id}.${seconds}.${body}`;
@@ -44,9 +50,12 @@ export function signedHeaders({ eventId, body, secrets, nowMs }: Omit<Post, 'url
   };
 }
 
-/** Makes single attempts. Redirects are not followed. */
+/** Makes single attempts. Redirects are not followed. Ends the slowest ones beyond the limits of `slow-posts.ts`. */
 export class WebhookPoster {
   private readonly checked = new Map<string, TargetCheck>();
+  /** In the order of their start. */
+  private readonly underWay = new Set<Exchange>();
+  private slowTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly rules: TargetRules,
@@ -69,7 +78,19 @@ export class WebhookPoster {
 
   /** Closes all connections and aborts requests under way. */
   async close(): Promise<void> {
+    clearInterval(this.slowTimer);
     await this.dispatcher.destroy();
+  }
+
+  private endSlowest(): void {
+    if (this.underWay.size <= MAX_SLOW_TEST) {
+      clearInterval(this.slowTimer);
+      this.slowTimer = undefined;
+      return;
+    }
+    const startedBeforeMs = performance.now() - SLOW_MS;
+    const slow = [...this.underWay].filter((each) => each.isConnected && each.startedMs <= startedBeforeMs);
+    for (const exchange of excessOf(slow)) exchange.end(new TooManySlow());
   }
 
   /** The check of a URL text never changes; its addresses are checked at every connect. */
@@ -86,7 +107,11 @@ export class WebhookPoster {
     return new Promise((resolve, reject) => {
       const path = pathname + search;
       const headers = signedHeaders(post);
-      const exchange = new Exchange(resolve, reject);
+      const exchange = new Exchange(post.owner, resolve, reject, (ended) => this.underWay.delete(ended));
+      this.underWay.add(exchange);
+      if (this.underWay.size > MAX_SLOW_TEST) {
+        this.slowTimer ??= setInterval(() => this.endSlowest(), SLOW_INTERVAL_MS).unref();
+      }
       this.dispatcher.dispatch({ origin, path, method: 'POST', headers, body: post.body, ...NO_TIMEOUTS }, exchange);
     });
   }
@@ -100,21 +125,37 @@ const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 } as const;
  * Settles within the deadline, whatever the connection does.
  */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly startedMs = performance.now();
   private timer = setTimeout(() => this.onDeadline(), ATTEMPT_TIMEOUT_MS);
   private controller: Dispatcher.DispatchController | null = null;
   private response: AttemptResult | null = null;
   private interimResponses = 0;
   private octets = 0;
-  private timedOut = false;
+  /** Why the attempt was ended before its connection was there. */
+  private ended: Error | null = null;
 
   constructor(
+    readonly owner: ShareOwner,
     private readonly resolve: (result: AttemptResult) => void,
     private readonly reject: (error: unknown) => void,
+    private readonly onSettled: (exchange: Exchange) => void,
   ) {}
+
+  /** Without a connection there is nothing to close yet: its own timeout is shorter. */
+  get isConnected(): boolean {
+    return this.controller !== null;
+  }
+
+  /** Ends the attempt now. A response whose head was received counts. */
+  end(error: Error): void {
+    this.ended = error;
+    this.controller?.abort(error);
+    this.settle(error);
+  }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.timedOut) controller.abort(new TimedOut());
+    if (this.ended !== null) controller.abort(this.ended);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -143,13 +184,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private onDeadline(): void {
-    this.timedOut = true;
-    this.controller?.abort(new TimedOut());
-    this.settle(new TimedOut());
+    this.end(new TimedOut());
   }
 
   private settle(error: Error | null): void {
     clearTimeout(this.timer);
+    this.onSettled(this);
     if (this.response === null) this.reject(error ?? new Error('the response has no head'));
     else this.resolve(this.response);
   }
@@ -158,6 +198,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 /** No response within the deadline. */
 class TimedOut extends Error {
   override readonly name = 'TimeoutError';
+}
+
+/** Too many receivers of the account, or of all, are slow. */
+class TooManySlow extends Error {
+  override readonly name = 'TooManySlowReceivers';
 }
 
 /** The receiver sent too many interim responses. */

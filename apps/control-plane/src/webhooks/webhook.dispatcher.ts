@@ -1,10 +1,10 @@
-import type { Uuid } from '@countersign/ids';
 import { PollLoop } from '@countersign/schedule';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
 import { OnStop } from '../composition/phases.js';
 import { Mutex } from '../events/mutex.js';
 import { FailureLog } from '../operations/failure-log.js';
+import type { ShareOwner } from './account-shares.js';
 import { Backlog } from './backlog.js';
 import {
   LEASE_SECONDS,
@@ -106,16 +106,16 @@ export class WebhookDispatcher {
   }
 
   /** How many more deliveries of this account may be claimed. */
-  capacityForAccount(accountId: Uuid): number {
-    return this.scheduler.capacityForAccount(accountId);
+  capacityForAccount(owner: ShareOwner): number {
+    return this.scheduler.capacityForAccount(owner);
   }
 
   /** Sends deliveries that were claimed after `beforeClaimMs` (monotonic), from which the time of their leases is counted. */
   addClaimed({ claimed, leftOver }: NewDeliveries, beforeClaimMs: number): void {
     const startBeforeMs = beforeClaimMs + LEASE_SECONDS * 1_000 - START_MARGIN_MS;
     for (const delivery of claimed) {
-      const { url, accountId } = delivery;
-      this.scheduler.add({ host: hostOf(url), accountId, startBeforeMs, delivery });
+      const { url, accountId, test } = delivery;
+      this.scheduler.add({ host: hostOf(url), accountId, test, startBeforeMs, delivery });
     }
     for (const host of leftOver) this.scheduler.noteLeftOver(host);
   }
@@ -143,7 +143,7 @@ export class WebhookDispatcher {
     const [timerFired, claimRequested] = [this.timerFired, this.claimRequested];
     this.timerFired = this.claimRequested = false;
     const postponed = isPollDue ? await this.postponeBacklog() : 0;
-    const more = isPollDue || claimRequested ? await this.claimDue() : false;
+    const more = isPollDue || claimRequested ? await this.claimDue(isPollDue) : false;
     if (isPollDue && postponed < MAX_POSTPONED) this.pollDueMs = performance.now() + POLL_INTERVAL_MS;
     if (isPollDue || timerFired) await this.setTimer();
     if (more) this.claimRequested = true;
@@ -161,14 +161,15 @@ export class WebhookDispatcher {
     }
   }
 
-  /** True when another claim at once may find more. */
-  private async claimDue(): Promise<boolean> {
+  /** True when another claim at once may find more. A poll also reads past the backlogs of single accounts. */
+  private async claimDue(isPollDue: boolean): Promise<boolean> {
     const startedMs = performance.now();
     const claim = await this.store.claimDueDeliveries({
+      pastBacklogs: isPollDue,
       fullHosts: this.scheduler.fullHosts(),
       fullAccounts: this.scheduler.fullAccounts(),
       capacityFor: (host) => this.scheduler.capacityFor(host),
-      capacityForAccount: (accountId) => this.scheduler.capacityForAccount(accountId),
+      capacityForAccount: (owner) => this.scheduler.capacityForAccount(owner),
     });
     this.addClaimed(claim, startedMs);
     return claim.more;

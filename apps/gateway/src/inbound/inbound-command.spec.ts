@@ -22,6 +22,7 @@ const message: ReceivedMessage = {
   text: 'hello',
   tokens: [],
   part: null,
+  octets: null,
 };
 const part = { reference: 7, referenceBits: 8, total: 2, part: 1 } as const;
 const untrusted = { ...link, trustedForMo: false };

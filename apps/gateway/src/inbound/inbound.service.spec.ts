@@ -14,6 +14,10 @@ const ID = '01890000-0000-7000-8000-000000000001';
 const OK = 0;
 const THROTTLED = 0x58;
 const RECEIPT_STATUS = 0x77;
+const RECEIPTS = {
+  acceptReceipt: () => ({ status: RECEIPT_STATUS }),
+  acceptWordedReceipt: () => Promise.resolve({ status: RECEIPT_STATUS }),
+};
 const link: InboundLink = {
   id: ID,
   peer: 'north-1',
@@ -98,13 +102,13 @@ describe('the response to an MO', () => {
 
   it('to a receipt is that of the receipts service, and no MO is stored', () => {
     const { service } = opened(() => Promise.reject(new Error('unexpected batch')));
-    const router = new MessageRouter(service, { acceptReceipt: () => ({ status: RECEIPT_STATUS }) });
+    const router = new MessageRouter(service, RECEIPTS);
     expect(router.acceptMessage(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_STATUS });
   });
 
   it('to a manual acknowledgement is that of an MO', async () => {
     const { service } = opened(storesAll);
-    const router = new MessageRouter(service, { acceptReceipt: () => ({ status: RECEIPT_STATUS }) });
+    const router = new MessageRouter(service, RECEIPTS);
     expect(await router.acceptMessage(received(deliverSm({ esmClass: 0x10 })), link)).toEqual({ status: OK });
     await service.drain();
   });

@@ -69,6 +69,35 @@ describe('reading an MO', () => {
     expect(readMessage(received(pdu), 'gsm').part).toBeNull();
   });
 
+  it.each([
+    ['en dashes', TEXT.replaceAll('-', '\u2013')],
+    ['a quotation mark at its edge', `\u201C${TEXT.split('\n')[0] ?? ''}\u201D`],
+    ['zero-width characters', Array.from(TEXT).join('\u200B')],
+    ['wide forms', 'ＡＵＴＨ－ＡＣＭＥ－０１２３４５６７８９ＡＢＣＤＥＦ'],
+    ['a byte order mark and a dash', `\uFEFF${TEXT.replaceAll('-', '\u2014')}`],
+  ])('reads UTF-8 with %s under data_coding 0, in every default alphabet', (_, text) => {
+    for (const alphabet of ['gsm', 'latin1', 'ascii', 'gsm-packed'] as const) {
+      const pdu = received(deliverSm({ shortMessage: Buffer.from(text) }));
+      expect(readMessage(pdu, alphabet)).toMatchObject({ text, tokens: FOUND });
+    }
+  });
+
+  it('reads octets in the default alphabet first, and keeps that text where UTF-8 has no token either', () => {
+    const latin1 = Buffer.from(`Gr\u00fc\u00dfe ${TEXT}`, 'latin1');
+    expect(readMessage(received(deliverSm({ shortMessage: latin1 })), 'latin1')).toMatchObject({ tokens: FOUND });
+    const both = Buffer.from(`\u00c3\u00bc ${TEXT}`, 'latin1');
+    expect(readMessage(received(deliverSm({ shortMessage: both })), 'latin1').text).toBe(`\u00c3\u00bc ${TEXT}`);
+    const none = Buffer.from('\u00c3\u00bc hello', 'latin1');
+    expect(readMessage(received(deliverSm({ shortMessage: none })), 'latin1').text).toBe('\u00c3\u00bc hello');
+  });
+
+  it.each([
+    ['a letter of UTF-8', Buffer.from(`\u00e9${TEXT.replaceAll('-', '\u2013')}`)],
+    ['a letter of Latin-1', Buffer.from(`\u00e9${TEXT}`, 'latin1')],
+  ])('finds no token behind %s', (_, shortMessage) => {
+    expect(readMessage(received(deliverSm({ shortMessage })), 'latin1').tokens).toEqual([]);
+  });
+
   it('never throws, for any octets, data_coding and esm_class', () => {
     const alphabets = fc.constantFrom('gsm', 'latin1', 'ascii', 'gsm-packed');
     fc.assert(

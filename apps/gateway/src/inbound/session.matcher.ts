@@ -4,9 +4,10 @@ import { Injectable } from '@nestjs/common';
 import type { Executor } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence } from '@countersign/session';
 import type { InboundVerdict } from '@countersign/session/rules';
-import { tokenEdges, type FoundToken } from '@countersign/session/tokens';
+import type { FoundToken } from '@countersign/session/tokens';
 import type { Arrival } from './arrival.reader.js';
 import { messageRow, type InboundCommand } from './inbound-command.js';
+import { encodePart, partEdges } from './part-octets.js';
 import { tokensOfPart } from './part-tokens.js';
 import { zip } from './zip.js';
 
@@ -56,5 +57,6 @@ export class SessionMatcher {
 
 function partOf({ message, whole }: InboundCommand): MessagePart | null {
   if (message.part === null || whole === null) return null;
-  return { ...whole, number: message.part.part, edges: tokenEdges(message.text) };
+  const edges = encodePart({ edges: partEdges(message.text, message.octets), octets: message.octets });
+  return { ...whole, number: message.part.part, edges };
 }

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { compressPage } from './compressed-pages.js';
 
 /** The sources of this app: `apps/simulator/src`, or its copy below `dist`. */
 const SOURCES = fileURLToPath(new URL('..', import.meta.url));
@@ -41,19 +42,25 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   // A page is small and its server near: edits are visible at once.
   'cache-control': 'no-cache',
+  vary: 'Accept-Encoding',
 };
 
 /** Serves the pages; those without files are omitted. Call it before the app listens. */
 export function servePages(app: NestFastifyApplication): void {
+  const instance: FastifyInstance = app.getHttpAdapter().getInstance();
   for (const { prefix, root } of MOUNTS.filter((mount) => existsSync(mount.root))) {
-    void app.register(fastifyStatic, {
-      root,
-      prefix,
-      decorateReply: false,
-      redirect: true,
-      index: ['index.html'],
-      allowedPath: (pathname: string) => !pathname.endsWith('.ts') && !pathname.endsWith('.map'),
-      setHeaders: (reply: FastifyReply) => void reply.headers(HEADERS),
+    // A scope of its own: answers of the control surface are not compressed.
+    void instance.register(async (scope) => {
+      scope.addHook('onSend', compressPage);
+      await scope.register(fastifyStatic, {
+        root,
+        prefix,
+        decorateReply: false,
+        redirect: true,
+        index: ['index.html'],
+        allowedPath: (pathname: string) => !pathname.endsWith('.ts') && !pathname.endsWith('.map'),
+        setHeaders: (reply: FastifyReply) => void reply.headers(HEADERS),
+      });
     });
   }
 }

@@ -9,6 +9,7 @@ const secretColumn = (column: string, context: string, isList: boolean): SealedC
   context,
   isList,
   isSmall: true,
+  gatewaysWrite: false,
 });
 
 /** Contexts as in `sealWebhookSecret`. */
@@ -19,6 +20,7 @@ const digestsOf = (name: KeyTable): VersionedRows => ({
   count: `SELECT count(*)::int AS rows, NULL::timestamptz AS "newestAt" FROM ${name}
     WHERE digest_version = $1 AND revoked_at IS NULL AND $2::uuid IS NOT NULL`,
   isNeeded: true,
+  gatewaysWrite: false,
   livesSeconds: null,
   renewal: 'renewed when the key is used; revoke or rotate unused keys',
 });

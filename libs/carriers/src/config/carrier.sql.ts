@@ -8,6 +8,24 @@ const SYSTEM = columnsOf(SmppSystemEntity, { table: 'smpp_systems' });
 /** Every inbound number, oldest first: a table of tens to thousands of rows, read every 3 s at most. */
 export const LIST_NUMBERS = `SELECT ${columnsOf(InboundNumberEntity)} FROM inbound_numbers ORDER BY id`;
 
+/**
+ * Our long numbers, and those that were ours, with the last four digits of another one. $1 that number, $2 the id of a
+ * row that is left out, or null.
+ */
+export const LIST_SAME_END = `
+  SELECT number, true AS "isOurs" FROM inbound_numbers
+    WHERE number LIKE '+%' AND right(number, 4) = right($1, 4) AND id IS DISTINCT FROM $2::uuid
+  UNION ALL SELECT number, false FROM former_numbers WHERE right(number, 4) = right($1, 4)`;
+
+/** $1 id. */
+export const FIND_LONG_NUMBER = `SELECT number FROM inbound_numbers WHERE id = $1 AND number LIKE '+%'`;
+
+/** $1 a long number that is deleted or replaced. */
+export const ADD_FORMER_NUMBER = `INSERT INTO former_numbers VALUES ($1) ON CONFLICT DO NOTHING`;
+
+/** $1 numbers. */
+export const DELETE_FORMER_NUMBERS = `DELETE FROM former_numbers WHERE number = ANY ($1::text[])`;
+
 /** A system that connects in. $1 system_id. */
 export const FIND_SYSTEM = `SELECT ${SYSTEM} FROM smpp_systems WHERE system_id = $1`;
 

@@ -2,8 +2,18 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { requireRow, type Executor } from '@countersign/postgres';
 import { type Bind, BIND_ROWS } from './bind.entity.js';
-import { DELETE_BIND, DELETE_SYSTEM, HAS_TRUSTED_LINK, LIST_NAMES_LIKE } from './carrier.sql.js';
+import {
+  ADD_FORMER_NUMBER,
+  DELETE_BIND,
+  DELETE_FORMER_NUMBERS,
+  DELETE_SYSTEM,
+  FIND_LONG_NUMBER,
+  HAS_TRUSTED_LINK,
+  LIST_NAMES_LIKE,
+  LIST_SAME_END,
+} from './carrier.sql.js';
 import { INBOUND_NUMBERS, type InboundNumber } from './inbound-number.entity.js';
+import { shareNationalDigits } from './number-plan.js';
 import { type SmppSystem, SYSTEMS } from './smpp-system.entity.js';
 import { LIST_ROUTES } from '../routes/route.sql.js';
 import { type Route, ROUTES } from '../routes/route.entity.js';
@@ -20,6 +30,13 @@ export interface NewInboundNumber {
   readonly number: string;
   readonly countries: readonly string[];
   readonly brandId?: Uuid | null;
+}
+
+/** A number of another country whose national digits are those of a number. */
+export interface RivalNumber {
+  readonly number: string;
+  /** False for one that was deleted or replaced. */
+  readonly isOurs: boolean;
 }
 
 type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
@@ -48,18 +65,32 @@ export class CarrierStore {
   constructor(private readonly options: CarrierStoreOptions) {}
 
   /** Throws DataError 23505 for an existing number, 23514 for an invalid one. */
-  createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
+  async createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
+    await this.forgetRivals(tx, number.number, null);
     return INBOUND_NUMBERS.insert(tx, { ...number, id: this.options.newId() });
   }
 
   /** Writes all fields of a locked number. Throws as `createInboundNumber`. */
-  updateInboundNumber(tx: Executor, { id, ...number }: InboundNumber): Promise<InboundNumber> {
+  async updateInboundNumber(tx: Executor, { id, ...number }: InboundNumber): Promise<InboundNumber> {
+    await this.forgetRivals(tx, number.number, id);
+    await this.rememberNumber(tx, id, number.number);
     return INBOUND_NUMBERS.update(tx, id, number);
   }
 
   /** Sessions keep a copy of their number. */
-  deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
-    return INBOUND_NUMBERS.delete(tx, id);
+  async deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
+    await this.rememberNumber(tx, id, null);
+    await INBOUND_NUMBERS.delete(tx, id);
+  }
+
+  /**
+   * The numbers of other countries, ours and former ones, that share national digits with a number.
+   *
+   * @param id the row of the number, which is left out; null for a new one
+   */
+  async rivalsOf(tx: Executor, number: string, id: Uuid | null): Promise<readonly RivalNumber[]> {
+    const found = await tx.query<RivalNumber>(LIST_SAME_END, [number, id]);
+    return found.filter((other) => shareNationalDigits(number, other.number));
   }
 
   /** Whether a bind or a system is trusted for MO. A disabled one counts: enabling it needs no further right. */
@@ -130,6 +161,24 @@ export class CarrierStore {
   /** The current rows of all routes, oldest first, disabled ones included. */
   listRoutes(db: Executor): Promise<Route[]> {
     return db.query<Route>(LIST_ROUTES);
+  }
+
+  /** A number that was permitted gives its national digits their country from then on. */
+  private async forgetRivals(tx: Executor, number: string, id: Uuid | null): Promise<void> {
+    const former = (await this.rivalsOf(tx, number, id)).filter(({ isOurs }) => !isOurs);
+    if (former.length > 0) await tx.query(DELETE_FORMER_NUMBERS, [former.map((rival) => rival.number)]);
+  }
+
+  /**
+   * Keeps the country that a deleted or replaced number gave its national digits, unless a number of another country has
+   * them from then on.
+   */
+  private async rememberNumber(tx: Executor, id: Uuid, next: string | null): Promise<void> {
+    const [row] = await tx.query<{ number: string }>(FIND_LONG_NUMBER, [id]);
+    if (row === undefined || row.number === next) return;
+    if (next !== null && shareNationalDigits(row.number, next)) return;
+    if ((await this.rivalsOf(tx, row.number, id)).some(({ isOurs }) => isOurs)) return;
+    await tx.query(ADD_FORMER_NUMBER, [row.number]);
   }
 
   private digestOf(id: Uuid, password: string): Pick<SmppSystem, 'passwordDigest' | 'digestVersion'> {

@@ -1,7 +1,7 @@
 import type { SmppAddress } from '@countersign/phone';
 import { describe, expect, it } from 'vitest';
 import type { InboundNumber } from './inbound-number.entity.js';
-import { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
+import { possibleCountries, receivingCountry, servingNumber, shareNationalDigits } from './number-plan.js';
 
 const number = (
   id: string,
@@ -119,5 +119,19 @@ describe('possibleCountries', () => {
 
   it('are none without a number', () => {
     expect(possibleCountries([], { ton: 0, npi: 0, value: '70707' })).toEqual([]);
+  });
+});
+
+describe('shareNationalDigits', () => {
+  it.each([
+    ['equal national numbers', '+447786205001', '+917786205001', true],
+    ['a trunk prefix of one that the other has as a digit', '+441223456789', '+3901223456789', true],
+    ['the same number', '+447786205001', '+447786205001', false],
+    ['two numbers of one country', '+447786205001', '+447786205002', false],
+    ['another last digit', '+447786205001', '+917786205002', false],
+    ['a number of no numbering plan', '+447786205001', '+7786205001', false],
+    ['a short code', '60606', '+447786260606', false],
+  ])('%s', (_, one, other, shared) => {
+    expect([shareNationalDigits(one, other), shareNationalDigits(other, one)]).toEqual([shared, shared]);
   });
 });

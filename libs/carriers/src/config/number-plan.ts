@@ -1,4 +1,4 @@
-import { countryOf, destinationCandidates, isOfUnknownFormat, type SmppAddress } from '@countersign/phone';
+import { countryOf, destinationCandidates, isOfUnknownFormat, TON, type SmppAddress } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
 import type { InboundNumber } from './inbound-number.entity.js';
 
@@ -70,6 +70,33 @@ function countriesOfLongNumbers(numbers: readonly InboundNumber[], destination: 
     if (country !== null && destinationCandidates(destination, country).includes(number)) countries.add(country);
   }
   return countries;
+}
+
+/** Digits that carriers write before a national number, the empty text included. */
+const TRUNK_PREFIXES = ['', '0', '1', '8', '06'];
+const LEAST_NATIONAL_DIGITS = 4;
+/** A plus and a country code. */
+const LONGEST_COUNTRY_PREFIX = 4;
+
+/**
+ * Whether some digits are the national form of both numbers, which have different countries: then they give the country
+ * of the one that is ours. False where a number has no country of its own.
+ */
+export function shareNationalDigits(one: string, other: string): boolean {
+  // Parsing numbers is expensive; nearly all pairs end differently.
+  const end = LONGEST_COUNTRY_PREFIX - Math.min(one.length, other.length);
+  if (one.slice(end) !== other.slice(end)) return false;
+  const countries = [ownCountry(one), ownCountry(other)];
+  if (countries.includes(null) || countries[0] === countries[1]) return false;
+  const endings = [one, other].flatMap((number) =>
+    Array.from({ length: number.length - LEAST_NATIONAL_DIGITS }, (_, at) => number.slice(at + 1)),
+  );
+  const values = new Set(endings.flatMap((ending) => TRUNK_PREFIXES.map((prefix) => prefix + ending)));
+  const isWritten = (number: string, country: string | null | undefined, value: string): boolean =>
+    [TON.national, TON.unknown].some((ton) =>
+      destinationCandidates({ ton, npi: 1, value }, country ?? null).includes(number),
+    );
+  return [...values].some((value) => isWritten(one, countries[0], value) && isWritten(other, countries[1], value));
 }
 
 /** Null for a short code, and for a long number of no numbering plan. */

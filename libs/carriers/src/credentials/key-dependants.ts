@@ -5,9 +5,23 @@ const OWN_ID = { context: 'id::text', isList: false } as const;
 /** Columns and rows of this module that depend on the master key. Parts of long messages expire within minutes. */
 export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
   columns: [
-    { table: 'binds', column: 'password_sealed', label: 'bind-password', isSmall: true, ...OWN_ID },
-    { table: 'messages', column: 'text_sealed', label: 'message-text', isSmall: false, ...OWN_ID },
-    { table: 'outbound_messages', column: 'text_sealed', label: 'message-text', isSmall: false, ...OWN_ID },
+    {
+      table: 'binds',
+      column: 'password_sealed',
+      label: 'bind-password',
+      isSmall: true,
+      gatewaysWrite: false,
+      ...OWN_ID,
+    },
+    { table: 'messages', column: 'text_sealed', label: 'message-text', isSmall: false, gatewaysWrite: true, ...OWN_ID },
+    {
+      table: 'outbound_messages',
+      column: 'text_sealed',
+      label: 'message-text',
+      isSmall: false,
+      gatewaysWrite: true,
+      ...OWN_ID,
+    },
   ],
   rows: [
     {
@@ -15,6 +29,7 @@ export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
       count: `SELECT count(*)::int AS rows, NULL::timestamptz AS "newestAt" FROM smpp_systems
         WHERE digest_version = $1 AND $2::uuid IS NOT NULL`,
       isNeeded: true,
+      gatewaysWrite: true,
       livesSeconds: null,
       renewal: 'renewed when the system binds; set the password of a system that does not bind, or delete it',
     },
@@ -23,6 +38,7 @@ export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
       count: `SELECT count(*)::int AS rows, NULL::timestamptz AS "newestAt" FROM sender_formats
         WHERE digest_version = $1 AND cardinality(digests) > 0 AND $2::uuid IS NOT NULL`,
       isNeeded: false,
+      gatewaysWrite: true,
       livesSeconds: null,
       renewal:
         'expires when the sender format of the link is learned; without this version the link starts learning again',

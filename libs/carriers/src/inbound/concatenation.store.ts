@@ -12,8 +12,11 @@ import {
 /** Parts further apart than this belong to two messages with the same reference; phones count to 255. */
 export const PARTS_BELONG_SECONDS = 600;
 /** Maximum length of stored edges in UTF-16 units; callers pass no more. */
-export const MAX_STORED_PART_CHARACTERS = 256;
-/** Octets of text read on each side of a part: 64 UTF-16 units of 3 octets, more than any token. */
+export const MAX_STORED_PART_CHARACTERS = 640;
+/**
+ * Octets read on each side of a part: 64 UTF-16 units of 3 octets, more than any token. Of parts stored with their octets
+ * this is a token too, if each has ten characters or more.
+ */
 const NEIGHBOUR_OCTETS = 192;
 /** Parts read on each side of a part: enough if each has one character. */
 const NEIGHBOUR_PARTS = 64;
@@ -36,7 +39,7 @@ export interface WholeMessage {
 export interface MessagePart extends WholeMessage {
   /** 1 to `total`. */
   readonly number: number;
-  /** Start and end of its text (`tokenEdges`): they include any token that continues in a neighbour. */
+  /** Start and end of its text, and of its octets where needed: they include any token that continues in a neighbour. */
   readonly edges: string;
 }
 

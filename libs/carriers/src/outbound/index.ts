@@ -15,3 +15,4 @@ export {
 } from './outbound.js';
 export { OutboundLookup } from './outbound.lookup.js';
 export { OutboundStore } from './outbound.store.js';
+export { ReportedMessageStore, type ReportedMessage, type ReportedState } from './reported-message.store.js';

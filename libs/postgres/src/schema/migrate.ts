@@ -27,6 +27,8 @@ import { AuditTimes1700000000015 } from '../migrations/0015-audit-times.js';
 import { PartitionDays1700000000016 } from '../migrations/0016-partition-days.js';
 import { EventTimes1700000000017 } from '../migrations/0017-event-times.js';
 import { GatewayValues1700000000018 } from '../migrations/0018-gateway-values.js';
+import { FormerNumbers1700000000019 } from '../migrations/0019-former-numbers.js';
+import { UnclaimedDeliveries1700000000020 } from '../migrations/0020-unclaimed-deliveries.js';
 import { SystemSettings1700000000021 } from '../migrations/0021-system-settings.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -47,6 +49,8 @@ const MIGRATIONS = [
   PartitionDays1700000000016,
   EventTimes1700000000017,
   GatewayValues1700000000018,
+  FormerNumbers1700000000019,
+  UnclaimedDeliveries1700000000020,
   SystemSettings1700000000021,
 ];
 

@@ -48,8 +48,9 @@ const GATEWAY_TABLES: SchemaRights = {
     // Which versions of the master key are still needed.
     api_keys: { SELECT: ['digest_version', 'revoked_at'] },
     admin_keys: { SELECT: ['digest_version', 'revoked_at'] },
-    // A check value of a version that nobody uses yet would stop the start of every process that lists it later.
-    key_checks: { SELECT: true, UPDATE: ['retired_at'] },
+    // A check value of a version that nobody uses yet would stop the start of every process that lists it later; the mark
+    // of a retired version decides what a start without it looks for.
+    key_checks: READ,
     migrations: READ,
     prices: READ,
     queue_switches: READ,

@@ -10,7 +10,7 @@ export const TOKEN_SPAN = 64;
  * Marks a cut. A letter, so that no token begins or ends there: the character beyond the cut is unknown. No token
  * contains this letter; a Latin letter could be read as part of a token that was cut.
  */
-const CUT = '\u5207';
+export const CUT = '\u5207';
 /** Separates texts that are not adjacent. No token contains it. */
 const GAP = '|';
 const MIDDLE = `${CUT}${GAP}${CUT}`;

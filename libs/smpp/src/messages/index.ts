@@ -1,2 +1,2 @@
 export { concatenationOf, messageKind, messageOctets, type Concatenation } from './message-text.js';
-export { parseReceipt } from './receipt.js';
+export { beginsAsReceipt, hasReceiptTlvs, parseReceipt, type DeliveryReceipt } from './receipt.js';

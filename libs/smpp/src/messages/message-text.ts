@@ -41,12 +41,17 @@ function parseUserDataHeader(octets: Buffer): UserDataHeader | null {
   return { elements, octets: octets.subarray(0, end), fillBits: fillBitsAfter(end) };
 }
 
-/**
- * The text of a message from short_message or message_payload (the codec rejects both together), header split off.
- */
-export function messageOctets(pdu: MessagePdu): MessageOctets {
+const NO_TEXT = Buffer.alloc(0);
+
+/** short_message or message_payload (the codec rejects both together), with a user data header if there is one. */
+export function textField(pdu: MessagePdu): Buffer {
   const short = pdu.command === 'data_sm' ? null : pdu.fields.shortMessage;
-  const whole = short !== null && short.length > 0 ? short : (tlvOctets(pdu, 'message_payload') ?? Buffer.alloc(0));
+  return short !== null && short.length > 0 ? short : (tlvOctets(pdu, 'message_payload') ?? NO_TEXT);
+}
+
+/** The text of a message, header split off. */
+export function messageOctets(pdu: MessagePdu): MessageOctets {
+  const whole = textField(pdu);
   const udh = beginsWithHeader(pdu.fields.esmClass) ? parseUserDataHeader(whole) : null;
   return { octets: udh === null ? whole : whole.subarray(udh.octets.length), udh };
 }

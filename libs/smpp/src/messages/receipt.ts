@@ -1,6 +1,6 @@
-import { decodeText } from '@countersign/text';
-import { INTERMEDIATE_NOTIFICATION } from '../pdu/esm-class.js';
-import { messageOctets } from './message-text.js';
+import { decodeText, type DefaultAlphabet } from '@countersign/text';
+import { beginsWithHeader, INTERMEDIATE_NOTIFICATION, messageType } from '../pdu/esm-class.js';
+import { messageOctets, textField } from './message-text.js';
 import type { MessagePdu } from '../pdu/pdu.js';
 import { tlvInteger, tlvOctets } from '../pdu/tlv.js';
 
@@ -52,31 +52,98 @@ const OUTCOME_BY_STATE: ReadonlyMap<string, Outcome> = new Map([
 const STATE_LETTERS = 7;
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,64}$/;
-const ID_IN_TEXT = /\bid:\s?([\x21-\x7e]{1,64})(?=\s|$)/i;
-const STATE_IN_TEXT = /\bstat:\s?([A-Za-z]{1,20})/i;
-const ERROR_IN_TEXT = /\berr:\s?([0-9A-Za-z]{1,8})(?=\s|$)/i;
+/** The labels of appendix B and their longer forms. */
+const LABEL = String.raw`(?:id|sub|dlvrd|submit date|done date|stat(?:e|us)?|err(?:or)?|text)\s{0,2}:`;
+/** A label directly behind `id:` means that the id is missing. */
+const ID_IN_TEXT = new RegExp(
+  String.raw`\bid\s{0,2}:\s{0,2}(?!${LABEL})([\x21-\x7e]{1,64}?)(?=[,;]?(?:[\s\0]|$)|[,;]${LABEL})`,
+  'i',
+);
+const STATE_IN_TEXT = /\bstat(?:e|us)?\s{0,2}:\s{0,2}([A-Za-z]{1,20})/i;
+const ERROR_IN_TEXT = /\berr(?:or)?\s{0,2}:\s{0,2}([0-9A-Za-z]{1,8})(?=[\s\0,;]|$)/i;
+/** The quoted message begins here; its words are no fields. */
+const QUOTE_IN_TEXT = /\btext\s{0,2}:/i;
 const NO_ERROR = /^0*$/;
+
+const BEGINS_WITH_LABEL = new RegExp(String.raw`^[\s\0]*${LABEL}`, 'i');
+/** Octets that suffice for white space, a byte order mark and the longest label, in any alphabet. */
+const LABEL_OCTETS = 48;
+const LABEL_INITIALS: ReadonlySet<number> = new Set(Array.from('idset', (letter) => letter.charCodeAt(0)));
+/** A packed septet has the next one's lowest bit above it. */
+const ASCII_BITS = 0x7f;
+const LOWER_CASE_BIT = 0x20;
+const SPACE = 0x20;
+const BYTE_ORDER_MARK: readonly number[] = [0xfe, 0xff];
+
+const ALPHABETS: readonly DefaultAlphabet[] = ['latin1', 'gsm', 'gsm-packed'];
+const PACKED_ALPHABETS: readonly DefaultAlphabet[] = ['gsm-packed', 'latin1', 'gsm'];
 
 /** network_error_code (SMPP 3.4, 5.3.2.31): the network type, then a 16-bit code. */
 const ERROR_CODE_OCTETS = 3;
 const ERROR_CODE_DIGITS = 3;
 
 /**
- * Parses a receipt, from its TLVs first, else from its text; null when neither names a message. Never throws. Use
- * `messageKind` to find out whether the message is a receipt at all.
+ * Parses a receipt, from its TLVs first, else from its text; null when neither names a message. Never throws. Says
+ * nothing about whether the message is a receipt: see `messageKind`, `hasReceiptTlvs` and `beginsAsReceipt`.
+ *
+ * @param alphabet of the link. Carriers write receipts in ASCII whatever the alphabet of their MOs, so other alphabets
+ *   are tried when no id is readable.
  */
-export function parseReceipt(pdu: MessagePdu): DeliveryReceipt | null {
-  const { octets } = messageOctets(pdu);
-  // Receipts are ASCII in every alphabet that carriers use; other characters are irrelevant here.
-  const text = decodeText(octets, pdu.fields.dataCoding, 'latin1');
-  const messageId = idOfTlv(pdu) ?? ID_IN_TEXT.exec(text)?.[1] ?? null;
+export function parseReceipt(pdu: MessagePdu, alphabet: DefaultAlphabet = 'latin1'): DeliveryReceipt | null {
+  const text = receiptText(pdu, alphabet);
+  const quoteAt = text.search(QUOTE_IN_TEXT);
+  // A few carriers write the quotation first: then the fields are behind it.
+  const unquoted = quoteAt < 0 ? text : text.slice(0, quoteAt);
+  const fields = ID_IN_TEXT.test(unquoted) ? unquoted : text;
+  const messageId = idOfTlv(pdu) ?? ID_IN_TEXT.exec(fields)?.[1] ?? null;
   if (messageId === null) return null;
-  const outcome = outcomeOf(pdu, text);
+  const outcome = outcomeOf(pdu, fields);
   // An intermediate notification is never final.
-  const isFinal = (pdu.fields.esmClass & INTERMEDIATE_NOTIFICATION) === 0;
+  const isFinal = messageType(pdu.fields.esmClass) !== INTERMEDIATE_NOTIFICATION;
   const state = isFinal ? (outcome?.state ?? 'undecided') : 'undecided';
-  const networkError = state === 'undelivered' ? (errorOf(pdu, text) ?? outcome?.name ?? null) : null;
+  const networkError = state === 'undelivered' ? (errorOf(pdu, fields) ?? outcome?.name ?? null) : null;
   return { messageId, state, networkError };
+}
+
+/** Whether TLVs mark the message as a receipt. A phone cannot set them. */
+export function hasReceiptTlvs(pdu: MessagePdu): boolean {
+  if (pdu.tlvs.length === 0) return false;
+  return idOfTlv(pdu) !== null || tlvInteger(pdu, 'message_state') !== null;
+}
+
+/**
+ * Whether the text begins with a label of a receipt (SMPP 3.4, appendix B). A phone's user can write such a text. One octet
+ * decides on nearly every other text; a text behind a user data header is a phone's.
+ */
+export function beginsAsReceipt(pdu: MessagePdu, alphabet: DefaultAlphabet): boolean {
+  if (beginsWithHeader(pdu.fields.esmClass)) return false;
+  const octets = textField(pdu);
+  if (!LABEL_INITIALS.has((firstLetter(octets) & ASCII_BITS) | LOWER_CASE_BIT)) return false;
+  const head = decodeText(octets.subarray(0, LABEL_OCTETS), pdu.fields.dataCoding, alphabet);
+  return BEGINS_WITH_LABEL.test(head);
+}
+
+/** The first octet that is not white space, the upper half of a UCS-2 unit or a byte order mark; 0 without one. */
+function firstLetter(octets: Buffer): number {
+  for (let at = 0; at < octets.length && at < LABEL_OCTETS; at += 1) {
+    const octet = octets[at] ?? 0;
+    if (octet > SPACE && !BYTE_ORDER_MARK.includes(octet)) return octet;
+  }
+  return 0;
+}
+
+/** The text in the first alphabet in which it names a message, else in the most likely one. */
+function receiptText(pdu: MessagePdu, alphabet: DefaultAlphabet): string {
+  const { octets, udh } = messageOctets(pdu);
+  if (octets.length === 0) return '';
+  const likely = alphabet === 'gsm-packed' ? PACKED_ALPHABETS : ALPHABETS;
+  let first: string | null = null;
+  for (const each of likely) {
+    const text = decodeText(octets, pdu.fields.dataCoding, each, udh?.fillBits);
+    if (ID_IN_TEXT.test(text)) return text;
+    first ??= text;
+  }
+  return first ?? '';
 }
 
 /** Some peers omit the NUL of the C-octet string, or append octets after it. */

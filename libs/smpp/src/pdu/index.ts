@@ -11,4 +11,4 @@ export {
   type SmppAddress,
   type SubmitSm,
 } from './pdu.js';
-export { integerTlv, octetsTlv, textTlv, type Tlv } from './tlv.js';
+export { integerTlv, octetsTlv, textTlv, tlvInteger, type Tlv } from './tlv.js';

@@ -25,6 +25,12 @@ const UnlessOneOf = (...others: readonly string[]): PropertyDecorator =>
       value !== undefined || others.every((other) => Reflect.get(body, other) === undefined),
   );
 
+/** The fields of which a new bind needs one set, by the name of its schema. */
+export const BIND_HOST_FORMS: Readonly<Record<string, readonly string[]>> = {
+  BindHosts: ['hosts'],
+  BindSingleHost: ['host', 'port'],
+};
+
 /** The body of POST /v1/admin/binds. The resource then checks that hosts are given in one form only. */
 export class BindDraft extends LinkSettingsDraft {
   @ApiPropertyOptional(BIND_FIELDS.name)
@@ -37,7 +43,7 @@ export class BindDraft extends LinkSettingsDraft {
   @Optional()
   carrier?: string;
 
-  @ApiProperty(BIND_FIELDS.hosts)
+  @ApiPropertyOptional(BIND_FIELDS.hosts)
   @Satisfies(
     (value) => hostsFault(value) === null,
     `hosts must be a list of 1 to ${MAX_HOSTS} objects of host (a name or an IP address) and port (1 to 65535).`,

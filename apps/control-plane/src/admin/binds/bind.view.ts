@@ -62,7 +62,10 @@ export const BIND_FIELDS = {
     description: 'Tried in turn; each connection begins with a different one, and returns to it after a failure.',
     example: [{ host: 'smsc.north.example', port: 2775 }],
   },
-  host: { ...HOST_FIELDS.host, description: 'With `port`, replaces `hosts` for a single host.' },
+  host: {
+    ...HOST_FIELDS.host,
+    description: 'With `port`, replaces `hosts` for a single host: send one of the two forms.',
+  },
   port: HOST_FIELDS.port,
   tls: { type: BindTlsAnswer, default: { enabled: false }, example: { enabled: false } },
   systemType: { type: 'string', pattern: asciiPattern(0, 12), default: '', example: '' },

@@ -83,8 +83,8 @@ export const TRUST_POLICY = {
       enabled: 'none',
     },
   },
-  // National senders of messages to a short code are read in its countries; the country of a long number is its own. A
-  // link does not say which numbers it serves, so a short code counts for every trusted link.
+  // National senders of messages to a short code are read in its countries; the country of a long number is its own, but
+  // its national digits may be those of a number of another country (`inbound-number.resource.ts`). A link does not say which numbers it serves, so a short code counts for every trusted link.
   'inbound-numbers': {
     condition: 'the number is a short code, or a number of no numbering plan, and a bind or system has trustedForMo',
     fields: { number: 'trust-while-trusted', countries: 'trust-while-trusted', brandId: 'none' },
@@ -105,6 +105,8 @@ interface TrustChange {
   readonly wanted: Row | null;
   /** Whether the condition of the resource holds. Default: the stored row's `trustedForMo`. */
   readonly trusted?: boolean;
+  /** Instead of the condition of the resource. */
+  readonly condition?: string;
 }
 
 /**
@@ -118,7 +120,8 @@ export function trustRefusal(
   change: TrustChange,
 ): Refusal | null {
   if (hasRight(role, 'changeTrust')) return null;
-  const { condition, fields }: TrustPolicy = TRUST_POLICY[resource];
+  const { fields, condition: usual }: TrustPolicy = TRUST_POLICY[resource];
+  const { condition = usual } = change;
   const trusted = change.trusted ?? valueOf(change.stored, 'trustedForMo') === true;
   for (const [field, requirement] of Object.entries(fields)) {
     if (requirement === 'none' || !isChanged(field, change)) continue;

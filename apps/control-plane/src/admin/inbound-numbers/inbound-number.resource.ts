@@ -18,6 +18,9 @@ const NO_SUCH_BRAND = {
   message: 'There is no brand with this id.',
 } as const satisfies Refusal;
 
+const MOVED_DIGITS =
+  'its national digits are also those of a number of another country that is or was an inbound number, and a bind or system has trustedForMo';
+
 @Injectable()
 export class InboundNumberResource implements CrudResource<
   InboundNumber,
@@ -78,13 +81,32 @@ export class InboundNumberResource implements CrudResource<
     by: Engineer,
     change: Parameters<typeof trustRefusal>[2],
   ): Promise<Refusal | null> {
-    const numbers = [change.stored, change.wanted].flatMap((row) =>
-      row !== null && 'number' in row ? [row.number] : [],
-    );
-    const trusted = !numbers.every(hasOwnCountry) && (await this.carriers.hasTrustedLink(tx));
-    return trustRefusal(by, 'inbound-numbers', { ...change, trusted });
+    const { stored, wanted } = change;
+    const numbers = [stored, wanted].flatMap((row) => (row !== null && 'number' in row ? [row.number] : []));
+    if (!(await this.carriers.hasTrustedLink(tx))) return null;
+    if (!numbers.every(hasOwnCountry)) return trustRefusal(by, 'inbound-numbers', { ...change, trusted: true });
+    const trusted = await this.movesNationalDigits(tx, rowOf(stored), rowOf(wanted));
+    return trustRefusal(by, 'inbound-numbers', { ...change, trusted, condition: MOVED_DIGITS });
+  }
+
+  /**
+   * Whether national digits would have another country than the numbers, also deleted ones, gave them: by a number that
+   * appears, where those of another country had the digits; by one that goes, where another one keeps them.
+   */
+  private async movesNationalDigits(tx: Executor, stored: Held, wanted: Held): Promise<boolean> {
+    if (stored.number === wanted.number) return false;
+    if (wanted.number !== null && (await this.carriers.rivalsOf(tx, wanted.number, null)).length > 0) return true;
+    const left = stored.number === null ? [] : await this.carriers.rivalsOf(tx, stored.number, stored.id);
+    return left.some(({ isOurs }) => isOurs);
   }
 }
+
+interface Held {
+  readonly id: Uuid | null;
+  readonly number: string | null;
+}
+
+const rowOf = (row: object | null): Held => ({ id: null, number: null, ...row });
 
 function brandOf(sent: string | null): Outcome<Uuid | null> {
   if (sent === null) return succeed(null);

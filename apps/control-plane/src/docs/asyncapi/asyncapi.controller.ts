@@ -1,24 +1,27 @@
+import { KeptDocument } from '@countersign/http';
 import { ControlPlaneSettings } from '@countersign/settings';
-import { Controller, Get, Header, Injectable } from '@nestjs/common';
+import { Controller, Get, Header, Injectable, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer } from '../../http/operation.js';
 import { Access } from '../../http/route-access.js';
-import { ApiDescription } from '../openapi/openapi.controller.js';
+import { ApiDescription, UNCHANGED } from '../openapi/openapi.controller.js';
+import { sendDocument } from '../send-document.js';
 import { describeEvents } from './asyncapi-document.js';
 
 /** The AsyncAPI document. Built on first use, when the OpenAPI document exists. */
 @Injectable()
 export class EventsDescription {
-  private text: string | null = null;
+  private kept: KeptDocument | null = null;
 
   constructor(
     private readonly api: ApiDescription,
     private readonly settings: ControlPlaneSettings,
   ) {}
 
-  get json(): string {
-    this.text ??= JSON.stringify(describeEvents(this.api.value, this.settings.publicBaseUrl));
-    return this.text;
+  get document(): KeptDocument {
+    this.kept ??= new KeptDocument(JSON.stringify(describeEvents(this.api.value, this.settings.publicBaseUrl)));
+    return this.kept;
   }
 }
 
@@ -41,9 +44,10 @@ export class AsyncapiController {
     description: 'AsyncAPI 3.0.',
     content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
   })
+  @ApiResponse(UNCHANGED)
   @ApiResponse(errorAnswer(403, ['HTTPS_REQUIRED']))
   @Access({ access: 'public' })
-  asyncapi(): string {
-    return this.description.json;
+  asyncapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, this.description.document);
   }
 }

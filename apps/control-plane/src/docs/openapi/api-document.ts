@@ -1,9 +1,14 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { BIND_HOST_FORMS, BindDraft } from '../../admin/binds/bind.dto.js';
 import { SessionAnswer } from '../../verify/session.view.js';
 import { ANSWER_HEADERS, headersOf } from './answer-headers.js';
 import { operationsOf, type Operation } from './operations.js';
+import { shareErrors } from './shared-errors.js';
 import { WEBHOOKS } from './webhooks.js';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type SchemaObject = Exclude<Schemas[string], { $ref: string }>;
 
 const DESCRIPTION = `Verifies that a user controls a phone number: by an RCS card with buttons, by an SMS from the
 phone or by a code.
@@ -35,10 +40,13 @@ export function describeApi(app: INestApplication, publicBaseUrl: string): OpenA
     autoTagControllers: false,
     extraModels: [SessionAnswer],
   });
-  for (const operation of operationsOf(document)) complete(operation);
+  const operations = operationsOf(document);
+  for (const operation of operations) complete(operation);
+  const responses = shareErrors(operations);
+  const { schemas = {} } = document.components ?? {};
   return {
     ...document,
-    components: { ...document.components, headers: ANSWER_HEADERS },
+    components: { ...document.components, schemas: withForms(schemas), headers: ANSWER_HEADERS, responses },
     webhooks: WEBHOOKS,
   };
 }
@@ -52,7 +60,8 @@ function frameOf(publicBaseUrl: string): Omit<OpenAPIObject, 'paths'> {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .setExternalDoc('Guides, and a page for every error', `${publicBaseUrl}/docs`)
     .addServer(publicBaseUrl)
-    .addBearerAuth({
+    // Not `addBearerAuth`, which adds the format JWT.
+    .addSecurity('bearer', {
       type: 'http',
       scheme: 'bearer',
       description: 'A secret API key: csk_live_, csk_test_ or csk_admin_ and 38 letters and digits.',
@@ -60,6 +69,22 @@ function frameOf(publicBaseUrl: string): Omit<OpenAPIObject, 'paths'> {
     .addSecurityRequirements('bearer');
   for (const [name, description] of TAGS) builder.addTag(name, description);
   return builder.build();
+}
+
+/**
+ * Adds what the decorators of a body's fields cannot say: that one of two sets of them is required. Each set is a schema with
+ * a name and properties, because generators of clients make `unknown` of one that has only `required`.
+ */
+function withForms(schemas: Schemas): Schemas {
+  const draft = schemas[BindDraft.name];
+  if (draft === undefined || '$ref' in draft) return schemas;
+  const { properties = {} } = draft;
+  const forms = Object.entries(BIND_HOST_FORMS).map(([name, required]): [string, SchemaObject] => {
+    const own = Object.entries(properties).filter(([property]) => required.includes(property));
+    return [name, { type: 'object', properties: Object.fromEntries(own), required: [...required] }];
+  });
+  const anyOf = forms.map(([name]) => ({ $ref: `#/components/schemas/${name}` }));
+  return { ...schemas, [BindDraft.name]: { ...draft, allOf: [{ anyOf }] }, ...Object.fromEntries(forms) };
 }
 
 function complete({ operation }: Operation): void {

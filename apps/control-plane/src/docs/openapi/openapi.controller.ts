@@ -1,29 +1,39 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { KeptDocument } from '@countersign/http';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer } from '../../http/operation.js';
 import { Access } from '../../http/route-access.js';
+import { sendDocument } from '../send-document.js';
 
 /** The OpenAPI document, published after the application was created, from its routes. */
 export class ApiDescription {
   private document: OpenAPIObject | null = null;
-  private octets = Buffer.alloc(0);
+  private kept: KeptDocument | null = null;
 
   publish(document: OpenAPIObject): void {
     this.document = document;
-    this.octets = Buffer.from(JSON.stringify(document));
+    this.kept = new KeptDocument(JSON.stringify(document));
   }
 
   /** Throws before `publish`; no port is open then. */
   get value(): OpenAPIObject {
-    if (this.document === null) throw new Error('OpenAPI document was read before publish()');
-    return this.document;
+    return published(this.document);
   }
 
-  /** The document as JSON. Encoded once, because encoding a megabyte takes milliseconds. */
-  get json(): Buffer {
-    return this.octets;
+  /** The document as JSON, encoded once. */
+  get json(): KeptDocument {
+    return published(this.kept);
   }
 }
+
+function published<Part>(part: Part | null): Part {
+  if (part === null) throw new Error('OpenAPI document was read before publish()');
+  return part;
+}
+
+/** The answer to a reader who has the document. */
+export const UNCHANGED = { status: 304, description: 'Unchanged since the tag of If-None-Match.' } as const;
 
 @Controller('v1')
 export class OpenapiController {
@@ -44,9 +54,10 @@ export class OpenapiController {
     description: 'OpenAPI 3.1.',
     content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
   })
+  @ApiResponse(UNCHANGED)
   @ApiResponse(errorAnswer(403, ['HTTPS_REQUIRED']))
   @Access({ access: 'public' })
-  openapi(): Buffer {
-    return this.description.json;
+  openapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return sendDocument(request, reply, this.description.json);
   }
 }

@@ -4,6 +4,9 @@ type Written = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[
 /** An inline schema. */
 export type Schema = Exclude<Written, { $ref: string }>;
 
+type WrittenResponse = NonNullable<NonNullable<OpenAPIObject['components']>['responses']>[string];
+type Response = Exclude<WrittenResponse, { $ref: string }>;
+
 /** One field of a body, as a row of a table. */
 export interface Field {
   /** With the names of the enclosing objects: `error.code`, `data[].id`. */
@@ -28,6 +31,12 @@ export class Schemas {
     if (written.allOf !== undefined) return merged([written, ...written.allOf.map((part) => this.resolve(part))]);
     const [alternative] = (written.oneOf ?? written.anyOf ?? []).filter((each) => !isNull(each));
     return alternative === undefined ? written : merged([this.resolve(alternative), written]);
+  }
+
+  /** The response behind a reference; undefined without one. */
+  response(written: WrittenResponse | undefined): Response | undefined {
+    if (written === undefined || !('$ref' in written)) return written;
+    return this.response(this.document.components?.responses?.[written.$ref.replace('#/components/responses/', '')]);
   }
 
   /** The fields of an object in order, each followed by the fields of its object. */

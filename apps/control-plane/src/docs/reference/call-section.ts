@@ -74,9 +74,10 @@ function neededOf(schema: Written, schemas: Schemas): unknown {
 }
 
 function answers(call: Operation, schemas: Schemas): string {
-  const all = Object.entries(call.operation.responses).flatMap(([status, answer]) =>
-    answer === undefined || '$ref' in answer ? [] : [{ status, answer }],
-  );
+  const all = Object.entries(call.operation.responses).flatMap(([status, written]) => {
+    const answer = schemas.response(written);
+    return answer === undefined ? [] : [{ status, answer }];
+  });
   const successes = all.filter(({ status }) => Number(status) < 400).map((each) => success(call, each, schemas));
   const refusals = all
     .filter(({ status }) => Number(status) >= 400)

@@ -2,8 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import { boundPipelining, headFault } from '@countersign/http';
 import { GatewaySettings } from '@countersign/settings';
-import { boundPipelining, createRequestIds } from '@countersign/telemetry';
+import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ConnectionLimit, nameOf } from '../../listener/connection-limit.js';
 import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
@@ -104,7 +105,9 @@ export class WebhookServer {
         .header('cache-control', 'no-store')
         // The text of a handshake is chosen by the sender: browsers must not interpret it as a page.
         .header('x-content-type-options', 'nosniff');
-      done();
+      const fault = headFault(request.raw);
+      if (fault === null) done();
+      else void refuse(reply, request, 'MALFORMED_REQUEST', fault);
     });
     this.#server.post(WEBHOOK_PATH, (request, reply) => this.#answer(request, reply));
     this.#server.setNotFoundHandler((request, reply) => {

@@ -1,0 +1,6 @@
+export { type Coding, codingOf } from './accept-encoding.js';
+export { compressed } from './compressed.js';
+export { type DocumentAnswer, KeptDocument } from './kept-document.js';
+export { forbidSniffing } from './no-sniffing.js';
+export { boundPipelining } from './pipelining.js';
+export { headFault, WebSocketOrPlainRequest } from './request-head.js';

@@ -1,0 +1,199 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import net, { type AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { createWebhookSecret } from '@countersign/keys';
+import { newId, parseId, type Uuid } from '@countersign/ids';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
+import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
+import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { ensureCertificates } from '../../config/stack/certificates.mjs';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+
+const WITHIN_MS = 20_000;
+/** Less than the 15 s of an attempt: what has to wait for the end of hanging ones does not come in this time. */
+const AT_ONCE_MS = 8_000;
+const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
+
+/** A TCP server on every address of this computer, the connections to it, and the most at a time. */
+class Listener {
+  readonly open = new Set<net.Socket>();
+  most = 0;
+  accepted = 0;
+  private readonly server: net.Server;
+
+  /** @param answer by default, nothing is answered */
+  constructor(answer: (socket: net.Socket) => void = (socket) => void socket.resume()) {
+    this.server = net.createServer((socket) => {
+      this.open.add(socket);
+      this.accepted += 1;
+      this.most = Math.max(this.most, this.open.size);
+      socket.on('error', () => undefined).on('close', () => this.open.delete(socket));
+      answer(socket);
+    });
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.server.listen(0, '0.0.0.0', 4_096, resolve));
+    return this;
+  }
+
+  /** Waits until the most connections at a time have not grown for a second. */
+  async untilFull(): Promise<void> {
+    let [most, sinceMs] = [0, performance.now()];
+    await until('no more connections are opened', WITHIN_MS, () => {
+      if (this.most > most) [most, sinceMs] = [this.most, performance.now()];
+      return most > 0 && performance.now() - sinceMs > 1_000;
+    });
+  }
+
+  close(): void {
+    this.server.close();
+    for (const socket of this.open) socket.destroy();
+  }
+}
+
+describe('A17 webhook receivers that hang', () => {
+  let hanging: Listener;
+  let receiver: Receiver;
+  let plane: ControlPlaneHarness;
+
+  beforeEach(async () => {
+    hanging = await new Listener().listen();
+    receiver = await startReceiver();
+    plane = await ControlPlaneHarness.open();
+  });
+  afterEach(async () => {
+    hanging.close();
+    await plane.close();
+    await receiver.close();
+  });
+
+  /** Adds `count` due deliveries of the account, five for each of its hosts, which are 127.<network>.*.*. */
+  const addHanging = (accountId: Uuid, network: number, count: number, test = false): Promise<unknown> =>
+    plane.database.query(
+      `WITH made AS (SELECT (substr($1, 1, 13) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id,
+         'http://127.' || $4::int || '.' || n / 5 / 250 || '.' || 1 + n / 5 % 250 || ':' || $3::int || '/' AS url
+         FROM generate_series(1, $5::int) AS n),
+       stored AS (INSERT INTO events (id, type, account_id, data, webhook_url, occurred_at, dispatched_at, test)
+         SELECT id, 'webhook.test', $2, '{}', url, now(), now(), $6 FROM made)
+       INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at, test)
+       SELECT id, $2, 'webhook.test', url, now(), now() - interval '1 minute', $6 FROM made`,
+      [plane.clock.newId(), accountId, hanging.port, network, count, test],
+    );
+
+  const arrives = async (): Promise<void> => {
+    const { json } = await plane.create({ webhookUrl: receiver.url });
+    await plane.approve(String(json['id']));
+    await until('the webhook arrives beside them', AT_ONCE_MS, () => receiver.received.length > 0);
+  };
+
+  it('A17 of four accounts leave places for a fifth, whose webhook is sent at once', async () => {
+    const accounts = new AccountStore({ keys: plane.keys, newId: () => plane.clock.newId() });
+    for (const network of [41, 42, 43, 44]) {
+      const { account } = await accounts.createAccount(plane.database, { name: `Flooder ${network}` });
+      await addHanging(account.id, network, 2_000);
+    }
+    await hanging.untilFull();
+    expect(hanging.most).toBeGreaterThan(100);
+    await arrives();
+  }, 90_000);
+
+  it('A17 of test deliveries leave places for the live ones of the same account', async () => {
+    await addHanging(parseId('acct', plane.demo.accountId) ?? '', 45, 2_000, true);
+    await hanging.untilFull();
+    // A quarter of the 308 that are free, and maybe ended ones that are not closed yet.
+    expect(hanging.most).toBeLessThan(2 * 76);
+    await arrives();
+  }, 90_000);
+});
+
+describe('A17 webhook receivers that answer slowly', () => {
+  it('A17 hold 48 places of an account beyond 2 s, the slowest are ended, and 12 of its test deliveries', async () => {
+    const hanging = await new Listener().listen();
+    const poster = new WebhookPoster(rules, guardedAgent(rules, null));
+    const accountId = newId(Date.now());
+    const post = (host: number, test: boolean) =>
+      poster.post({
+        owner: { accountId, test },
+        eventId: newId(Date.now()),
+        url: `http://127.46.${test ? 1 : 0}.${host}:${hanging.port}/hook`,
+        body: '{}',
+        secrets: [createWebhookSecret()],
+        nowMs: Date.now(),
+      });
+    const results = await Promise.all([
+      ...Array.from({ length: 58 }, (_, at) => post(at + 1, false)),
+      ...Array.from({ length: 17 }, (_, at) => post(at + 1, true)),
+    ]);
+    const errors = results.map((result) => (result.kind === 'failed' ? result.error : result.kind));
+    const slow = (count: number): string[] => Array.from({ length: count }, () => 'TooManySlowReceivers');
+    const rest = (count: number): string[] => Array.from({ length: count }, () => 'timeout');
+    expect(errors).toEqual([...slow(10), ...rest(48), ...slow(5), ...rest(12)]);
+    await poster.close();
+    hanging.close();
+  });
+});
+
+describe('A17 webhook receivers with long certificate chains', () => {
+  let dataDir: string;
+  let certificates: { readonly certFile: string; readonly keyFile: string };
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-chains-'));
+    certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log: () => undefined });
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  it.each([
+    ['30 KB', 40, 8],
+    ['a usual length', 1, 0],
+  ])(
+    'A17 hold 32 connections of a process where the chains have %s, and the oldest is closed for the next',
+    async (_length, copies, closed) => {
+      const secure = tls.createServer({
+        cert: readFileSync(certificates.certFile, 'utf8').repeat(copies),
+        key: readFileSync(certificates.keyFile),
+      });
+      await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+      // Keeps back the last octet of the server's part of the handshake, so that it never completes.
+      const stalling = await new Listener((socket) => {
+        const upstream = net.connect((secure.address() as AddressInfo).port, '127.0.0.1');
+        upstream
+          .on('error', () => undefined)
+          .on('data', (octets) => {
+            socket.write(octets.subarray(0, -1));
+          });
+        socket.on('close', () => upstream.destroy()).pipe(upstream);
+      }).listen();
+      const poster = new WebhookPoster(rules, guardedAgent(rules, null));
+      const results = await Promise.all(
+        Array.from({ length: 40 }, (_, at) =>
+          poster.post({
+            owner: { accountId: newId(Date.now()), test: false },
+            eventId: newId(Date.now()),
+            url: `https://127.47.0.${at + 1}:${stalling.port}/hook`,
+            body: '{}',
+            secrets: [createWebhookSecret()],
+            nowMs: Date.now(),
+          }),
+        ),
+      );
+      const errors = results.map((result) => (result.kind === 'failed' ? result.error : result.kind));
+      expect(errors.filter((error) => error === 'TooManyLargeHandshakes')).toHaveLength(closed);
+      expect(errors.filter((error) => error === 'UND_ERR_CONNECT_TIMEOUT')).toHaveLength(40 - closed);
+      await poster.close();
+      stalling.close();
+      secure.close();
+    },
+  );
+});
