@@ -195,7 +195,8 @@ describe('a system that connects in', () => {
     ['enabled', null],
     ['id', 'x'],
     ['connections', []],
-    ['window', 10],
+    ['window', 0],
+    ['hosts', []],
   ])('with %s %j is refused, and nothing is made', async (field, value) => {
     const before = (await admin.get('smpp-systems?limit=100')).text;
     const answer = await create({ [field]: value });
