@@ -88,6 +88,17 @@ describe('the codec', () => {
     );
   });
 
+  it('decodes a PDU with up to three NUL octets at its end as the PDU without them', () => {
+    const requests = anyPdu.filter(({ status }) => status === 0);
+    fc.assert(
+      fc.property(requests, fc.integer({ min: 1, max: 3 }), (pdu, count) => {
+        const octets = Buffer.concat([encodePdu(pdu), Buffer.alloc(count)]);
+        octets.writeUInt32BE(octets.length, 0);
+        expect(decodePdu(octets)).toEqual(pdu);
+      }),
+    );
+  });
+
   it('never throws on random octets, and keeps their sequence number', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 400 }), (bytes) => {

@@ -143,6 +143,10 @@ const tlvs: readonly HostileCase[] = [
     message({}, [tlv(0x020c, uint8(1)), tlv(0x020e, uint8(2))]),
   ),
   bound('a TLV that claims 65535 octets', 'alive', message({}, [tlv(0x0424, uint8(1), 65_535)])),
+  ...[1, 2, 3, 4, 5].map((count) => bound(`${count} NUL after a text`, 'alive', message({}, [Buffer.alloc(count)]))),
+  bound('a NUL and another octet after a text', 'alive', message({}, [uint8(0, 9)])),
+  bound('a NUL after the last TLV', 'alive', message({}, [tlv(0x0204, uint8(0, 1)), uint8(0)])),
+  bound('a NUL after an enquire_link', 'alive', pdu(ID.enquire_link, 7, [uint8(0)])),
   bound('one octet after the last TLV', 'alive', message({}, [tlv(0x0204, uint8(0, 1)), uint8(9)])),
   bound(
     'a message id TLV without its NUL, followed by another TLV',

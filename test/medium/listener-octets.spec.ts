@@ -1,0 +1,78 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
+import { RawEsme, rawPdu } from '../support/raw-esme.js';
+import { PHONE } from '../support/session-harness.js';
+
+const OK = 0;
+const RESP = 0x8000_0000;
+const ID = { submit_sm: 0x4, deliver_sm: 0x5, unbind: 0x6, enquire_link: 0x15, data_sm: 0x103 } as const;
+
+let gateway: GatewayHarness;
+const open: RawEsme[] = [];
+
+beforeAll(async () => {
+  gateway = await GatewayHarness.open();
+  await gateway.system({ systemId: 'raw', maxConnections: 100 });
+});
+afterAll(() => gateway.close());
+afterEach(() => {
+  for (const esme of open.splice(0)) esme.destroy();
+});
+
+async function connected(): Promise<RawEsme> {
+  const esme = await RawEsme.connect(gateway.ports.smpp);
+  open.push(esme);
+  return esme;
+}
+
+async function bound(version = 0x34): Promise<RawEsme> {
+  const esme = await connected();
+  expect((await esme.bind('raw', PASSWORD, { version })).status).toBe(OK);
+  return esme;
+}
+
+const address = (number: string): string => `\x01\x01${number.slice(1)}\0`;
+const ADDRESSES = `\0${address(PHONE)}${address(INBOUND_NUMBER)}`;
+/** A submit_sm or deliver_sm of this text; `rest` follows short_message. */
+const message = (id: number, sequence: number, text: string | Buffer, ...rest: readonly Uint8Array[]): Buffer =>
+  rawPdu(id, sequence, ADDRESSES, '\0\0\0\0\0\0\0\0\0', Uint8Array.of(text.length), text, ...rest);
+const dataMessage = (sequence: number, ...tlvs: readonly Uint8Array[]): Buffer =>
+  rawPdu(ID.data_sm, sequence, ADDRESSES, '\0\0\0', ...tlvs);
+const tlv = (tag: number, value: Buffer): Buffer => {
+  const header = Buffer.alloc(4);
+  header.writeUInt16BE(tag, 0);
+  header.writeUInt16BE(value.length, 2);
+  return Buffer.concat([header, value]);
+};
+const payload = (text: string): Buffer => tlv(0x0424, Buffer.from(text));
+
+describe('NUL octets that no length counts, at the end of a PDU', () => {
+  it.each([1, 2, 3])('%i: the message is stored as if they were not there', async (count) => {
+    const esme = await bound();
+    for (const [sequence, id] of [ID.submit_sm, ID.deliver_sm].entries()) {
+      const session = await gateway.create();
+      esme.send(message(id, 10 + sequence, gateway.textOf(session), Buffer.alloc(count)));
+      expect(await esme.answer(10 + sequence)).toMatchObject({ id: RESP + id, status: OK });
+      expect(await gateway.statusOf(session)).toBe('approved');
+    }
+    const session = await gateway.create();
+    esme.send(dataMessage(20, payload(gateway.textOf(session)), Buffer.alloc(count)));
+    expect((await esme.answer(20)).status).toBe(OK);
+    expect(await gateway.statusOf(session)).toBe('approved');
+  });
+
+  it('are ignored in a bind, an enquire_link and an unbind too', async () => {
+    const esme = await connected();
+    esme.send(rawPdu(0x9, 1, `raw\0${PASSWORD}\0\0`, Uint8Array.of(0x34, 0, 0), '\0', '\0'));
+    expect((await esme.answer(1)).status).toBe(OK);
+    esme.send(rawPdu(ID.enquire_link, 2, '\0'), rawPdu(ID.unbind, 3, '\0\0'));
+    expect(await esme.answer(2)).toMatchObject({ id: RESP + ID.enquire_link, status: OK });
+    expect(await esme.answer(3)).toMatchObject({ id: RESP + ID.unbind, status: OK });
+  });
+
+  it('another octet in their place is refused with 0xC0', async () => {
+    const esme = await bound();
+    esme.send(message(ID.submit_sm, 7, 'text', Uint8Array.of(0, 9)));
+    expect(await esme.answer(7)).toMatchObject({ id: RESP + ID.submit_sm, status: 0xc0 });
+  });
+});
