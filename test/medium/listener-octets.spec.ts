@@ -76,3 +76,21 @@ describe('NUL octets that no length counts, at the end of a PDU', () => {
     expect(await esme.answer(7)).toMatchObject({ id: RESP + ID.submit_sm, status: 0xc0 });
   });
 });
+
+describe('a data_sm', () => {
+  it('without message_payload is refused with 0xC3, with another TLV in its place too', async () => {
+    const esme = await bound();
+    esme.send(dataMessage(7), dataMessage(8, tlv(0x0204, Buffer.of(0, 9))));
+    for (const sequence of [7, 8]) {
+      expect(await esme.answer(sequence)).toMatchObject({ id: RESP + ID.data_sm, status: 0xc3 });
+    }
+  });
+
+  it('with an empty message_payload is an MO without a text, as a submit_sm of length 0 is', async () => {
+    const esme = await bound();
+    const before = (await gateway.messages()).length;
+    esme.send(dataMessage(7, payload('')), message(ID.submit_sm, 8, ''));
+    expect([(await esme.answer(7)).status, (await esme.answer(8)).status]).toEqual([OK, OK]);
+    expect((await gateway.messages()).slice(before).map(({ text }) => text)).toEqual(['', '']);
+  });
+});

@@ -179,6 +179,16 @@ describe('a malformed field gets the status of that field in the response of its
     }
   });
 
+  it('ESME_RMISSINGTLV (0xC3): a data_sm without message_payload; an empty one is an empty text', async () => {
+    for (const [, bound] of ROLES) {
+      const { peer } = await bound({});
+      peer.send(dataMessage([tlv(0x0204, uint8(0, 9))], 8), dataMessage([tlv(0x0424, uint8())], 9));
+      const refused = await peer.answer(8);
+      expect([refused.id, refused.status]).toEqual([RESP + ID.data_sm, STATUS.ESME_RMISSINGTLV]);
+      expect((await peer.answer(9)).status).toBe(0);
+    }
+  });
+
   it('ESME_RMISSINGTLV (0xC3): a data_sm receipt without a message id', async () => {
     for (const [, bound] of ROLES) {
       const { peer } = await bound({});

@@ -58,10 +58,10 @@ const anyPdu: fc.Arbitrary<Pdu> = fc.oneof(
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => ({ ...deliverSm(f, t), sequence: s })),
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => {
     const { serviceType, sourceAddress, destinationAddress, registeredDelivery, dataCoding } = f;
-    // A data_sm receipt must name its message: tested in `certification`.
+    // A report must name its message: tested in `message-rules.spec.ts`.
     const esmClass = f.esmClass & ~0x3c;
     const fields = { serviceType, sourceAddress, destinationAddress, esmClass, registeredDelivery, dataCoding };
-    return { ...dataSm(fields, t), sequence: s };
+    return { ...dataSm(fields, [...t, octetsTlv('message_payload', f.shortMessage)]), sequence: s };
   }),
   fc
     .record({ fields: bindFields, sequence, status: fc.constant(0), tlvs })

@@ -65,6 +65,7 @@ describe('a malformed field is answered by the status of that field', () => {
     ['a password of 9 characters', 'ESME_RINVPASWD', bind(9, { password: 'x'.repeat(9) })],
     ['a system_type of 13 characters', 'ESME_RINVSYSTYP', bind(9, { systemType: 'x'.repeat(13) })],
     ['an address_range of 41 characters', 'ESME_RBINDFAIL', bind(9, { addressRange: 'x'.repeat(41) })],
+    ['a data_sm without message_payload', 'ESME_RMISSINGTLV', dataMessage([tlv(0x0204, uint8(0, 9))])],
     ['an unknown command_id', 'ESME_RINVCMDID', pdu(0x777, 7)],
     ['an unsupported command', 'ESME_RINVCMDID', pdu(ID.query_sm, 7)],
   ];
@@ -78,12 +79,15 @@ describe('a malformed field is answered by the status of that field', () => {
 describe('values at their limits are valid', () => {
   const cases: readonly (readonly [string, Buffer])[] = [
     ['addresses of 20 characters', message({ source: address(20), destination: address(20) })],
-    ['data_sm addresses of 64 characters', pdu(ID.data_sm, 7, [uint8(0), address(64), address(64), uint8(0, 0, 0)])],
+    [
+      'data_sm addresses of 64 characters',
+      pdu(ID.data_sm, 7, [uint8(0), address(64), address(64), uint8(0, 0, 0), tlv(0x0424, uint8(65))]),
+    ],
     ['a text of 254 octets', message({ text: counted('x'.repeat(254)) })],
     ['no text', message({ text: uint8(0) })],
     ['a message_payload of 64 KiB', message({ text: uint8(0) }, [tlv(0x0424, Buffer.alloc(65_535, 65))])],
     ['an empty message_payload beside a text', message({}, [tlv(0x0424, uint8())])],
-    ['data_sm without a text', dataMessage()],
+    ['data_sm with an empty message_payload', dataMessage([tlv(0x0424, uint8())])],
     ['an alert without a value, as in 3.4', message({}, [tlv(0x130c, uint8())])],
     ['an alert with a value, as in 5.0', message({}, [tlv(0x130c, uint8(1))])],
     ['a source_telematics_id of one octet', message({}, [tlv(0x0010, uint8(1))])],
