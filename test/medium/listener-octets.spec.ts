@@ -13,6 +13,7 @@ const open: RawEsme[] = [];
 beforeAll(async () => {
   gateway = await GatewayHarness.open();
   await gateway.system({ systemId: 'raw', maxConnections: 100 });
+  await gateway.system({ systemId: 'disabled', enabled: false });
 });
 afterAll(() => gateway.close());
 afterEach(() => {
@@ -92,5 +93,28 @@ describe('a data_sm', () => {
     esme.send(dataMessage(7, payload('')), message(ID.submit_sm, 8, ''));
     expect([(await esme.answer(7)).status, (await esme.answer(8)).status]).toEqual([OK, OK]);
     expect((await gateway.messages()).slice(before).map(({ text }) => text)).toEqual(['', '']);
+  });
+});
+
+describe('a refused bind', () => {
+  const NO_SYSTEM_ID = '00';
+
+  it.each([
+    ['bind_receiver', 0x1],
+    ['bind_transmitter', 0x2],
+    ['bind_transceiver', 0x9],
+  ])('has an empty system_id in its response to %s', async (_name, id) => {
+    const esme = await connected();
+    const answer = await esme.bind('disabled', PASSWORD, { id });
+    expect(answer).toEqual({ id: RESP + id, status: 0x0d, sequence: 1, body: NO_SYSTEM_ID });
+    await esme.ended;
+  });
+
+  it('has it when the connection is bound already, and when the bind cannot be decoded', async () => {
+    const esme = await bound();
+    expect(await esme.bind('raw', PASSWORD)).toMatchObject({ status: 0x05, body: NO_SYSTEM_ID });
+    const other = await connected();
+    expect(await other.bind('x'.repeat(16), PASSWORD)).toMatchObject({ status: 0x0f, body: NO_SYSTEM_ID });
+    await other.ended;
   });
 });

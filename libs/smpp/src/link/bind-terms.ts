@@ -77,14 +77,15 @@ export function termsOfBind(bind: BindPdu, ourVersion: number): BindTerms {
   return terms(BIND_TYPES[bind.command], systemId, version, version >= VERSION_34);
 }
 
-/** Our bind response: sc_interface_version is sent to peers of 3.4 and later; a refusal has no body. */
+/** Our bind response: sc_interface_version is sent to peers of 3.4 and later; a refusal has no system_id. */
 export function bindAnswer(bind: BindPdu, status: number, ours: SmscEndpoint): BindRespPdu {
-  const includesVersion = status === 0 && bind.fields.interfaceVersion >= VERSION_34;
+  const isAccepted = status === 0;
+  const includesVersion = isAccepted && bind.fields.interfaceVersion >= VERSION_34;
   return {
     command: BIND_RESPONSES[bind.command],
     status,
     sequence: bind.sequence,
-    fields: { systemId: ours.systemId ?? '' },
+    fields: { systemId: isAccepted ? (ours.systemId ?? '') : '' },
     tlvs: includesVersion ? [integerTlv('sc_interface_version', ours.interfaceVersion)] : NO_TLVS,
   };
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { HEADER_OCTETS, decodePdu } from '../codec/decode.js';
+import { decodePdu } from '../codec/decode.js';
+import type { Refusal } from '../codec/encode.js';
 import { RESPONSE_BIT, STATUS, commandId, hasResponse } from '../pdu/dictionary.js';
 import type { Pdu } from '../pdu/pdu.js';
 import { LinkOutput } from './link-output.js';
@@ -64,7 +65,7 @@ export class PduSocket {
   /** Answers with the response of the command if it has one; with generic_nack for an unsupported command. */
   refuse(requestId: number, status: number, sequence: number): void {
     const nack = status === STATUS.ESME_RINVCMDID || !hasResponse(requestId);
-    this.#sendBare(nack ? commandId('generic_nack') : requestId + RESPONSE_BIT, status, sequence);
+    this.#sendRefusal({ id: nack ? commandId('generic_nack') : requestId + RESPONSE_BIT, status, sequence });
   }
 
   /** Back-pressure: further data stays in the peer's and the kernel's buffers. */
@@ -97,7 +98,7 @@ export class PduSocket {
     if (this.#closing) return;
     try {
       if (this.options.reader.read(chunk)) return;
-      this.#sendBare(commandId('generic_nack'), STATUS.ESME_RINVCMDLEN, 0);
+      this.#sendRefusal({ id: commandId('generic_nack'), status: STATUS.ESME_RINVCMDLEN, sequence: 0 });
       this.options.onBroken('a command_length outside its limits', 'flush');
     } catch (error) {
       // An internal error must close the link: it no longer reads.
@@ -105,12 +106,12 @@ export class PduSocket {
     }
   }
 
-  #sendBare(id: number, status: number, sequence: number): void {
+  #sendRefusal(refusal: Refusal): void {
     if (this.#closing) return;
-    this.#output.writeBare(id, status, sequence);
+    const length = this.#output.writeRefusal(refusal);
     const { tap } = this.options;
     if (!tap.takesPdus && !tap.takesOctets) return;
-    const octets = this.#output.tail(HEADER_OCTETS);
+    const octets = this.#output.tail(length);
     tap.octets('out', octets);
     const pdu = decodePdu(octets);
     if (pdu.command !== 'malformed') tap.pdu('out', pdu);
