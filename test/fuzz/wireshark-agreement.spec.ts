@@ -23,6 +23,7 @@ const FIELDS = [
   'smpp.system_id',
   'smpp.source_addr',
   'smpp.destination_addr',
+  'smpp.esme_addr',
   'smpp.data_coding',
   'smpp.sm_length',
   'smpp.message',
@@ -43,6 +44,9 @@ const NO_TLVS_THERE: ReadonlySet<string> = new Set([
   'enquire_link',
   'enquire_link_resp',
   'generic_nack',
+  'query_sm',
+  'cancel_sm',
+  'replace_sm',
 ]);
 const PRINTABLE = /^[\x21-\x7e]+$/;
 const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
@@ -87,11 +91,10 @@ function expected(pdu: Pdu): Map<string, readonly string[]> {
   const { fields } = pdu;
   if ('systemId' in fields) text('smpp.system_id', fields.systemId);
   if ('messageId' in fields) text('smpp.message_id', fields.messageId);
-  if ('sourceAddress' in fields) {
-    text('smpp.source_addr', fields.sourceAddress.value);
-    text('smpp.destination_addr', fields.destinationAddress.value);
-    said.set('smpp.data_coding', [hex(fields.dataCoding, 2)]);
-  }
+  if ('sourceAddress' in fields) text('smpp.source_addr', fields.sourceAddress.value);
+  if ('destinationAddress' in fields) text('smpp.destination_addr', fields.destinationAddress.value);
+  if ('esmeAddress' in fields) text('smpp.esme_addr', fields.esmeAddress.value);
+  if ('dataCoding' in fields) said.set('smpp.data_coding', [hex(fields.dataCoding, 2)]);
   if ('shortMessage' in fields) {
     said.set('smpp.sm_length', [String(fields.shortMessage.length)]);
     if (fields.shortMessage.length > 0) said.set('smpp.message', [fields.shortMessage.toString('hex')]);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
-import { RawEsme, rawPdu } from '../support/raw-esme.js';
+import { RawPeer, rawPdu } from '../support/raw-peer.js';
 import { PHONE } from '../support/session-harness.js';
 
 const OK = 0;
@@ -8,7 +8,7 @@ const RESP = 0x8000_0000;
 const ID = { submit_sm: 0x4, deliver_sm: 0x5, unbind: 0x6, enquire_link: 0x15, data_sm: 0x103 } as const;
 
 let gateway: GatewayHarness;
-const open: RawEsme[] = [];
+const open: RawPeer[] = [];
 
 beforeAll(async () => {
   gateway = await GatewayHarness.open();
@@ -20,13 +20,13 @@ afterEach(() => {
   for (const esme of open.splice(0)) esme.destroy();
 });
 
-async function connected(): Promise<RawEsme> {
-  const esme = await RawEsme.connect(gateway.ports.smpp);
+async function connected(): Promise<RawPeer> {
+  const esme = await RawPeer.connect(gateway.ports.smpp);
   open.push(esme);
   return esme;
 }
 
-async function bound(version = 0x34): Promise<RawEsme> {
+async function bound(version = 0x34): Promise<RawPeer> {
   const esme = await connected();
   expect((await esme.bind('raw', PASSWORD, { version })).status).toBe(OK);
   return esme;
@@ -116,5 +116,28 @@ describe('a refused bind', () => {
     const other = await connected();
     expect(await other.bind('x'.repeat(16), PASSWORD)).toMatchObject({ status: 0x0f, body: NO_SYSTEM_ID });
     await other.ended;
+  });
+});
+
+describe('a command that the listener does not offer', () => {
+  const id = 'id-1\0';
+  const from = address(PHONE);
+  const QUERY_BODY = '00000000';
+
+  it.each([
+    ['query_sm', 0x3, `${id}${from}`, 0x67, QUERY_BODY],
+    ['cancel_sm', 0x8, `\0${id}${from}${address(INBOUND_NUMBER)}`, 0x11, ''],
+    ['replace_sm', 0x7, `${id}${from}\0\0\0\0\x02hi`, 0x13, ''],
+    ['submit_multi', 0x21, `\0${from}\x01\x01${address(INBOUND_NUMBER)}\0\0\0\0\0\0\0\0\0\x02hi`, 0x03, '0000'],
+    ['broadcast_sm', 0x111, `\0${from}${id}\0\0\0\0\0\0`, 0x03, '00'],
+    ['query_sm without its address', 0x3, id, 0x02, QUERY_BODY],
+    ['cancel_sm with a message id of 65 characters', 0x8, `\0${'1'.repeat(65)}\0`, 0x0c, ''],
+    ['replace_sm without a body', 0x7, '', 0x02, ''],
+    ['submit_multi without a body', 0x21, '', 0x03, '0000'],
+  ])('%s is refused in its own response, and the link stays bound', async (_name, command, body, status, answered) => {
+    const esme = await bound();
+    esme.send(rawPdu(command, 7, body), rawPdu(ID.enquire_link, 8));
+    expect(await esme.answer(7)).toEqual({ id: RESP + command, status, sequence: 7, body: answered });
+    expect((await esme.answer(8)).status).toBe(OK);
   });
 });

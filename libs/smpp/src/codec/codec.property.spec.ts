@@ -63,6 +63,21 @@ const anyPdu: fc.Arbitrary<Pdu> = fc.oneof(
     const fields = { serviceType, sourceAddress, destinationAddress, esmClass, registeredDelivery, dataCoding };
     return { ...dataSm(fields, [...t, octetsTlv('message_payload', f.shortMessage)]), sequence: s };
   }),
+  fc.tuple(messageFields(text(20)), text(64), sequence).map(([f, messageId, s]): Pdu => {
+    const { sourceAddress, destinationAddress, serviceType } = f;
+    const fields = { serviceType, messageId, sourceAddress, destinationAddress };
+    return { command: 'cancel_sm', status: 0, sequence: s, fields, tlvs: [] };
+  }),
+  fc.tuple(messageFields(text(20)), text(64), sequence).map(([f, messageId, s]): Pdu => {
+    const { sourceAddress, scheduleDeliveryTime, validityPeriod, registeredDelivery, smDefaultMsgId, shortMessage } = f;
+    const times = { scheduleDeliveryTime, validityPeriod };
+    const fields = { messageId, sourceAddress, ...times, registeredDelivery, smDefaultMsgId, shortMessage };
+    return { command: 'replace_sm', status: 0, sequence: s, fields, tlvs: [] };
+  }),
+  fc.tuple(messageFields(text(64)), tlvs, sequence).map(([f, t, s]): Pdu => {
+    const fields = { sourceAddress: f.sourceAddress, esmeAddress: f.destinationAddress };
+    return { command: 'alert_notification', status: 0, sequence: s, fields, tlvs: t };
+  }),
   fc
     .record({ fields: bindFields, sequence, status: fc.constant(0), tlvs })
     .map((p): Pdu => ({ command: 'bind_transceiver', ...p })),

@@ -67,7 +67,9 @@ describe('a malformed field is answered by the status of that field', () => {
     ['an address_range of 41 characters', 'ESME_RBINDFAIL', bind(9, { addressRange: 'x'.repeat(41) })],
     ['a data_sm without message_payload', 'ESME_RMISSINGTLV', dataMessage([tlv(0x0204, uint8(0, 9))])],
     ['an unknown command_id', 'ESME_RINVCMDID', pdu(0x777, 7)],
-    ['an unsupported command', 'ESME_RINVCMDID', pdu(ID.query_sm, 7)],
+    ['an unsupported command', 'ESME_RINVCMDID', pdu(ID.submit_multi, 7)],
+    ['a query_sm without a body', 'ESME_RINVCMDLEN', pdu(ID.query_sm, 7)],
+    ['a cancel_sm with a message id of 65', 'ESME_RINVMSGID', pdu(ID.cancel_sm, 7, [uint8(0), long(65)])],
   ];
   it.each(cases)('%s: %s', (_what, status, octets) => {
     expect(statusOf(octets)).toBe(status);

@@ -62,10 +62,10 @@ export class PduSocket {
     tap.pdu('out', pdu);
   }
 
-  /** Answers with the response of the command if it has one; with generic_nack for an unsupported command. */
+  /** Answers with the response of the command; with generic_nack when the dictionary has none. */
   refuse(requestId: number, status: number, sequence: number): void {
-    const nack = status === STATUS.ESME_RINVCMDID || !hasResponse(requestId);
-    this.#sendRefusal({ id: nack ? commandId('generic_nack') : requestId + RESPONSE_BIT, status, sequence });
+    const id = hasResponse(requestId) ? requestId + RESPONSE_BIT : commandId('generic_nack');
+    this.#sendRefusal({ id, status, sequence });
   }
 
   /** Back-pressure: further data stays in the peer's and the kernel's buffers. */

@@ -6,7 +6,7 @@ import { LinkClosedError, NotSentError } from './link-errors.js';
 import type { BindCall, EsmeEndpoint, LinkOptions, MessageAnswer, SmscEndpoint } from './link-options.js';
 import { isBound, requestKind, stateAfter, statusOnRequest } from './link-state.js';
 import type { BindType, LinkEvent, LinkRole, LinkState } from './link-state.js';
-import { failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
+import { ANCILLARY_STATUS, failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
 import { OutboundRequests } from './outbound-requests.js';
 import { bare } from '../pdu/pdu.js';
 import { NO_TLVS } from '../pdu/tlv.js';
@@ -265,6 +265,14 @@ export class SmppLink {
           this.#socket.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
         }
         break;
+      case 'query_sm':
+      case 'cancel_sm':
+      case 'replace_sm':
+        this.#socket.refuse(commandId(pdu.command), ANCILLARY_STATUS[pdu.command], pdu.sequence);
+        break;
+      case 'alert_notification':
+        // It has no response.
+        break;
       default:
         this.#change('bind');
         this.#smscBind?.receive(pdu);
@@ -288,8 +296,10 @@ export class SmppLink {
     }
     const kind = requestKind(of ?? 'other');
     const refusal = of === null ? malformed.status : statusOnRequest(this.#role, this.#state, kind);
-    this.#socket.refuse(id, refusal === STATUS.ESME_ROK ? malformed.status : refusal, sequence);
-    if (kind === 'bind' && refusal === STATUS.ESME_ROK) this.#close('a malformed bind', 'flush');
+    const isAllowed = refusal === STATUS.ESME_ROK;
+    if (kind === 'alert_notification' && isAllowed) return;
+    this.#socket.refuse(id, isAllowed ? malformed.status : refusal, sequence);
+    if (kind === 'bind' && isAllowed) this.#close('a malformed bind', 'flush');
   }
 
   // ---- binding

@@ -7,7 +7,7 @@ const RESPONSE_BIT = 0x8000_0000;
 const ANSWER_MS = 10_000;
 
 /** A PDU as read from the socket. */
-export interface RawAnswer {
+export interface RawPdu {
   readonly id: number;
   readonly status: number;
   readonly sequence: number;
@@ -25,16 +25,16 @@ export function rawPdu(id: number, sequence: number, ...body: readonly (Uint8Arr
   return Buffer.concat([header, octets]);
 }
 
-/** An ESME without an SMPP stack: writes any octets, and reads PDUs by command_length only. */
-export class RawEsme {
+/** A peer of the gateway without an SMPP stack: writes any octets, and reads PDUs by command_length only. */
+export class RawPeer {
   /** Resolves when the other side has closed, or the connection has failed. */
   readonly ended: Promise<void>;
-  readonly #answers: RawAnswer[] = [];
+  readonly #received: RawPdu[] = [];
   #unread = Buffer.alloc(0);
   #wake: () => void = () => undefined;
   #hasEnded = false;
 
-  private constructor(readonly socket: Socket) {
+  constructor(readonly socket: Socket) {
     socket.on('data', (chunk: Buffer) => this.#cut(chunk));
     socket.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
@@ -49,12 +49,12 @@ export class RawEsme {
   }
 
   /** Over TLS with `ca`, the PEM of the authority to trust. */
-  static async connect(port: number, ca?: string): Promise<RawEsme> {
+  static async connect(port: number, ca?: string): Promise<RawPeer> {
     const at = { port, host: '127.0.0.1', allowHalfOpen: true };
     const socket = ca === undefined ? connect(at) : connectTls({ ...at, ca });
-    const esme = new RawEsme(socket);
+    const peer = new RawPeer(socket);
     await once(socket, ca === undefined ? 'connect' : 'secureConnect');
-    return esme;
+    return peer;
   }
 
   send(...pdus: readonly Uint8Array[]): void {
@@ -67,28 +67,42 @@ export class RawEsme {
   }
 
   /** Sends a bind with an empty system_type and address_range, and returns its response. */
-  bind(systemId: string, password: string, { id = 0x9, version = 0x34 } = {}): Promise<RawAnswer> {
+  bind(systemId: string, password: string, { id = 0x9, version = 0x34 } = {}): Promise<RawPdu> {
     const fields = [`${systemId}\0${password}\0\0`, Uint8Array.of(version, 0, 0), '\0'];
     this.send(rawPdu(id, 1, ...fields));
     return this.answer(1);
   }
 
   /** The response with this sequence number; rejects when the connection ends without one. */
-  async answer(sequence: number): Promise<RawAnswer> {
-    const deadline = AbortSignal.timeout(ANSWER_MS);
-    deadline.addEventListener('abort', () => this.#wake());
-    for (;;) {
-      const at = this.#answers.findIndex((each) => each.id >= RESPONSE_BIT && each.sequence === sequence);
-      const [found] = at === -1 ? [] : this.#answers.splice(at, 1);
-      if (found !== undefined) return found;
-      if (this.#hasEnded) throw new Error(`the connection ended before the answer to ${sequence}`);
-      if (deadline.aborted) throw new Error(`no answer to ${sequence} within ${ANSWER_MS} ms`);
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
+  answer(sequence: number): Promise<RawPdu> {
+    return this.#next(`the answer to ${sequence}`, (pdu) => pdu.id >= RESPONSE_BIT && pdu.sequence === sequence);
+  }
+
+  /** The next request of this command_id; rejects when the connection ends without one. */
+  request(id: number): Promise<RawPdu> {
+    return this.#next(`a request 0x${id.toString(16)}`, (pdu) => pdu.id === id);
+  }
+
+  /** The PDUs that were received and not read. */
+  get unread(): readonly RawPdu[] {
+    return this.#received;
   }
 
   destroy(): void {
     this.socket.destroy();
+  }
+
+  async #next(what: string, fits: (pdu: RawPdu) => boolean): Promise<RawPdu> {
+    const deadline = AbortSignal.timeout(ANSWER_MS);
+    deadline.addEventListener('abort', () => this.#wake());
+    for (;;) {
+      const at = this.#received.findIndex(fits);
+      const [found] = at === -1 ? [] : this.#received.splice(at, 1);
+      if (found !== undefined) return found;
+      if (this.#hasEnded) throw new Error(`the connection ended before ${what}`);
+      if (deadline.aborted) throw new Error(`nothing within ${ANSWER_MS} ms: ${what}`);
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
   }
 
   #cut(chunk: Buffer): void {
@@ -97,7 +111,7 @@ export class RawEsme {
       const pdu = this.#unread.subarray(0, this.#unread.readUInt32BE(0));
       this.#unread = this.#unread.subarray(pdu.length);
       const [id, status, sequence] = [pdu.readUInt32BE(4), pdu.readUInt32BE(8), pdu.readUInt32BE(12)];
-      this.#answers.push({ id, status, sequence, body: pdu.subarray(HEADER_OCTETS).toString('hex') });
+      this.#received.push({ id, status, sequence, body: pdu.subarray(HEADER_OCTETS).toString('hex') });
     }
     this.#wake();
   }
