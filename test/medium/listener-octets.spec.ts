@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { generate } from 'selfsigned';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
 import { RawPeer, rawPdu } from '../support/raw-peer.js';
@@ -8,20 +12,34 @@ const RESP = 0x8000_0000;
 const ID = { submit_sm: 0x4, deliver_sm: 0x5, unbind: 0x6, enquire_link: 0x15, data_sm: 0x103 } as const;
 
 let gateway: GatewayHarness;
+let folder: string;
+let ca: string;
 const open: RawPeer[] = [];
 
 beforeAll(async () => {
-  gateway = await GatewayHarness.open();
+  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-octets-'));
+  const altNames = [{ type: 7 as const, ip: '127.0.0.1' }];
+  const pems = await generate([{ name: 'commonName', value: 'gateway' }], {
+    extensions: [{ name: 'subjectAltName', altNames }],
+  });
+  ca = pems.cert;
+  const files = { SMPP_TLS_CERT_FILE: path.join(folder, 'cert.pem'), SMPP_TLS_KEY_FILE: path.join(folder, 'key.pem') };
+  writeFileSync(files.SMPP_TLS_CERT_FILE, pems.cert);
+  writeFileSync(files.SMPP_TLS_KEY_FILE, pems.private);
+  gateway = await GatewayHarness.open(files);
   await gateway.system({ systemId: 'raw', maxConnections: 100 });
   await gateway.system({ systemId: 'disabled', enabled: false });
 });
-afterAll(() => gateway.close());
+afterAll(async () => {
+  await gateway.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 afterEach(() => {
   for (const esme of open.splice(0)) esme.destroy();
 });
 
-async function connected(): Promise<RawPeer> {
-  const esme = await RawPeer.connect(gateway.ports.smpp);
+async function connected(port = gateway.ports.smpp, trusted?: string): Promise<RawPeer> {
+  const esme = await RawPeer.connect(port, trusted);
   open.push(esme);
   return esme;
 }
@@ -139,5 +157,34 @@ describe('a command that the listener does not offer', () => {
     esme.send(rawPdu(command, 7, body), rawPdu(ID.enquire_link, 8));
     expect(await esme.answer(7)).toEqual({ id: RESP + command, status, sequence: 7, body: answered });
     expect((await esme.answer(8)).status).toBe(OK);
+  });
+});
+
+describe('a peer that closes its sending side', () => {
+  const MESSAGES = 20;
+  const sequences = Array.from({ length: MESSAGES }, (_, at) => 100 + at);
+
+  it.each(['without TLS', 'over TLS'])(
+    '%s gets the answers to all that it sent, then the connection ends',
+    async (how) => {
+      const esme = await (how === 'over TLS' ? connected(gateway.ports.smppTls, ca) : connected());
+      expect((await esme.bind('raw', PASSWORD)).status).toBe(OK);
+      const before = (await gateway.messages()).length;
+      esme.send(...sequences.map((sequence) => message(ID.submit_sm, sequence, 'hello')));
+      esme.end();
+      for (const sequence of sequences) {
+        expect(await esme.answer(sequence)).toMatchObject({ id: RESP + ID.submit_sm, status: OK });
+      }
+      await esme.ended;
+      expect((await gateway.messages()).length - before).toBe(MESSAGES);
+    },
+  );
+
+  it('behind an unbind gets the response to that too', async () => {
+    const esme = await bound();
+    esme.send(message(ID.submit_sm, 7, 'hello'), rawPdu(ID.unbind, 8));
+    esme.end();
+    expect([(await esme.answer(7)).status, (await esme.answer(8)).status]).toEqual([OK, OK]);
+    await esme.ended;
   });
 });

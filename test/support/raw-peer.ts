@@ -37,6 +37,7 @@ export class RawPeer {
   constructor(readonly socket: Socket) {
     socket.on('data', (chunk: Buffer) => this.#cut(chunk));
     socket.on('error', () => undefined);
+    socket.on('end', () => socket.end());
     this.ended = new Promise((resolve) => {
       for (const event of ['end', 'close']) {
         socket.once(event, () => {

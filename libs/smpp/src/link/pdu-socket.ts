@@ -6,15 +6,22 @@ import type { Pdu } from '../pdu/pdu.js';
 import { LinkOutput } from './link-output.js';
 import type { LinkTap } from './link-tap.js';
 import type { PduReader } from './pdu-reader.js';
+import { PEER_CLOSED } from './unbind-sequence.js';
 
 /** Time for the peer to read our last PDUs and close; then the socket is destroyed. */
 const CLOSE_LINGER_MS = 1_000;
+
+/**
+ * `half`: the peer closed its sending side, and every PDU that it sent was read; it may still read answers. `flush`:
+ * pending output can be sent. `now`: nothing can.
+ */
+export type SocketEnd = 'half' | 'flush' | 'now';
 
 interface PduSocketOptions {
   readonly reader: PduReader;
   readonly tap: LinkTap;
   /** The peer, the network or a limit ended the connection; call `close`. */
-  onBroken(reason: string, how: 'flush' | 'now'): void;
+  onBroken(reason: string, how: SocketEnd): void;
   readonly mayWrite: (() => boolean) | undefined;
 }
 
@@ -35,9 +42,12 @@ export class PduSocket {
     this.#output = new LinkOutput(socket, onUnread, options.mayWrite);
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.on('end', () => options.onBroken('the peer closed the connection', 'flush'));
+    // Otherwise Node closes our side with that of the peer, before the answers are written.
+    socket.allowHalfOpen = true;
+    socket.on('end', () => options.onBroken(PEER_CLOSED, 'half'));
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      options.onBroken(`socket: ${error.code ?? error.name}`, 'now'),
+      // After its FIN the peer may have closed completely; the error of our answer would hide that reason.
+      options.onBroken(socket.readableEnded ? PEER_CLOSED : `socket: ${error.code ?? error.name}`, 'now'),
     );
     this.gone = new Promise((resolve) => {
       const gone = (): void => {

@@ -25,7 +25,7 @@ import type { AnswerPdu } from './window.js';
 import { EsmeBind } from './esme-bind.js';
 import type { BindOutcome } from './esme-bind.js';
 import { SmscBind } from './smsc-bind.js';
-import { UnbindSequence, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
+import { UnbindSequence, PEER_CLOSED, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
 import { LinkTimerDriver } from './link-timer-driver.js';
 import { LinkTap } from './link-tap.js';
 import { PduReader } from './pdu-reader.js';
@@ -213,7 +213,7 @@ export class SmppLink {
     return new PduSocket(socket, {
       reader,
       tap,
-      onBroken: (reason, how) => this.#close(reason, how),
+      onBroken: (reason, how) => (how === 'half' ? this.#peerClosed() : this.#close(reason, how)),
       mayWrite: handlers.mayWrite?.bind(handlers),
     });
   }
@@ -392,14 +392,27 @@ export class SmppLink {
     return new UnbindSequence({
       inboundIsEmpty: () => this.#inbound.isEmpty,
       windowIsEmpty: () => this.#requests.windowUsed === 0,
-      sendUnbind: (onAnswer) => {
-        const reject = (error: Error): void => this.#close(`unbind: ${error.message}`, 'flush');
-        this.#requests.sendUrgent(bare('unbind'), { resolve: onAnswer, reject });
+      sendUnbind: (callbacks) => {
+        this.#requests.sendUrgent(bare('unbind'), callbacks);
         this.#timerDriver.arm();
       },
       answerUnbind: (sequence) => this.#socket.send({ ...bare('unbind_resp'), sequence }),
       close: (reason) => this.#close(reason, 'flush'),
     });
+  }
+
+  /** The peer closed its sending side: what it sent is answered, what we sent is not. */
+  #peerClosed(): void {
+    const canAnswer = isBound(this.#state) || this.#state === 'unbinding';
+    const isIdle = this.#inbound.isEmpty && !this.#unbindSequence.hasBegun;
+    if (isIdle || !canAnswer) {
+      this.#close(PEER_CLOSED, 'flush');
+      return;
+    }
+    this.#change('unbind');
+    this.#unbindSequence.peerClosed();
+    this.#requests.close(new LinkClosedError(PEER_CLOSED));
+    this.#unbindSequence.advance();
   }
 
   #close(reason: string, how: 'flush' | 'now'): void {
