@@ -188,3 +188,36 @@ describe('a peer that closes its sending side', () => {
     await esme.ended;
   });
 });
+
+describe('the interface version', () => {
+  const version = (octet: string): string => `${Buffer.from('countersign\0').toString('hex')}02100001${octet}`;
+
+  it.each([
+    ['5.0', 0x50, '50', OK],
+    ['3.4', 0x34, '34', 0x01],
+  ])('of a system at %s is agreed, and with it the longest short_message', async (_name, theirs, agreed, status) => {
+    const esme = await connected();
+    expect(await esme.bind('raw', PASSWORD, { version: theirs })).toMatchObject({ status: OK, body: version(agreed) });
+    const session = await gateway.create();
+    const text = gateway.textOf(session).padEnd(255);
+    esme.send(message(ID.submit_sm, 7, text), message(ID.submit_sm, 8, text.slice(0, 254)));
+    expect((await esme.answer(7)).status).toBe(status);
+    expect((await esme.answer(8)).status).toBe(OK);
+    expect(await gateway.statusOf(session)).toBe('approved');
+  });
+
+  it('3.3 is not declared, and takes message ids of 8 octets', async () => {
+    const esme = await connected();
+    expect((await esme.bind('raw', PASSWORD, { version: 0x33 })).body).toBe(version('').slice(0, 24));
+    esme.send(message(ID.submit_sm, 7, 'hello'));
+    expect((await esme.answer(7)).body).toHaveLength(2 * 9);
+  });
+
+  it('5.0 has broadcasts, which are refused in their own response', async () => {
+    const esme = await bound(0x50);
+    for (const [sequence, id] of [0x111, 0x112, 0x113].entries()) {
+      esme.send(rawPdu(id, 20 + sequence, '\0'));
+      expect(await esme.answer(20 + sequence)).toMatchObject({ id: RESP + id, status: 0x03 });
+    }
+  });
+});

@@ -29,7 +29,8 @@ const TIMERS: LinkTimers = {
 const MAX_INBOUND = 1_000;
 /** Maximum of our unanswered requests; only enquire_link and unbind are sent. */
 const WINDOW = 10;
-const INTERFACE_VERSION = 0x34;
+/** The highest that is agreed: a system that binds with less gets that. */
+const INTERFACE_VERSION = 0x50;
 const OUR_SYSTEM_ID = 'countersign';
 
 /** Rate and counters of a connection since its bind. */

@@ -133,15 +133,18 @@ describe('a refused bind', () => {
 
 describe('the interface version', () => {
   it.each([
-    ['3.4', 0x34, 0x34],
-    ['5.0', 0x50, 0x50],
-    ['one between the two', 0x40, 0x34],
-    ['a future one', 0x60, 0x50],
-  ] as const)('as an SMSC: a peer of %s gets ours in sc_interface_version', async (_name, theirs, ours) => {
+    ['3.4', 0x34, 0x34, 0x34],
+    ['5.0', 0x50, 0x50, 0x50],
+    ['5.0, at 3.4', 0x50, 0x34, 0x34],
+    ['3.4, at 5.0', 0x34, 0x50, 0x34],
+    ['one between the two', 0x40, 0x50, 0x34],
+    ['a future one', 0x60, 0x50, 0x50],
+  ] as const)('as an SMSC: a peer of %s gets the lower one in sc_interface_version', async (...of) => {
+    const [, theirs, ours, agreed] = of;
     const { peer } = await loopback.link(linkOptions({ interfaceVersion: ours }));
     peer.send(bind(ID.bind_transceiver, { version: theirs }));
     const answer = await peer.answer(1);
-    expect(answer.octets.subarray(24)).toEqual(tlv(SC_INTERFACE_VERSION, uint8(ours)));
+    expect(answer.octets.subarray(24)).toEqual(tlv(SC_INTERFACE_VERSION, uint8(agreed)));
   });
 
   it.each([0x00, 0x33])('as an SMSC: a peer of 0x%s gets no TLV, and ids of at most 8 octets', async (version) => {
