@@ -27,17 +27,18 @@ function readAll(pdu: MessagePdu): void {
   parseReceipt(pdu);
 }
 
-/** A decoded PDU can be encoded, and the result decodes to the same values. */
-function writeAgain(pdu: Pdu, octets: Buffer): void {
+/** A decoded PDU can be encoded, and the result decodes to the same values. Returns its length in octets. */
+function writeAgain(pdu: Pdu, octets: Buffer): number {
   let written: Buffer;
   try {
     written = encodePdu(pdu);
   } catch (error) {
-    if (error instanceof InvalidPduError && octets.length > 70_000) return;
+    if (error instanceof InvalidPduError && octets.length > 70_000) return octets.length;
     throw error;
   }
   // A refusal is encoded as a bare header (SMPP 3.4 section 4.4.2).
   if (pdu.status === 0) expect(decodePdu(written, 0, written.length, LIMITS_OF_50)).toEqual(pdu);
+  return written.length;
 }
 
 function checkMalformed(malformed: MalformedPdu, octets: Buffer): void {
@@ -49,9 +50,9 @@ function checkMalformed(malformed: MalformedPdu, octets: Buffer): void {
 describe('the decoder', () => {
   it('reads every PDU of the corpus that it speaks, whoever wrote it', () => {
     const unread = CORPUS.filter(({ octets }) => decodePdu(octets).command === 'malformed');
-    // query_sm, cancel_sm, replace_sm, submit_multi and alert_notification are refused by their command_id.
+    // submit_multi is refused by its command_id.
     const commands = unread.map(({ octets }) => octets.readUInt32BE(4));
-    expect([...new Set(commands)].sort((a, b) => a - b)).toEqual([0x3, 0x7, 0x8, 0x21, 0x102]);
+    expect([...new Set(commands)].sort((a, b) => a - b)).toEqual([0x21]);
     expect(new Set(CORPUS.map(({ writer }) => writer))).toEqual(new Set(['smpp-0.5.1', 'net-smpp', 'kannel']));
   });
 
@@ -72,9 +73,8 @@ describe('the decoder', () => {
       read++;
       redactPdu(pdu);
       if (isMessage(pdu)) readAll(pdu);
-      writeAgain(pdu, octets);
-      if (octets.length === HEADER_OCTETS) continue;
-      // One octet short, it is another PDU, except for the body of a refusal and a bare header.
+      // One octet short, it is another PDU, except for the body of a refusal, a bare header and NUL octets at its end.
+      if (writeAgain(pdu, octets) < octets.length || octets.length === HEADER_OCTETS) continue;
       const short = decodePdu(octets, 0, octets.length - 1);
       if (short.command !== 'malformed' && octets.readUInt32BE(4) < RESPONSE_BIT) expect(short).not.toEqual(pdu);
     }

@@ -17,6 +17,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   serviceType: ['service_type'],
   sourceAddress: ['source_addr_ton', 'source_addr_npi', 'source_addr'],
   destinationAddress: ['dest_addr_ton', 'dest_addr_npi', 'destination_addr'],
+  esmeAddress: ['esme_addr_ton', 'esme_addr_npi', 'esme_addr'],
   esmClass: ['esm_class'],
   protocolId: ['protocol_id'],
   priorityFlag: ['priority_flag'],

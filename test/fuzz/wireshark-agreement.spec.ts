@@ -1,4 +1,4 @@
-import { LIMITS_OF_50, decodePdu } from '@countersign/smpp/codec';
+import { LIMITS_OF_50, decodePdu, encodePdu } from '@countersign/smpp/codec';
 import { messageOctets } from '@countersign/smpp/messages';
 import type { Pdu, Tlv } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
@@ -23,6 +23,7 @@ const FIELDS = [
   'smpp.system_id',
   'smpp.source_addr',
   'smpp.destination_addr',
+  'smpp.esme_addr',
   'smpp.data_coding',
   'smpp.sm_length',
   'smpp.message',
@@ -43,6 +44,9 @@ const NO_TLVS_THERE: ReadonlySet<string> = new Set([
   'enquire_link',
   'enquire_link_resp',
   'generic_nack',
+  'query_sm',
+  'cancel_sm',
+  'replace_sm',
 ]);
 const PRINTABLE = /^[\x21-\x7e]+$/;
 const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
@@ -87,11 +91,10 @@ function expected(pdu: Pdu): Map<string, readonly string[]> {
   const { fields } = pdu;
   if ('systemId' in fields) text('smpp.system_id', fields.systemId);
   if ('messageId' in fields) text('smpp.message_id', fields.messageId);
-  if ('sourceAddress' in fields) {
-    text('smpp.source_addr', fields.sourceAddress.value);
-    text('smpp.destination_addr', fields.destinationAddress.value);
-    said.set('smpp.data_coding', [hex(fields.dataCoding, 2)]);
-  }
+  if ('sourceAddress' in fields) text('smpp.source_addr', fields.sourceAddress.value);
+  if ('destinationAddress' in fields) text('smpp.destination_addr', fields.destinationAddress.value);
+  if ('esmeAddress' in fields) text('smpp.esme_addr', fields.esmeAddress.value);
+  if ('dataCoding' in fields) said.set('smpp.data_coding', [hex(fields.dataCoding, 2)]);
   if ('shortMessage' in fields) {
     said.set('smpp.sm_length', [String(fields.shortMessage.length)]);
     if (fields.shortMessage.length > 0) said.set('smpp.message', [fields.shortMessage.toString('hex')]);
@@ -131,6 +134,9 @@ function hasBrokenHeader(pdu: Pdu): boolean {
   return isMessage && (pdu.fields.esmClass & UDH_INDICATOR) !== 0 && messageOctets(pdu).udh === null;
 }
 
+/** NUL octets at the end of the body: the dissector reports a malformed PDU, we ignore them. */
+const isPadded = (pdu: Pdu, octets: Buffer): boolean => encodePdu(pdu).length < octets.length;
+
 async function compare(pdus: readonly Buffer[]): Promise<{ compared: number; wrong: string[] }> {
   const dissections = await dissect(pdus, FIELDS);
   expect(dissections).toHaveLength(pdus.length);
@@ -140,7 +146,7 @@ async function compare(pdus: readonly Buffer[]): Promise<{ compared: number; wro
     const pdu = decodePdu(octets, 0, octets.length, LIMITS_OF_50);
     const dissection = dissections[at] ?? new Map<string, readonly string[]>();
     if (pdu.command === 'malformed' || saysNothing(pdu, octets) || hasBrokenHeader(pdu)) continue;
-    if (isForeign(pdu, dissection)) continue;
+    if (isForeign(pdu, dissection) || isPadded(pdu, octets)) continue;
     compared++;
     const isMalformed = (dissection.get('_ws.malformed') ?? []).length > 0;
     if (isMalformed && hasInnerForm(pdu)) continue;

@@ -17,7 +17,7 @@ import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 import type { CountedConnection } from './system-connections.js';
 import type { SystemLinkReporter } from './system-link.reporter.js';
 
-/** Before the bind; then those of the system apply. The gateway is the SMSC. No inactivity timeout: idle peers are normal, and enquire_link detects dead ones. */
+/** Before the bind; then those of the system's row apply. No inactivity timeout: idle peers are normal, and enquire_link detects dead ones. */
 const TIMERS: LinkTimers = {
   sessionInitMs: 10_000,
   pduReadMs: 10_000,
@@ -29,7 +29,8 @@ const TIMERS: LinkTimers = {
 const MAX_INBOUND = 1_000;
 /** Maximum of our unanswered requests before the bind. */
 const WINDOW = 1;
-const INTERFACE_VERSION = 0x34;
+/** The highest that is agreed: a system that binds with less gets that. */
+const INTERFACE_VERSION = 0x50;
 const OUR_SYSTEM_ID = 'countersign';
 const MS_PER_SECOND = 1_000;
 

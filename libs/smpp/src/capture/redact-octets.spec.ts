@@ -50,6 +50,12 @@ describe('a redacted PDU', () => {
     expect(redacted(octets, true)).toEqual(octets);
   });
 
+  it('keeps NUL octets at its end, which are no part of a text', () => {
+    const octets = message({}, [uint8(0, 0)]);
+    expect(redacted(octets, true)).toEqual(octets);
+    expect(decodePdu(redacted(octets))).toMatchObject({ command: 'submit_sm' });
+  });
+
   it('has no text in message_payload and vendor TLVs, and keeps the other TLVs', () => {
     const tlvs = [tlv(0x0424, Buffer.from(TEXT)), tlv(0x1401, Buffer.from(TEXT)), tlv(0x001e, Buffer.from('abc\0'))];
     const shown = redacted(message({ text: counted('') }, tlvs, ID.deliver_sm));

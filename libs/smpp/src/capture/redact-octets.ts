@@ -1,4 +1,4 @@
-import { HEADER_OCTETS } from '../codec/decode.js';
+import { HEADER_OCTETS, isPadding } from '../codec/decode.js';
 import { tlvDefinition, tlvTag } from '../pdu/dictionary.js';
 import { beginsWithHeader, isReport } from '../pdu/esm-class.js';
 import { layoutOfId } from '../codec/layout.js';
@@ -76,7 +76,7 @@ function maskField(cursor: Cursor, spec: FieldSpec): boolean {
 
 function maskTlvs(cursor: Cursor): boolean {
   const { octets } = cursor;
-  while (cursor.at < octets.length) {
+  while (!isPadding(octets, cursor.at, octets.length)) {
     const start = cursor.at + TLV_HEAD_OCTETS;
     if (start > octets.length) return false;
     const tag = octets.readUInt16BE(cursor.at);

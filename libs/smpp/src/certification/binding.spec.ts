@@ -66,7 +66,8 @@ describe('a bind of each type', () => {
   ])('with %s characters is refused, and the connection closes', async (_what, parts, status) => {
     const { peer } = await loopback.link(linkOptions());
     peer.send(bind(ID.bind_transceiver, parts));
-    expect((await peer.answer(1)).status).toBe(status);
+    const answer = await peer.answer(1);
+    expect([answer.status, answer.octets.subarray(16)]).toEqual([status, cstring('')]);
     expect(await peer.closed()).toBe(0);
   });
 });
@@ -80,27 +81,32 @@ describe('a refused bind', () => {
   ] as const;
 
   it.each(REFUSALS)(
-    'as an SMSC, for %s: a response with the status and no body, then the connection closes',
+    'as an SMSC, for %s: a response with the status and an empty system_id, then the connection closes',
     async (_why, status) => {
-      const { peer } = await loopback.link(linkOptions({ authenticate: () => Promise.resolve({ status }) }));
-      peer.send(bind());
-      const answer = await peer.answer(1);
-      expect([answer.id, answer.status, answer.octets.length]).toEqual([RESP + ID.bind_transceiver, status, 16]);
-      await peer.closed();
+      for (const type of TYPES) {
+        const { peer } = await loopback.link(linkOptions({ authenticate: () => Promise.resolve({ status }) }));
+        peer.send(bind(ID[`bind_${type}`]));
+        const answer = await peer.answer(1);
+        expect([answer.id, answer.status]).toEqual([RESP + ID[`bind_${type}`], status]);
+        expect(answer.octets.subarray(16)).toEqual(cstring(''));
+        await peer.closed();
+      }
     },
   );
 
   it.each(REFUSALS)(
-    'as an ESME, for %s: the refusal is a value, and the bind is not repeated',
+    'as an ESME, for %s, with or without a system_id: the refusal is a value, and the bind is not repeated',
     async (_why, status) => {
-      const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
-      const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
-      const { sequence } = await peer.request(ID.bind_transceiver);
-      peer.send(pdu(RESP + ID.bind_transceiver, sequence, [], status));
-      expect(await bound).toEqual({ status, systemId: '' });
-      await link.closed;
-      expect(await peer.closed()).toBe(0);
-      await expect(link.bind({ bindType: 'transceiver', ...CREDENTIALS })).rejects.toBeInstanceOf(NotSentError);
+      for (const body of [[], [cstring('')], [cstring('smsc')]]) {
+        const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
+        const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
+        const { sequence } = await peer.request(ID.bind_transceiver);
+        peer.send(pdu(RESP + ID.bind_transceiver, sequence, body, status));
+        expect(await bound).toEqual({ status, systemId: '' });
+        await link.closed;
+        expect(await peer.closed()).toBe(0);
+        await expect(link.bind({ bindType: 'transceiver', ...CREDENTIALS })).rejects.toBeInstanceOf(NotSentError);
+      }
     },
   );
 
@@ -119,6 +125,7 @@ describe('a refused bind', () => {
       peer.send(bind(ID[`bind_${type}`], {}, 10 + i));
       const answer = await peer.answer(10 + i);
       expect([answer.id, answer.status]).toEqual([RESP + ID[`bind_${type}`], STATUS.ESME_RALYBND]);
+      expect(answer.octets.subarray(16)).toEqual(cstring(''));
     }
     expect(link.state).toBe('bound_trx');
   });
@@ -126,15 +133,18 @@ describe('a refused bind', () => {
 
 describe('the interface version', () => {
   it.each([
-    ['3.4', 0x34, 0x34],
-    ['5.0', 0x50, 0x50],
-    ['one between the two', 0x40, 0x34],
-    ['a future one', 0x60, 0x50],
-  ] as const)('as an SMSC: a peer of %s gets ours in sc_interface_version', async (_name, theirs, ours) => {
+    ['3.4', 0x34, 0x34, 0x34],
+    ['5.0', 0x50, 0x50, 0x50],
+    ['5.0, at 3.4', 0x50, 0x34, 0x34],
+    ['3.4, at 5.0', 0x34, 0x50, 0x34],
+    ['one between the two', 0x40, 0x50, 0x34],
+    ['a future one', 0x60, 0x50, 0x50],
+  ] as const)('as an SMSC: a peer of %s gets the lower one in sc_interface_version', async (...of) => {
+    const [, theirs, ours, agreed] = of;
     const { peer } = await loopback.link(linkOptions({ interfaceVersion: ours }));
     peer.send(bind(ID.bind_transceiver, { version: theirs }));
     const answer = await peer.answer(1);
-    expect(answer.octets.subarray(24)).toEqual(tlv(SC_INTERFACE_VERSION, uint8(ours)));
+    expect(answer.octets.subarray(24)).toEqual(tlv(SC_INTERFACE_VERSION, uint8(agreed)));
   });
 
   it.each([0x00, 0x33])('as an SMSC: a peer of 0x%s gets no TLV, and ids of at most 8 octets', async (version) => {

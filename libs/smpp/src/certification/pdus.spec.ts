@@ -4,8 +4,10 @@ import { STATUS } from '../pdu/dictionary.js';
 import type { StatusName } from '../pdu/dictionary.js';
 import { encodePdu } from '../codec/encode.js';
 import { LinkClosedError, ResponseTimeoutError } from '../link/link-errors.js';
+import type { LinkHandlers } from '../link/link-options.js';
 import {
   ID,
+  MESSAGE_PARTS,
   RESP,
   TEXT,
   bind,
@@ -115,10 +117,29 @@ describe('a PDU that is not a valid request', () => {
     'as %s: an unknown command gets generic_nack 0x03 with its number, and the session stays open',
     async (_, bound) => {
       const { peer } = await bound({});
-      for (const id of [0x0777, 0x0001_0000, 0x7fff_ffff, ID.query_sm, ID.submit_multi]) {
+      for (const id of [0x0777, 0x0001_0000, 0x7fff_ffff]) {
         peer.send(pdu(id, 31, [Buffer.alloc(20, 7)]));
         const answer = await peer.answer(31);
         expect([answer.id, answer.status]).toEqual([ID.generic_nack, STATUS.ESME_RINVCMDID]);
+      }
+      await isAlive(peer);
+    },
+  );
+
+  it.each(ROLES)(
+    'as %s: a command that we do not implement gets 0x03 in its own response, whatever its body',
+    async (_, bound) => {
+      const { peer } = await bound({});
+      for (const [id, body] of [
+        [ID.submit_multi, uint8(0, 0)],
+        [ID.broadcast_sm, uint8(0)],
+        [ID.query_broadcast_sm, uint8(0)],
+        [ID.cancel_broadcast_sm, uint8()],
+      ] as const) {
+        peer.send(pdu(id, 31, [Buffer.alloc(20, 7)]));
+        const answer = await peer.answer(31);
+        expect([answer.id, answer.status]).toEqual([RESP + id, STATUS.ESME_RINVCMDID]);
+        expect(answer.octets.subarray(16)).toEqual(Buffer.from(body));
       }
       await isAlive(peer);
     },
@@ -149,6 +170,94 @@ describe('a PDU that is not a valid request', () => {
   });
 });
 
+describe('a request about an earlier message', () => {
+  const from = MESSAGE_PARTS.source;
+  const { schedule, validity, registered, defaultMessage, text, destination, serviceType } = MESSAGE_PARTS;
+  const id = cstring('id-1');
+  /** Its failure, and the octets of its response behind the header: those of query_sm have no status without a body. */
+  const REQUESTS = [
+    ['query_sm', STATUS.ESME_RQUERYFAIL, 0x67, [id, from], uint8(0, 0, 0, 0)],
+    ['cancel_sm', STATUS.ESME_RCANCELFAIL, 0x11, [serviceType, id, from, destination], uint8()],
+    [
+      'replace_sm',
+      STATUS.ESME_RREPLACEFAIL,
+      0x13,
+      [id, from, schedule, validity, registered, defaultMessage, text],
+      uint8(),
+    ],
+  ] as const;
+
+  it.each(REQUESTS)('%s fails in its own response with %i', async (command, status, code, parts, body) => {
+    expect(status).toBe(code);
+    const { peer } = await loopback.boundSmsc();
+    peer.send(pdu(ID[command], 31, parts));
+    const answer = await peer.answer(31);
+    expect([answer.id, answer.status]).toEqual([RESP + ID[command], code]);
+    expect(answer.octets.subarray(16)).toEqual(body);
+    await isAlive(peer);
+  });
+
+  it.each(REQUESTS)('%s with a malformed field gets the status of that field in its own response', async (...of) => {
+    const [command, , , parts] = of;
+    const { peer } = await loopback.boundSmsc();
+    const longId = parts.map((part) => (part === id ? cstring('1'.repeat(65)) : part));
+    peer.send(pdu(ID[command], 31, longId), pdu(ID[command], 32, parts.slice(0, -1)));
+    const answers = [await peer.answer(31), await peer.answer(32)];
+    expect(answers.map((answer) => [answer.id, answer.status])).toEqual([
+      [RESP + ID[command], STATUS.ESME_RINVMSGID],
+      [RESP + ID[command], STATUS.ESME_RINVCMDLEN],
+    ]);
+    await isAlive(peer);
+  });
+
+  it('gets 0x04 on a receiver bind, and from an SMSC', async () => {
+    for (const { peer } of [await loopback.boundSmsc({}, ID.bind_receiver), await loopback.boundEsme('transceiver')]) {
+      for (const [command, , , parts] of REQUESTS) {
+        peer.send(pdu(ID[command], 31, parts));
+        const answer = await peer.answer(31);
+        expect([answer.id, answer.status]).toEqual([RESP + ID[command], STATUS.ESME_RINVBNDSTS]);
+      }
+    }
+  });
+});
+
+describe('alert_notification', () => {
+  const alert = pdu(ID.alert_notification, 31, [
+    MESSAGE_PARTS.source,
+    MESSAGE_PARTS.destination,
+    tlv(0x0422, uint8(0)),
+  ]);
+
+  it.each(['receiver', 'transceiver'] as const)(
+    'as an ESME bound as a %s: is accepted without an answer',
+    async (type) => {
+      const seen: string[] = [];
+      const onPdu: LinkHandlers['onPdu'] = (direction, { command }) => seen.push(`${direction} ${command}`);
+      const { peer, link } = await loopback.boundEsme(type, { onPdu });
+      peer.send(alert, pdu(ID.alert_notification, 32, [uint8(1, 1)]));
+      await isAlive(peer);
+      expect(seen.slice(2)).toEqual(['in alert_notification', 'in enquire_link', 'out enquire_link_resp']);
+      expect(link.state).toBe(type === 'receiver' ? 'bound_rx' : 'bound_trx');
+      peer.socket.end();
+      expect(await peer.closed()).toBe(0);
+    },
+  );
+
+  it('as an ESME bound as a transmitter, and as an SMSC: gets generic_nack, because it has no response', async () => {
+    const transmitter = await loopback.boundEsme('transmitter');
+    const smsc = await loopback.boundSmsc();
+    for (const [{ peer }, status] of [
+      [transmitter, STATUS.ESME_RINVBNDSTS],
+      [smsc, STATUS.ESME_RINVCMDID],
+    ] as const) {
+      peer.send(alert);
+      const answer = await peer.answer(31);
+      expect([answer.id, answer.status]).toEqual([ID.generic_nack, status]);
+      await isAlive(peer);
+    }
+  });
+});
+
 describe('a malformed field gets the status of that field in the response of its command, and the session stays open', () => {
   const address = (text: string): Buffer => Buffer.concat([uint8(1, 1), cstring(text)]);
   type Parts = Parameters<typeof message>[0];
@@ -176,6 +285,16 @@ describe('a malformed field gets the status of that field in the response of its
       const answer = await peer.answer(8);
       expect([answer.id, answer.status]).toEqual([RESP + id, status]);
       await isAlive(peer);
+    }
+  });
+
+  it('ESME_RMISSINGTLV (0xC3): a data_sm without message_payload; an empty one is an empty text', async () => {
+    for (const [, bound] of ROLES) {
+      const { peer } = await bound({});
+      peer.send(dataMessage([tlv(0x0204, uint8(0, 9))], 8), dataMessage([tlv(0x0424, uint8())], 9));
+      const refused = await peer.answer(8);
+      expect([refused.id, refused.status]).toEqual([RESP + ID.data_sm, STATUS.ESME_RMISSINGTLV]);
+      expect((await peer.answer(9)).status).toBe(0);
     }
   });
 

@@ -176,6 +176,55 @@ describe('parting', () => {
     expect((await link.closed).reason).toBe('the peer unbound');
   });
 
+  it.each(['smsc', 'esme'] as const)(
+    'as an %s: a peer that closes its sending side gets the answers to its messages, then the connection closes',
+    async (role) => {
+      const finish: (() => void)[] = [];
+      const onMessage = () => new Promise<MessageAnswer>((resolve) => finish.push(() => resolve({ status: 0 })));
+      const changed = { onMessage, maxInbound: 5 };
+      const bound = role === 'smsc' ? loopback.boundSmsc(changed) : loopback.boundEsme('transceiver', changed);
+      const { link, peer } = await bound;
+      const sequences = Array.from({ length: 20 }, (_, i) => 100 + i);
+      peer.send(...sequences.map((number) => message({}, [], ID.deliver_sm, number)));
+      peer.socket.end();
+      for (const number of sequences) {
+        await expect.poll(() => finish.length).toBeGreaterThan(0);
+        finish.shift()?.();
+        expect((await peer.answer(number)).status).toBe(0);
+      }
+      expect(await peer.closed()).toBe(0);
+      expect((await link.closed).reason).toBe('the peer closed the connection');
+    },
+  );
+
+  it('a peer that closes its sending side: our open requests are rejected at once, and no further one is sent', async () => {
+    const states: string[] = [];
+    const changed = {
+      onMessage: () => new Promise<MessageAnswer>(() => undefined),
+      onChange: (state: string) => states.push(state),
+      window: 1,
+    };
+    const { link, peer } = await loopback.boundEsme('transceiver', changed);
+    const requests = [1, 2].map(() => link.request(submitSm({})).catch((error: unknown) => error));
+    await peer.request(ID.submit_sm);
+    peer.send(message({}, [], ID.deliver_sm, 30));
+    peer.socket.end();
+    const [sent, queued] = await Promise.all(requests);
+    expect([sent, queued]).toEqual([expect.any(LinkClosedError), expect.any(NotSentError)]);
+    expect(link.state).toBe('unbinding');
+    expect(states.at(-1)).toBe('unbinding');
+    await expect(link.request(submitSm({}))).rejects.toBeInstanceOf(NotSentError);
+  });
+
+  it('a peer that closes its sending side: a message that its handler does not answer delays the end by the response timer', async () => {
+    const onMessage = () => new Promise<MessageAnswer>(() => undefined);
+    const { peer } = await loopback.boundSmsc({ onMessage, timers: { ...PATIENT, responseMs: 40 } });
+    peer.send(message({}, [], ID.submit_sm, 30));
+    peer.socket.end();
+    expect((await peer.answer(30)).status).toBe(STATUS.ESME_RSYSERR);
+    expect(await peer.closed()).toBe(0);
+  });
+
   it('both at the same time: each unbind is answered', async () => {
     const { smsc, esme } = await loopback.links(linkOptions(), linkOptions({ role: 'esme' }));
     await esme.bind({ bindType: 'transceiver', systemId: 'esme', password: 'secret' });

@@ -58,10 +58,25 @@ const anyPdu: fc.Arbitrary<Pdu> = fc.oneof(
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => ({ ...deliverSm(f, t), sequence: s })),
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => {
     const { serviceType, sourceAddress, destinationAddress, registeredDelivery, dataCoding } = f;
-    // A data_sm receipt must name its message: tested in `certification`.
+    // A report must name its message: tested in `message-rules.spec.ts`.
     const esmClass = f.esmClass & ~0x3c;
     const fields = { serviceType, sourceAddress, destinationAddress, esmClass, registeredDelivery, dataCoding };
-    return { ...dataSm(fields, t), sequence: s };
+    return { ...dataSm(fields, [...t, octetsTlv('message_payload', f.shortMessage)]), sequence: s };
+  }),
+  fc.tuple(messageFields(text(20)), text(64), sequence).map(([f, messageId, s]): Pdu => {
+    const { sourceAddress, destinationAddress, serviceType } = f;
+    const fields = { serviceType, messageId, sourceAddress, destinationAddress };
+    return { command: 'cancel_sm', status: 0, sequence: s, fields, tlvs: [] };
+  }),
+  fc.tuple(messageFields(text(20)), text(64), sequence).map(([f, messageId, s]): Pdu => {
+    const { sourceAddress, scheduleDeliveryTime, validityPeriod, registeredDelivery, smDefaultMsgId, shortMessage } = f;
+    const times = { scheduleDeliveryTime, validityPeriod };
+    const fields = { messageId, sourceAddress, ...times, registeredDelivery, smDefaultMsgId, shortMessage };
+    return { command: 'replace_sm', status: 0, sequence: s, fields, tlvs: [] };
+  }),
+  fc.tuple(messageFields(text(64)), tlvs, sequence).map(([f, t, s]): Pdu => {
+    const fields = { sourceAddress: f.sourceAddress, esmeAddress: f.destinationAddress };
+    return { command: 'alert_notification', status: 0, sequence: s, fields, tlvs: t };
   }),
   fc
     .record({ fields: bindFields, sequence, status: fc.constant(0), tlvs })
@@ -84,6 +99,17 @@ describe('the codec', () => {
     fc.assert(
       fc.property(anyPdu, (pdu) => {
         expect(decodePdu(encodePdu(pdu))).toEqual(pdu);
+      }),
+    );
+  });
+
+  it('decodes a PDU with up to three NUL octets at its end as the PDU without them', () => {
+    const requests = anyPdu.filter(({ status }) => status === 0);
+    fc.assert(
+      fc.property(requests, fc.integer({ min: 1, max: 3 }), (pdu, count) => {
+        const octets = Buffer.concat([encodePdu(pdu), Buffer.alloc(count)]);
+        octets.writeUInt32BE(octets.length, 0);
+        expect(decodePdu(octets)).toEqual(pdu);
       }),
     );
   });

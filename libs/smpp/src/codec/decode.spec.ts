@@ -21,6 +21,11 @@ const statusOf = (octets: Buffer): string => {
   const decoded = decodePdu(octets);
   return decoded.command === 'malformed' ? statusName(decoded.status) : 'read';
 };
+const withNul = (octets: Buffer): Buffer => {
+  const longer = Buffer.concat([octets, uint8(0)]);
+  longer.writeUInt32BE(longer.length, 0);
+  return longer;
+};
 const long = (octets: number): Buffer => cstring('1'.repeat(octets));
 const address = (octets: number): Buffer => Buffer.concat([uint8(1, 1), long(octets)]);
 
@@ -44,6 +49,7 @@ describe('a malformed field is answered by the status of that field', () => {
     ['a message id TLV of 300 octets', 'ESME_RINVTLVLEN', message({}, [tlv(0x001e, Buffer.alloc(300, 65))])],
     ['a TLV that runs past the PDU', 'ESME_RINVTLVSTREAM', message({}, [tlv(0x1400, uint8(1), 200)])],
     ['half a TLV header at the end', 'ESME_RINVTLVSTREAM', message({}, [uint8(4, 0x24, 0)])],
+    ['an octet after a NUL at the end', 'ESME_RINVTLVSTREAM', message({}, [uint8(0, 9)])],
     [
       '300 TLVs',
       'ESME_RINVTLVSTREAM',
@@ -59,8 +65,11 @@ describe('a malformed field is answered by the status of that field', () => {
     ['a password of 9 characters', 'ESME_RINVPASWD', bind(9, { password: 'x'.repeat(9) })],
     ['a system_type of 13 characters', 'ESME_RINVSYSTYP', bind(9, { systemType: 'x'.repeat(13) })],
     ['an address_range of 41 characters', 'ESME_RBINDFAIL', bind(9, { addressRange: 'x'.repeat(41) })],
+    ['a data_sm without message_payload', 'ESME_RMISSINGTLV', dataMessage([tlv(0x0204, uint8(0, 9))])],
     ['an unknown command_id', 'ESME_RINVCMDID', pdu(0x777, 7)],
-    ['an unsupported command', 'ESME_RINVCMDID', pdu(ID.query_sm, 7)],
+    ['an unsupported command', 'ESME_RINVCMDID', pdu(ID.submit_multi, 7)],
+    ['a query_sm without a body', 'ESME_RINVCMDLEN', pdu(ID.query_sm, 7)],
+    ['a cancel_sm with a message id of 65', 'ESME_RINVMSGID', pdu(ID.cancel_sm, 7, [uint8(0), long(65)])],
   ];
   it.each(cases)('%s: %s', (_what, status, octets) => {
     expect(statusOf(octets)).toBe(status);
@@ -72,12 +81,15 @@ describe('a malformed field is answered by the status of that field', () => {
 describe('values at their limits are valid', () => {
   const cases: readonly (readonly [string, Buffer])[] = [
     ['addresses of 20 characters', message({ source: address(20), destination: address(20) })],
-    ['data_sm addresses of 64 characters', pdu(ID.data_sm, 7, [uint8(0), address(64), address(64), uint8(0, 0, 0)])],
+    [
+      'data_sm addresses of 64 characters',
+      pdu(ID.data_sm, 7, [uint8(0), address(64), address(64), uint8(0, 0, 0), tlv(0x0424, uint8(65))]),
+    ],
     ['a text of 254 octets', message({ text: counted('x'.repeat(254)) })],
     ['no text', message({ text: uint8(0) })],
     ['a message_payload of 64 KiB', message({ text: uint8(0) }, [tlv(0x0424, Buffer.alloc(65_535, 65))])],
     ['an empty message_payload beside a text', message({}, [tlv(0x0424, uint8())])],
-    ['data_sm without a text', dataMessage()],
+    ['data_sm with an empty message_payload', dataMessage([tlv(0x0424, uint8())])],
     ['an alert without a value, as in 3.4', message({}, [tlv(0x130c, uint8())])],
     ['an alert with a value, as in 5.0', message({}, [tlv(0x130c, uint8(1))])],
     ['a source_telematics_id of one octet', message({}, [tlv(0x0010, uint8(1))])],
@@ -89,6 +101,10 @@ describe('values at their limits are valid', () => {
     ['an unknown TLV', message({}, [tlv(0x1400, Buffer.from('vendor'))])],
     ['a known TLV of another command', message({}, [tlv(0x0210, uint8(0x34))])],
     ['a system_id of 15 and a password of 8', bind(9, { systemId: 'x'.repeat(15), password: 'y'.repeat(8) })],
+    ...[1, 2, 3].map((count) => [`${count} NUL after the text`, message({}, [Buffer.alloc(count)])] as const),
+    ['a NUL after the last TLV', message({}, [tlv(0x0204, uint8(0, 9)), uint8(0)])],
+    ['a NUL after a bind', withNul(bind())],
+    ['a NUL after a header', pdu(ID.enquire_link, 7, [uint8(0)])],
     ['a sequence number of 0', pdu(ID.enquire_link, 0)],
     ['a response without a body', pdu(RESP + ID.submit_sm, 7)],
     ['an error response with a malformed body', pdu(RESP + ID.submit_sm, 7, [Buffer.alloc(90, 65)], 0x58)],
@@ -125,6 +141,11 @@ describe('a decoded PDU', () => {
   it('keeps the eighth bit of an alphanumeric sender', () => {
     const decoded = decodePdu(message({ source: Buffer.concat([uint8(5, 0), cstring('Café')]) }));
     expect(decoded.command === 'submit_sm' && decoded.fields.sourceAddress.value).toBe('Café');
+  });
+
+  it('has no trace of NUL octets at the end of its body', () => {
+    const tlvs = [tlv(0x1400, uint8(0))];
+    expect(decodePdu(message({}, [...tlvs, uint8(0, 0, 0)]))).toEqual(decodePdu(message({}, tlvs)));
   });
 
   it('is read at its offset in a larger buffer', () => {

@@ -7,6 +7,8 @@ import { MAX_TLVS, NO_TLVS, tlvFault } from '../pdu/tlv.js';
 import type { Tlv } from '../pdu/tlv.js';
 
 export const HEADER_OCTETS = 16;
+/** Tag and length. */
+const TLV_HEADER_OCTETS = 4;
 
 export interface DecodeLimits {
   /** 254 in SMPP 3.4 (section 5.2.22), 255 in 5.0. */
@@ -101,12 +103,22 @@ function readField(reader: Reader, spec: FieldSpec, limits: DecodeLimits): Field
   }
 }
 
+/**
+ * Whether the rest of a body is padding: fewer octets than a TLV header, all NUL. Some senders end a message with a NUL
+ * that sm_length does not count.
+ */
+export function isPadding(octets: Buffer, start: number, end: number): boolean {
+  if (end - start >= TLV_HEADER_OCTETS) return false;
+  for (let at = start; at < end; at++) if (octets[at] !== 0) return false;
+  return true;
+}
+
 function readTlvs(reader: Reader): readonly Tlv[] {
   const { octets, end } = reader;
-  if (reader.at === end) return NO_TLVS;
+  if (isPadding(octets, reader.at, end)) return NO_TLVS;
   const tlvs: Tlv[] = [];
-  while (reader.at < end && reader.fault === 0) {
-    const start = reader.at + 4;
+  while (reader.fault === 0 && !isPadding(octets, reader.at, end)) {
+    const start = reader.at + TLV_HEADER_OCTETS;
     const length = start > end ? 0 : octets.readUInt16BE(reader.at + 2);
     if (start + length > end || tlvs.length === MAX_TLVS) {
       reader.fail(STATUS.ESME_RINVTLVSTREAM, 'the TLVs do not end with the PDU, or are too many');

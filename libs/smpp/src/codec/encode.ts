@@ -1,3 +1,4 @@
+import { commandId } from '../pdu/dictionary.js';
 import { HEADER_OCTETS } from './decode.js';
 import { layoutOfCommand } from './layout.js';
 import type { CommandLayout, FieldSpec } from './layout.js';
@@ -53,9 +54,24 @@ function fieldOctets(spec: FieldSpec, value: FieldValue | undefined): number | n
   }
 }
 
+/**
+ * Octets of the body of a refusal, in which every field is empty or zero. Without an entry it is a header only. For binds
+ * SMPP 3.4 (section 4.1.2) allows both, and some peers read a system_id from every response. The others are responses
+ * whose body it does not make optional: query_sm (4.8.2), submit_multi (4.5.2) and those of broadcasts (5.0, 4.4).
+ */
+const REFUSAL_BODY_OCTETS: ReadonlyMap<number, number> = new Map([
+  [commandId('bind_receiver_resp'), 1],
+  [commandId('bind_transmitter_resp'), 1],
+  [commandId('bind_transceiver_resp'), 1],
+  [commandId('query_sm_resp'), 4],
+  [commandId('submit_multi_resp'), 2],
+  [commandId('broadcast_sm_resp'), 1],
+  [commandId('query_broadcast_sm_resp'), 1],
+]);
+
 /** An error response is a header only (SMPP 3.4 section 4.4.2), unless it carries TLVs as 5.0 allows. */
 const isBare = (layout: CommandLayout, pdu: Pdu): boolean =>
-  layout.isResponse && pdu.status !== 0 && pdu.tlvs.length === 0;
+  layout.isResponse && pdu.status !== 0 && pdu.tlvs.length === 0 && !REFUSAL_BODY_OCTETS.has(layout.id);
 
 const isUint32 = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= 0xffff_ffff;
 
@@ -111,11 +127,28 @@ function writeTlvs(target: Buffer, start: number, tlvs: readonly Tlv[]): number 
   return at;
 }
 
-export function writeHeader(target: Buffer, at: number, length: number, id: number, status: number, sequence: number) {
+function writeHeader(target: Buffer, at: number, length: number, id: number, status: number, sequence: number): void {
   target.writeUInt32BE(length, at);
   target.writeUInt32BE(id, at + 4);
   target.writeUInt32BE(status, at + 8);
   target.writeUInt32BE(sequence, at + 12);
+}
+
+/** Length of a refusal in octets. */
+export const refusalLength = (id: number): number => HEADER_OCTETS + (REFUSAL_BODY_OCTETS.get(id) ?? 0);
+
+/** A response to a request that is refused before its fields are used, or that has no layout. */
+export interface Refusal {
+  /** The command_id of the response. */
+  readonly id: number;
+  readonly status: number;
+  readonly sequence: number;
+}
+
+/** Writes a refusal into `target` from `start` to `end`, which are `refusalLength` octets apart. */
+export function writeRefusal({ id, status, sequence }: Refusal, target: Buffer, start: number, end: number): void {
+  target.fill(0, start, end);
+  writeHeader(target, start, end - start, id, status, sequence);
 }
 
 /** Writes a PDU of `length` octets (from `encodedLength`) into `target` at `start`. */

@@ -103,7 +103,28 @@ const DATA: Layout<FieldsOf['data_sm']> = {
   registeredDelivery: uint8,
   dataCoding: uint8,
 };
-const MESSAGE_RESP: Layout<FieldsOf['submit_sm_resp']> = { messageId: cstring(64, STATUS.ESME_RINVMSGID) };
+const MESSAGE_ID = cstring(64, STATUS.ESME_RINVMSGID);
+const MESSAGE_RESP: Layout<FieldsOf['submit_sm_resp']> = { messageId: MESSAGE_ID };
+const ALERT: Layout<FieldsOf['alert_notification']> = {
+  sourceAddress: address(64, STATUS.ESME_RINVSRCADR),
+  esmeAddress: address(64, STATUS.ESME_RINVDSTADR),
+};
+const QUERY: Layout<FieldsOf['query_sm']> = { messageId: MESSAGE_ID, sourceAddress: MESSAGE.sourceAddress };
+const CANCEL: Layout<FieldsOf['cancel_sm']> = {
+  serviceType: SERVICE_TYPE,
+  messageId: MESSAGE_ID,
+  sourceAddress: MESSAGE.sourceAddress,
+  destinationAddress: MESSAGE.destinationAddress,
+};
+const REPLACE: Layout<FieldsOf['replace_sm']> = {
+  messageId: MESSAGE_ID,
+  sourceAddress: MESSAGE.sourceAddress,
+  scheduleDeliveryTime: MESSAGE.scheduleDeliveryTime,
+  validityPeriod: MESSAGE.validityPeriod,
+  registeredDelivery: uint8,
+  smDefaultMsgId: uint8,
+  shortMessage: MESSAGE.shortMessage,
+};
 
 const LAYOUTS: { readonly [Command in CommandName]: Layout<FieldsOf[Command]> } = {
   bind_receiver: BIND,
@@ -124,6 +145,10 @@ const LAYOUTS: { readonly [Command in CommandName]: Layout<FieldsOf[Command]> } 
   deliver_sm_resp: MESSAGE_RESP,
   data_sm: DATA,
   data_sm_resp: MESSAGE_RESP,
+  alert_notification: ALERT,
+  query_sm: QUERY,
+  cancel_sm: CANCEL,
+  replace_sm: REPLACE,
 };
 
 function blankOf(spec: AnySpec): FieldValue {

@@ -1,5 +1,5 @@
 import { STATUS, tlvTag } from '../pdu/dictionary.js';
-import { messageType, RECEIPT } from '../pdu/esm-class.js';
+import { isReport, MESSAGE, messageType } from '../pdu/esm-class.js';
 import type { CommandName, FieldValue } from '../pdu/pdu.js';
 import type { Tlv } from '../pdu/tlv.js';
 
@@ -23,6 +23,10 @@ const NAMELESS_RECEIPT: MessageFault = {
   status: STATUS.ESME_RMISSINGTLV,
   reason: 'a receipt without receipted_message_id and without a text',
 };
+const NO_PAYLOAD: MessageFault = {
+  status: STATUS.ESME_RMISSINGTLV,
+  reason: 'a data_sm without message_payload',
+};
 const UNKNOWN_PAYLOAD: MessageFault = {
   status: STATUS.ESME_RINVTLVVAL,
   reason: 'a reserved payload_type',
@@ -35,8 +39,7 @@ const isReservedPayload = ({ tag, value }: Tlv): boolean => tag === PAYLOAD_TYPE
 
 /**
  * Checks across fields. The text is in short_message or in message_payload, never in both (SMPP 3.4 section
- * 5.3.2.32). A data_sm receipt needs receipted_message_id or a text, because data_sm has no other field for the
- * message id. Other TLVs are not validated: an invalid optional parameter that is not used must not lose the message.
+ * 5.3.2.32). Other TLVs are not validated: an invalid optional parameter that is not used must not lose the message.
  */
 export function messageFault(
   command: CommandName,
@@ -48,6 +51,16 @@ export function messageFault(
   if (typeof esmClass !== 'number') return null;
   if (tlvs.length > 0 && tlvs.some(isReservedPayload)) return UNKNOWN_PAYLOAD;
   if (Buffer.isBuffer(text)) return text.length > 0 && holds(tlvs, MESSAGE_PAYLOAD) ? BOTH_TEXTS : null;
-  const isReceipt = command === 'data_sm' && messageType(esmClass) === RECEIPT;
-  return isReceipt && !holds(tlvs, RECEIPTED_MESSAGE_ID) && !holds(tlvs, MESSAGE_PAYLOAD) ? NAMELESS_RECEIPT : null;
+  return command === 'data_sm' ? dataFault(esmClass, tlvs) : null;
+}
+
+/**
+ * data_sm has no field for a text or a message id, so a message needs message_payload, and a report needs that or
+ * receipted_message_id. An empty message_payload is an empty text, which submit_sm can carry as well. An acknowledgement
+ * of a user needs neither: its content is user_response_code.
+ */
+function dataFault(esmClass: number, tlvs: readonly Tlv[]): MessageFault | null {
+  if (messageType(esmClass) === MESSAGE) return tlvs.some(({ tag }) => tag === MESSAGE_PAYLOAD) ? null : NO_PAYLOAD;
+  const isNameless = isReport(esmClass) && !holds(tlvs, RECEIPTED_MESSAGE_ID) && !holds(tlvs, MESSAGE_PAYLOAD);
+  return isNameless ? NAMELESS_RECEIPT : null;
 }

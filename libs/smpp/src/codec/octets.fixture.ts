@@ -7,12 +7,17 @@ export const ID = {
   submit_sm: 0x4,
   deliver_sm: 0x5,
   unbind: 0x6,
+  replace_sm: 0x7,
+  cancel_sm: 0x8,
   bind_transceiver: 0x9,
   outbind: 0xb,
   enquire_link: 0x15,
   submit_multi: 0x21,
   alert_notification: 0x102,
   data_sm: 0x103,
+  broadcast_sm: 0x111,
+  query_broadcast_sm: 0x112,
+  cancel_broadcast_sm: 0x113,
 } as const;
 export const RESP = 0x8000_0000;
 

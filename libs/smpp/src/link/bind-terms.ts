@@ -77,14 +77,20 @@ export function termsOfBind(bind: BindPdu, ourVersion: number): BindTerms {
   return terms(BIND_TYPES[bind.command], systemId, version, version >= VERSION_34);
 }
 
-/** Our bind response: sc_interface_version is sent to peers of 3.4 and later; a refusal has no body. */
+/**
+ * Our bind response. Peers of 3.4 and later get sc_interface_version, the version of this session: some stacks for 3.4 do
+ * not know 0x50. A refusal has no system_id.
+ */
 export function bindAnswer(bind: BindPdu, status: number, ours: SmscEndpoint): BindRespPdu {
-  const includesVersion = status === 0 && bind.fields.interfaceVersion >= VERSION_34;
+  const isAccepted = status === 0;
+  const { interfaceVersion } = bind.fields;
+  const version = Math.min(interfaceVersion >= VERSION_50 ? VERSION_50 : VERSION_34, ours.interfaceVersion);
+  const includesVersion = isAccepted && interfaceVersion >= VERSION_34;
   return {
     command: BIND_RESPONSES[bind.command],
     status,
     sequence: bind.sequence,
-    fields: { systemId: ours.systemId ?? '' },
-    tlvs: includesVersion ? [integerTlv('sc_interface_version', ours.interfaceVersion)] : NO_TLVS,
+    fields: { systemId: isAccepted ? (ours.systemId ?? '') : '' },
+    tlvs: includesVersion ? [integerTlv('sc_interface_version', version)] : NO_TLVS,
   };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { HEADER_OCTETS } from '../codec/decode.js';
-import { encodedLength, writeHeader, writePdu } from '../codec/encode.js';
+import { encodedLength, refusalLength, writePdu, writeRefusal } from '../codec/encode.js';
+import type { Refusal } from '../codec/encode.js';
 import type { Pdu } from '../pdu/pdu.js';
 
 const LARGEST_CHUNK_OCTETS = 65_536;
@@ -42,10 +42,12 @@ export class LinkOutput {
     return this.#chunk?.subarray(this.#used - octets, this.#used) ?? Buffer.alloc(0);
   }
 
-  /** Writes a PDU without a body, for answers to commands that have no layout. */
-  writeBare(id: number, status: number, sequence: number): void {
-    const start = this.#reserve(HEADER_OCTETS);
-    if (this.#chunk !== null) writeHeader(this.#chunk, start, HEADER_OCTETS, id, status, sequence);
+  /** Returns the number of octets written. */
+  writeRefusal(refusal: Refusal): number {
+    const length = refusalLength(refusal.id);
+    const start = this.#reserve(length);
+    if (this.#chunk !== null) writeRefusal(refusal, this.#chunk, start, start + length);
+    return length;
   }
 
   flush(): void {

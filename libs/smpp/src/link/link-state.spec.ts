@@ -12,6 +12,8 @@ const REQUESTS: readonly RequestKind[] = [
   'submit_sm',
   'deliver_sm',
   'data_sm',
+  'ancillary',
+  'alert_notification',
   'other',
 ];
 const EVENTS: readonly LinkEvent[] = [
@@ -32,27 +34,27 @@ const table = (role: LinkRole): string[] =>
 describe('the answer to each request (00 accepts)', () => {
   it('as an SMSC', () => {
     expect(table('smsc')).toEqual([
-      //         bi ou un en su de da ot
-      'open      00 04 04 00 04 04 04 04',
-      'binding   05 04 00 00 04 04 04 04',
-      'bound_tx  05 04 00 00 00 00 00 03',
-      'bound_rx  05 04 00 00 04 04 04 03',
-      'bound_trx 05 04 00 00 00 00 00 03',
-      'unbinding 04 04 00 00 04 04 04 04',
-      'closed    04 04 04 04 04 04 04 04',
+      //         bi ou un en su de da an al ot
+      'open      00 04 04 00 04 04 04 04 04 04',
+      'binding   05 04 00 00 04 04 04 04 04 04',
+      'bound_tx  05 04 00 00 00 00 00 00 03 03',
+      'bound_rx  05 04 00 00 04 04 04 04 03 03',
+      'bound_trx 05 04 00 00 00 00 00 00 03 03',
+      'unbinding 04 04 00 00 04 04 04 04 04 04',
+      'closed    04 04 04 04 04 04 04 04 04 04',
     ]);
   });
 
   it('as an ESME', () => {
     expect(table('esme')).toEqual([
-      //         bi ou un en su de da ot
-      'open      04 00 04 00 04 04 04 04',
-      'binding   04 04 00 00 04 04 04 04',
-      'bound_tx  04 04 00 00 04 04 04 03',
-      'bound_rx  04 04 00 00 04 00 00 03',
-      'bound_trx 04 04 00 00 04 00 00 03',
-      'unbinding 04 04 00 00 04 04 04 04',
-      'closed    04 04 04 04 04 04 04 04',
+      //         bi ou un en su de da an al ot
+      'open      04 00 04 00 04 04 04 04 04 04',
+      'binding   04 04 00 00 04 04 04 04 04 04',
+      'bound_tx  04 04 00 00 04 04 04 04 04 03',
+      'bound_rx  04 04 00 00 04 00 00 04 00 03',
+      'bound_trx 04 04 00 00 04 00 00 04 00 03',
+      'unbinding 04 04 00 00 04 04 04 04 04 04',
+      'closed    04 04 04 04 04 04 04 04 04 04',
     ]);
   });
 
@@ -64,7 +66,8 @@ describe('the answer to each request (00 accepts)', () => {
 
   it('maps commands of the dictionary to kinds', () => {
     const commands = ['bind_receiver', 'bind_transceiver', 'outbind', 'data_sm', 'submit_multi', 'alert_notification'];
-    expect(commands.map(requestKind)).toEqual(['bind', 'bind', 'outbind', 'data_sm', 'other', 'other']);
+    expect(commands.map(requestKind)).toEqual(['bind', 'bind', 'outbind', 'data_sm', 'other', 'alert_notification']);
+    expect(['query_sm', 'cancel_sm', 'replace_sm'].map(requestKind)).toEqual(['ancillary', 'ancillary', 'ancillary']);
   });
 });
 

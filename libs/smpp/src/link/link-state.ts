@@ -9,10 +9,20 @@ export type BindType = 'transmitter' | 'receiver' | 'transceiver';
 export type LinkState = 'open' | 'binding' | 'bound_tx' | 'bound_rx' | 'bound_trx' | 'unbinding' | 'closed';
 
 /**
- * Kinds of requests in the state table; `other` is a command of the dictionary that this engine does not implement.
+ * Kinds of requests in the state table; `ancillary` is query_sm, cancel_sm or replace_sm, `other` a command of the
+ * dictionary that this engine does not implement.
  */
 export type RequestKind =
-  'bind' | 'outbind' | 'unbind' | 'enquire_link' | 'submit_sm' | 'deliver_sm' | 'data_sm' | 'other';
+  | 'bind'
+  | 'outbind'
+  | 'unbind'
+  | 'enquire_link'
+  | 'submit_sm'
+  | 'deliver_sm'
+  | 'data_sm'
+  | 'ancillary'
+  | 'alert_notification'
+  | 'other';
 
 const OK = STATUS.ESME_ROK;
 const STS = STATUS.ESME_RINVBNDSTS;
@@ -28,6 +38,8 @@ function row(
   submit: number,
   deliver: number,
   data: number,
+  ancillary: number,
+  alert: number,
   other: number,
 ): Row {
   return {
@@ -38,6 +50,8 @@ function row(
     submit_sm: submit,
     deliver_sm: deliver,
     data_sm: data,
+    ancillary,
+    alert_notification: alert,
     other,
   };
 }
@@ -48,23 +62,23 @@ function row(
  */
 const RECEIVED: Readonly<Record<LinkRole, Readonly<Record<LinkState, Row>>>> = {
   smsc: {
-    //          bind outbind unbind enquire submit deliver data other
-    open: row(OK, STS, STS, OK, STS, STS, STS, STS),
-    binding: row(BND, STS, OK, OK, STS, STS, STS, STS),
-    bound_tx: row(BND, STS, OK, OK, OK, OK, OK, CMD),
-    bound_rx: row(BND, STS, OK, OK, STS, STS, STS, CMD),
-    bound_trx: row(BND, STS, OK, OK, OK, OK, OK, CMD),
-    unbinding: row(STS, STS, OK, OK, STS, STS, STS, STS),
-    closed: row(STS, STS, STS, STS, STS, STS, STS, STS),
+    //          bind outbind unbind enquire submit deliver data ancillary alert other
+    open: row(OK, STS, STS, OK, STS, STS, STS, STS, STS, STS),
+    binding: row(BND, STS, OK, OK, STS, STS, STS, STS, STS, STS),
+    bound_tx: row(BND, STS, OK, OK, OK, OK, OK, OK, CMD, CMD),
+    bound_rx: row(BND, STS, OK, OK, STS, STS, STS, STS, CMD, CMD),
+    bound_trx: row(BND, STS, OK, OK, OK, OK, OK, OK, CMD, CMD),
+    unbinding: row(STS, STS, OK, OK, STS, STS, STS, STS, STS, STS),
+    closed: row(STS, STS, STS, STS, STS, STS, STS, STS, STS, STS),
   },
   esme: {
-    open: row(STS, OK, STS, OK, STS, STS, STS, STS),
-    binding: row(STS, STS, OK, OK, STS, STS, STS, STS),
-    bound_tx: row(STS, STS, OK, OK, STS, STS, STS, CMD),
-    bound_rx: row(STS, STS, OK, OK, STS, OK, OK, CMD),
-    bound_trx: row(STS, STS, OK, OK, STS, OK, OK, CMD),
-    unbinding: row(STS, STS, OK, OK, STS, STS, STS, STS),
-    closed: row(STS, STS, STS, STS, STS, STS, STS, STS),
+    open: row(STS, OK, STS, OK, STS, STS, STS, STS, STS, STS),
+    binding: row(STS, STS, OK, OK, STS, STS, STS, STS, STS, STS),
+    bound_tx: row(STS, STS, OK, OK, STS, STS, STS, STS, STS, CMD),
+    bound_rx: row(STS, STS, OK, OK, STS, OK, OK, STS, OK, CMD),
+    bound_trx: row(STS, STS, OK, OK, STS, OK, OK, STS, OK, CMD),
+    unbinding: row(STS, STS, OK, OK, STS, STS, STS, STS, STS, STS),
+    closed: row(STS, STS, STS, STS, STS, STS, STS, STS, STS, STS),
   },
 };
 
@@ -93,7 +107,12 @@ export function requestKind(command: string): RequestKind {
     case 'submit_sm':
     case 'deliver_sm':
     case 'data_sm':
+    case 'alert_notification':
       return command;
+    case 'query_sm':
+    case 'cancel_sm':
+    case 'replace_sm':
+      return 'ancillary';
     default:
       return 'other';
   }

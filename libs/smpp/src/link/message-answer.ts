@@ -3,7 +3,7 @@ import { STATUS } from '../pdu/dictionary.js';
 import { UnreadableResponseError } from './link-errors.js';
 import type { MessageAnswer } from './link-options.js';
 import type { ResponseCallbacks } from './outbound-requests.js';
-import type { MessagePdu, PduOf, ResponsePdu } from '../pdu/pdu.js';
+import type { AncillaryPdu, MessagePdu, PduOf, ResponsePdu } from '../pdu/pdu.js';
 import { NO_TLVS } from '../pdu/tlv.js';
 
 /**
@@ -28,6 +28,16 @@ export function messageAnswer(pdu: MessagePdu, answer: MessageAnswer, terms: Bin
   const { sequence } = pdu;
   return { command: ANSWER_TO[pdu.command], status: answer.status, sequence, fields: { messageId }, tlvs: NO_TLVS };
 }
+
+/**
+ * The status for a request about an earlier message (SMPP 3.4 section 5.1.3). Messages are handed to their owner when they
+ * arrive, so there is none to query, cancel or replace.
+ */
+export const ANCILLARY_STATUS: Readonly<Record<AncillaryPdu['command'], number>> = {
+  query_sm: STATUS.ESME_RQUERYFAIL,
+  cancel_sm: STATUS.ESME_RCANCELFAIL,
+  replace_sm: STATUS.ESME_RREPLACEFAIL,
+};
 
 /** The response sent when the handler's answer cannot be encoded. */
 export function failedAnswer(pdu: MessagePdu): MessageRespPdu {

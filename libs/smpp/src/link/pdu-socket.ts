@@ -1,19 +1,27 @@
 import type { Socket } from 'node:net';
-import { HEADER_OCTETS, decodePdu } from '../codec/decode.js';
+import { decodePdu } from '../codec/decode.js';
+import type { Refusal } from '../codec/encode.js';
 import { RESPONSE_BIT, STATUS, commandId, hasResponse } from '../pdu/dictionary.js';
 import type { Pdu } from '../pdu/pdu.js';
 import { LinkOutput } from './link-output.js';
 import type { LinkTap } from './link-tap.js';
 import type { PduReader } from './pdu-reader.js';
+import { PEER_CLOSED } from './unbind-sequence.js';
 
 /** Time for the peer to read our last PDUs and close; then the socket is destroyed. */
 const CLOSE_LINGER_MS = 1_000;
+
+/**
+ * `half`: the peer closed its sending side, and every PDU that it sent was read; it may still read answers. `flush`:
+ * pending output can be sent. `now`: nothing can.
+ */
+export type SocketEnd = 'half' | 'flush' | 'now';
 
 interface PduSocketOptions {
   readonly reader: PduReader;
   readonly tap: LinkTap;
   /** The peer, the network or a limit ended the connection; call `close`. */
-  onBroken(reason: string, how: 'flush' | 'now'): void;
+  onBroken(reason: string, how: SocketEnd): void;
   readonly mayWrite: (() => boolean) | undefined;
 }
 
@@ -34,9 +42,12 @@ export class PduSocket {
     this.#output = new LinkOutput(socket, onUnread, options.mayWrite);
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.on('end', () => options.onBroken('the peer closed the connection', 'flush'));
+    // Otherwise Node closes our side with that of the peer, before the answers are written.
+    socket.allowHalfOpen = true;
+    socket.on('end', () => options.onBroken(PEER_CLOSED, 'half'));
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      options.onBroken(`socket: ${error.code ?? error.name}`, 'now'),
+      // After its FIN the peer may have closed completely; the error of our answer would hide that reason.
+      options.onBroken(socket.readableEnded ? PEER_CLOSED : `socket: ${error.code ?? error.name}`, 'now'),
     );
     this.gone = new Promise((resolve) => {
       const gone = (): void => {
@@ -61,10 +72,10 @@ export class PduSocket {
     tap.pdu('out', pdu);
   }
 
-  /** Answers with the response of the command if it has one; with generic_nack for an unsupported command. */
+  /** Answers with the response of the command; with generic_nack when the dictionary has none. */
   refuse(requestId: number, status: number, sequence: number): void {
-    const nack = status === STATUS.ESME_RINVCMDID || !hasResponse(requestId);
-    this.#sendBare(nack ? commandId('generic_nack') : requestId + RESPONSE_BIT, status, sequence);
+    const id = hasResponse(requestId) ? requestId + RESPONSE_BIT : commandId('generic_nack');
+    this.#sendRefusal({ id, status, sequence });
   }
 
   /** Back-pressure: further data stays in the peer's and the kernel's buffers. */
@@ -97,7 +108,7 @@ export class PduSocket {
     if (this.#closing) return;
     try {
       if (this.options.reader.read(chunk)) return;
-      this.#sendBare(commandId('generic_nack'), STATUS.ESME_RINVCMDLEN, 0);
+      this.#sendRefusal({ id: commandId('generic_nack'), status: STATUS.ESME_RINVCMDLEN, sequence: 0 });
       this.options.onBroken('a command_length outside its limits', 'flush');
     } catch (error) {
       // An internal error must close the link: it no longer reads.
@@ -105,12 +116,12 @@ export class PduSocket {
     }
   }
 
-  #sendBare(id: number, status: number, sequence: number): void {
+  #sendRefusal(refusal: Refusal): void {
     if (this.#closing) return;
-    this.#output.writeBare(id, status, sequence);
+    const length = this.#output.writeRefusal(refusal);
     const { tap } = this.options;
     if (!tap.takesPdus && !tap.takesOctets) return;
-    const octets = this.#output.tail(HEADER_OCTETS);
+    const octets = this.#output.tail(length);
     tap.octets('out', octets);
     const pdu = decodePdu(octets);
     if (pdu.command !== 'malformed') tap.pdu('out', pdu);

@@ -28,6 +28,7 @@ export class RawPeer {
       this.#unread = Buffer.concat([this.#unread, chunk]);
       this.#cut();
     });
+    socket.on('end', () => socket.end());
     for (const event of ['end', 'close', 'error']) {
       socket.on(event, () => {
         this.#isClosed = true;
@@ -133,7 +134,8 @@ export class Loopback {
     const address = this.server.address();
     if (address === null || typeof address === 'string') throw new Error('not listening');
     const accepted = once(this.server, 'connection');
-    const far = connect(address.port, '127.0.0.1');
+    // A peer may close its sending side and still read.
+    const far = connect({ port: address.port, host: '127.0.0.1', allowHalfOpen: true });
     this.#far.push(far);
     const [near] = (await accepted) as [Socket];
     return { near, far };

@@ -50,11 +50,11 @@ describe('binding, as an SMSC', () => {
     ['a wrong password', STATUS.ESME_RINVPASWD],
     ['an unknown system_id', STATUS.ESME_RINVSYSID],
     ['too many binds', STATUS.ESME_RBINDFAIL],
-  ])('%s: the error response has no body, and the connection closes', async (_name, status) => {
+  ])('%s: the error response has an empty system_id, and the connection closes', async (_name, status) => {
     const { link, peer } = await loopback.link(linkOptions({ authenticate: () => Promise.resolve({ status }) }));
     peer.send(bind());
     const answer = await peer.answer(1);
-    expect([answer.status, answer.octets.length]).toEqual([status, 16]);
+    expect([answer.status, answer.octets.subarray(16)]).toEqual([status, cstring('')]);
     expect(await peer.closed()).toBe(0);
     expect((await link.closed).reason).toContain('refused');
   });
@@ -125,14 +125,17 @@ describe('requests and states', () => {
     expect((await peer.answer(7)).status).toBe(STATUS.ESME_RINVBNDSTS);
   });
 
-  it('an unknown or unsupported command gets generic_nack 0x03 with its sequence number', async () => {
+  it('an unknown command gets generic_nack 0x03 with its sequence number, an unsupported one its own response', async () => {
     const { peer } = await boundTo();
-    peer.send(pdu(0x777, 41), pdu(ID.query_sm, 42), pdu(ID.submit_multi, 43), enquireLink(44));
-    for (const sequence of [41, 42, 43]) {
+    peer.send(pdu(0x777, 41), pdu(ID.submit_multi, 42), enquireLink(43));
+    for (const [sequence, id] of [
+      [41, ID.generic_nack],
+      [42, RESP + ID.submit_multi],
+    ] as const) {
       const answer = await peer.answer(sequence);
-      expect([answer.id, answer.status]).toEqual([ID.generic_nack, STATUS.ESME_RINVCMDID]);
+      expect([answer.id, answer.status]).toEqual([id, STATUS.ESME_RINVCMDID]);
     }
-    expect((await peer.answer(44)).status).toBe(0);
+    expect((await peer.answer(43)).status).toBe(0);
   });
 
   it('a command_length outside its limits gets generic_nack 0x02 with sequence 0, then the connection closes', async () => {

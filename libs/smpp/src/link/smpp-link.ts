@@ -6,7 +6,7 @@ import { LinkClosedError, NotSentError } from './link-errors.js';
 import type { BindCall, EsmeEndpoint, LinkOptions, MessageAnswer, SmscEndpoint } from './link-options.js';
 import { isBound, requestKind, stateAfter, statusOnRequest } from './link-state.js';
 import type { BindType, LinkEvent, LinkRole, LinkState } from './link-state.js';
-import { failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
+import { ANCILLARY_STATUS, failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
 import { OutboundRequests } from './outbound-requests.js';
 import { bare } from '../pdu/pdu.js';
 import { NO_TLVS } from '../pdu/tlv.js';
@@ -25,7 +25,7 @@ import type { AnswerPdu } from './window.js';
 import { EsmeBind } from './esme-bind.js';
 import type { BindOutcome } from './esme-bind.js';
 import { SmscBind } from './smsc-bind.js';
-import { UnbindSequence, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
+import { UnbindSequence, PEER_CLOSED, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
 import { LinkTimerDriver } from './link-timer-driver.js';
 import { LinkTap } from './link-tap.js';
 import { PduReader } from './pdu-reader.js';
@@ -220,7 +220,7 @@ export class SmppLink {
     return new PduSocket(socket, {
       reader,
       tap,
-      onBroken: (reason, how) => this.#close(reason, how),
+      onBroken: (reason, how) => (how === 'half' ? this.#peerClosed() : this.#close(reason, how)),
       mayWrite: handlers.mayWrite?.bind(handlers),
     });
   }
@@ -272,6 +272,14 @@ export class SmppLink {
           this.#socket.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
         }
         break;
+      case 'query_sm':
+      case 'cancel_sm':
+      case 'replace_sm':
+        this.#socket.refuse(commandId(pdu.command), ANCILLARY_STATUS[pdu.command], pdu.sequence);
+        break;
+      case 'alert_notification':
+        // It has no response.
+        break;
       default:
         this.#change('bind');
         this.#smscBind?.receive(pdu);
@@ -295,8 +303,10 @@ export class SmppLink {
     }
     const kind = requestKind(of ?? 'other');
     const refusal = of === null ? malformed.status : statusOnRequest(this.#role, this.#state, kind);
-    this.#socket.refuse(id, refusal === STATUS.ESME_ROK ? malformed.status : refusal, sequence);
-    if (kind === 'bind' && refusal === STATUS.ESME_ROK) this.#close('a malformed bind', 'flush');
+    const isAllowed = refusal === STATUS.ESME_ROK;
+    if (kind === 'alert_notification' && isAllowed) return;
+    this.#socket.refuse(id, isAllowed ? malformed.status : refusal, sequence);
+    if (kind === 'bind' && isAllowed) this.#close('a malformed bind', 'flush');
   }
 
   // ---- binding
@@ -389,14 +399,27 @@ export class SmppLink {
     return new UnbindSequence({
       inboundIsEmpty: () => this.#inbound.isEmpty,
       windowIsEmpty: () => this.#requests.windowUsed === 0,
-      sendUnbind: (onAnswer) => {
-        const reject = (error: Error): void => this.#close(`unbind: ${error.message}`, 'flush');
-        this.#requests.sendUrgent(bare('unbind'), { resolve: onAnswer, reject });
+      sendUnbind: (callbacks) => {
+        this.#requests.sendUrgent(bare('unbind'), callbacks);
         this.#timerDriver.arm();
       },
       answerUnbind: (sequence) => this.#socket.send({ ...bare('unbind_resp'), sequence }),
       close: (reason) => this.#close(reason, 'flush'),
     });
+  }
+
+  /** The peer closed its sending side: what it sent is answered, what we sent is not. */
+  #peerClosed(): void {
+    const canAnswer = isBound(this.#state) || this.#state === 'unbinding';
+    const isIdle = this.#inbound.isEmpty && !this.#unbindSequence.hasBegun;
+    if (isIdle || !canAnswer) {
+      this.#close(PEER_CLOSED, 'flush');
+      return;
+    }
+    this.#change('unbind');
+    this.#unbindSequence.peerClosed();
+    this.#requests.close(new LinkClosedError(PEER_CLOSED));
+    this.#unbindSequence.advance();
   }
 
   #close(reason: string, how: 'flush' | 'now'): void {

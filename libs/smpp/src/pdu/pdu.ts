@@ -64,6 +64,35 @@ export type DataFields = {
 export type MessageRespFields = {
   readonly messageId: string;
 };
+/** SMPP 3.4 section 4.12: a phone that was not reachable is reachable again. It has no response. */
+export type AlertFields = {
+  readonly sourceAddress: SmppAddress;
+  /** The ESME that is told. */
+  readonly esmeAddress: SmppAddress;
+};
+/** The fields of query_sm (SMPP 3.4 section 4.8). */
+export type QueryFields = {
+  readonly messageId: string;
+  readonly sourceAddress: SmppAddress;
+};
+/** The fields of cancel_sm (SMPP 3.4 section 4.9). */
+export type CancelFields = {
+  readonly serviceType: string;
+  /** Empty to cancel all messages between the two addresses. */
+  readonly messageId: string;
+  readonly sourceAddress: SmppAddress;
+  readonly destinationAddress: SmppAddress;
+};
+/** The fields of replace_sm (SMPP 3.4 section 4.10). */
+export type ReplaceFields = {
+  readonly messageId: string;
+  readonly sourceAddress: SmppAddress;
+  readonly scheduleDeliveryTime: string;
+  readonly validityPeriod: string;
+  readonly registeredDelivery: number;
+  readonly smDefaultMsgId: number;
+  readonly shortMessage: Buffer;
+};
 export type NoFields = Readonly<Record<string, never>>;
 
 /**
@@ -99,6 +128,10 @@ export interface FieldsOf {
   deliver_sm_resp: MessageRespFields;
   data_sm: DataFields;
   data_sm_resp: MessageRespFields;
+  alert_notification: AlertFields;
+  query_sm: QueryFields;
+  cancel_sm: CancelFields;
+  replace_sm: ReplaceFields;
 }
 export type CommandName = keyof FieldsOf;
 export type PduOf<Command extends CommandName> = Command extends CommandName
@@ -112,6 +145,8 @@ export type DataSm = PduOf<'data_sm'>;
 export type EnquireLink = PduOf<'enquire_link'>;
 /** A PDU that carries a message, in either direction. */
 export type MessagePdu = SubmitSm | DeliverSm | DataSm;
+/** A request about a message submitted before; the engine decodes and refuses them. */
+export type AncillaryPdu = PduOf<'query_sm' | 'cancel_sm' | 'replace_sm'>;
 export type BindPdu = PduOf<'bind_receiver' | 'bind_transmitter' | 'bind_transceiver'>;
 export type BindRespPdu = PduOf<'bind_receiver_resp' | 'bind_transmitter_resp' | 'bind_transceiver_resp'>;
 /** Responses to requests made through `SmppLink.request`; generic_nack can answer any of them. */
