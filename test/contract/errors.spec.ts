@@ -181,7 +181,8 @@ describe('an error body', () => {
 describe('the catalogue, the description and the pages', () => {
   it('know the same codes', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
-    const described = [...JSON.stringify(json['components']).matchAll(/"enum":\[("MALFORMED_REQUEST"[^\]]*)\]/g)];
+    const { schemas } = json['components'] as { readonly schemas: object };
+    const described = [...JSON.stringify(schemas).matchAll(/"enum":\[("MALFORMED_REQUEST"[^\]]*)\]/g)];
     expect(described.map(([, list]) => JSON.parse(`[${list ?? ''}]`) as unknown)).toEqual([codes]);
     const listed = [
       ...(await harness.call('/docs/errors', { key: null })).text.matchAll(/"\/docs\/errors\/([A-Z_]+)"/g),
@@ -191,7 +192,11 @@ describe('the catalogue, the description and the pages', () => {
 
   it('are documented for at least one call each, except for those of undocumented addresses', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
-    const calls = JSON.stringify(json['paths']);
+    const { responses } = json['components'] as { readonly responses: Readonly<Record<string, object>> };
+    const calls = JSON.stringify(json['paths']).replaceAll(
+      /"#\/components\/responses\/([^"]+)"/g,
+      (reference, name: string) => `${reference}, ${JSON.stringify(responses[name])}`,
+    );
     const missing = codes.filter((code) => !calls.includes(`"${code}"`));
     expect(missing).toEqual(['METHOD_NOT_ALLOWED']);
   });
