@@ -91,12 +91,13 @@ interface Service {
   readonly secrets?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string | null>>;
+  readonly ports?: readonly string[];
   readonly restart?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
-  readonly networks: object;
+  readonly networks: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
@@ -194,6 +195,20 @@ describe('docker-compose.yml', () => {
       DATABASE_URL: expect.stringMatching(/^postgres:\/\/countersign_app@/) as unknown,
       DATABASE_GATEWAY_ROLE: 'countersign_gateway',
     });
+  });
+
+  it('publishes ports on IPv4 addresses alone, as long as the networks behind them have no IPv6 subnet', () => {
+    const published = Object.values(compose.services).flatMap(({ ports = [], networks }) => {
+      const names: readonly string[] = Array.isArray(networks) ? networks : Object.keys(networks);
+      return ports.map((port) => ({ port, names }));
+    });
+    expect(published.map(({ port }) => port)).toEqual([
+      '0.0.0.0:443:8443',
+      '${SMPP_PLAIN_ADDRESS:-127.0.0.1}:2775:2775',
+      '0.0.0.0:3550:3550',
+    ]);
+    const subnets = published.flatMap(({ names }) => names.map((name) => JSON.stringify(compose.networks[name])));
+    for (const subnet of subnets) expect(subnet).not.toContain('::');
   });
 
   it('gives the proxy and the gateway TLS keys of their own', () => {
