@@ -156,6 +156,19 @@ describe('A18 a webhook to where the attacker may not go', () => {
     expect(hits).toEqual([]);
     inside.close();
   });
+
+  it('A18 local names that exist and names that do not end alike, so that none is found by trying', async () => {
+    const calls = new WebhookCalls(strict);
+    const results = [];
+    for (const name of ['localhost', 'no-such-machine', 'no-such-machine.internal']) {
+      const { json } = await calls.test({ url: `https://${name}/` });
+      const { status, attempts } = await calls.waitForDelivery(String(json['id']));
+      results.push({ status, errors: attempts.map(({ error }) => error) });
+    }
+    expect(results).toEqual(
+      results.map(() => ({ status: 'blocked', errors: ['an address of the host is not public'] })),
+    );
+  });
 });
 
 describe('A19 a name whose address changes', () => {

@@ -69,6 +69,11 @@ export class TargetRules {
     return address !== null && inRanges(address, LOOPBACK) && this.admits(address, protocol);
   }
 
+  /** Whether the operator allows networks besides public addresses, in which local names may be those of receivers. */
+  get allowsNetworks(): boolean {
+    return this.allowed.length > 0;
+  }
+
   /**
    * Whether a connection to this address is allowed: public unicast over https, or a range that the operator allowed. Never to
    * metadata services of clouds, even inside an allowed range, because they return credentials.

@@ -74,6 +74,19 @@ describe('the HTTP client of webhooks', () => {
     expect(calls).toBe(before);
   });
 
+  it('refuses local names alike, known or not, without a look-up, unless the operator allows networks', async () => {
+    const looked: string[] = [];
+    const known: LookupAll = (hostname, done) => {
+      looked.push(hostname);
+      done(null, hostname.startsWith('db') ? [{ address: '10.0.0.1', family: 4 }] : []);
+    };
+    for (const host of ['db', 'nosuch', 'DB', 'db.', 'db.internal', 'nosuch.internal', 'db.local', 'db.home.arpa.']) {
+      expect(await call(host, strict, known), host).toBe('refused');
+    }
+    expect(looked).toEqual([]);
+    expect(await call('receiver', allowed, lookupOf(['127.0.0.1']))).toBe(200);
+  });
+
   it('checks the address of each connection, so a second look-up with another address is refused', async () => {
     const dispatcher = guardedAgent(allowed, null, lookupOf(['127.0.0.1'], ['10.0.0.1']));
     const first = await request(`http://rebind.test:${port}/`, { dispatcher, reset: true });

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { MAX_IN_FLIGHT_PER_HOST } from './per-host.scheduler.js';
 import { LargeHandshakes } from './large-handshakes.js';
-import { nameLookup, type LookupAll } from './name-lookup.js';
+import { isLocalName, nameLookup, type LookupAll } from './name-lookup.js';
 import { literalAddress, type TargetRules } from '../targets/target.js';
 
 const HTTPS_PORT = '443';
@@ -16,6 +16,7 @@ const MAX_KEPT_CONNECTIONS = 256;
 /** How long an idle connection is kept, whatever the receiver asks for. */
 const KEEP_ALIVE_MS = 10_000;
 const MAX_REPLY_HEAD_OCTETS = 16 * 1024;
+const NOT_PUBLIC = 'an address of the host is not public';
 
 /** Target rules refuse the address. Not a connection error: a retry would change nothing. */
 export class TargetRefused extends Error {
@@ -44,7 +45,8 @@ const IDLE_LIMITS: IdleLimits = { keepAliveMs: KEEP_ALIVE_MS, maxKept: MAX_KEPT_
 /**
  * The HTTP client of all webhooks. Addresses are checked at connect, so that a name that changes between a look-up and the
  * connection (DNS rebinding) gains nothing: a literal before the connection (Node does not look literals up), and all addresses
- * of a name, where one refused address refuses the name. With an egress proxy, the proxy looks names up and checks addresses.
+ * of a name, where one refused address refuses the name. Names of local networks are refused without a look-up, unless the
+ * operator allows such networks. With an egress proxy, the proxy looks names up and checks addresses.
  */
 export function guardedAgent(
   rules: TargetRules,
@@ -118,6 +120,9 @@ function guardedConnector(rules: TargetRules, resolve: LookupAll): buildConnecto
     const connect = connectors.get(options.protocol);
     if (connect === undefined || (literal !== null && !rules.admits(literal, options.protocol))) {
       callback(new TargetRefused('the address is not public'), null);
+    } else if (literal === null && !rules.allowsNetworks && isLocalName(options.hostname)) {
+      // Not looked up: the result would say which names the network of the operator has.
+      callback(new TargetRefused(NOT_PUBLIC), null);
     } else {
       connect(options, callback);
     }
@@ -161,7 +166,7 @@ function guardedLookup(rules: TargetRules, protocol: string, resolve: LookupAll)
       if (error !== null || first === undefined) {
         callback(error ?? new Error(`${hostname} has no address`), '', 0);
       } else if (!addresses.every(({ address }) => rules.admits(address, protocol))) {
-        callback(new TargetRefused('an address of the host is not public'), '', 0);
+        callback(new TargetRefused(NOT_PUBLIC), '', 0);
       } else if (options.all === true) {
         callback(null, [...addresses]);
       } else {

@@ -19,6 +19,8 @@ export type LookupAll = (
 /** Names without a dot and names of local networks, which the system resolves with its own domain. */
 const LOCAL = /^[^.]+\.?$|\.(?:localhost|local|internal|home\.arpa)\.?$/i;
 
+export const isLocalName = (hostname: string): boolean => LOCAL.test(hostname);
+
 /** With an error, Node calls back without addresses, unlike its types. */
 const systemLookup: LookupAll = (hostname, done) => {
   lookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
@@ -51,7 +53,7 @@ export function nameLookup(options: NameLookupOptions = {}): LookupAll {
       const addresses = await hosts.addressesOf(hostname);
       return addresses.length > 0 ? { ok: true, addresses } : lookUpByDns(hostname, servers);
     };
-    if (LOCAL.test(hostname)) lookUpBySystem(hostname, done);
+    if (isLocalName(hostname)) lookUpBySystem(hostname, done);
     else void lookUp().then(report);
   };
 }
