@@ -3,6 +3,7 @@ import type { Bind } from '@countersign/carriers/config';
 import { bindStatus } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { STANDOFF_FIRST_MS } from '../../apps/gateway/src/binds/backoff.js';
 import { Carrier } from '../support/carrier.js';
 import { sms } from '../support/gateway-harness.js';
 import { OutboundHarness } from '../support/outbound-harness.js';
@@ -13,6 +14,7 @@ type BindStatus = ReturnType<typeof bindStatus>;
 
 const OK = 0;
 const ALREADY_BOUND = 0x05;
+const BIND_FAILED = 0x0d;
 const SYSTEM_ERROR = 0x08;
 const LOOPBACK = '127.0.0.1';
 const CONVERGED_WITHIN_MS = 10_000;
@@ -144,6 +146,26 @@ describe('the connections of a bind with two hosts', () => {
     await a.listen(ports.a);
     const sent = traffic();
     await areBoundTo([1, 0], FAILED_BACK_WITHIN_MS);
+    await expectNothingLost(await sent.stop());
+  }, 120_000);
+
+  it('are bound again at once when the preferred host refuses, though they were unbound for it', async () => {
+    const bind = await pairOfHosts(1);
+    await areBoundTo([1, 0]);
+    await fails(a);
+    await areBoundTo([0, 1]);
+    a = new Carrier('a');
+    let refused = 0;
+    a.authenticate = () => {
+      refused += 1;
+      return BIND_FAILED;
+    };
+    await a.listen(ports.a);
+    const sent = traffic();
+    await until('it was refused beside the present link and after an unbind', FAILED_BACK_WITHIN_MS, () => refused > 1);
+    // Without the delay of a standoff, 10 s at least.
+    await areBoundTo([0, 1], STANDOFF_FIRST_MS / 2);
+    await isShown(bind, 'bound');
     await expectNothingLost(await sent.stop());
   }, 120_000);
 

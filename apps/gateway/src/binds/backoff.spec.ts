@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { JITTER_SHARE } from '@countersign/resilience';
 import {
   afterAttempt,
+  afterFailback,
   afterRefusedFailback,
+  FAILBACK_CAP_MS,
   failbackWaitMs,
   INITIAL_STATE,
   initialState,
@@ -59,9 +61,9 @@ describe('backoff', () => {
   });
 
   it('resets its counters after a link that was bound for a minute', () => {
-    const unstable: ReconnectState = { failures: 9, refusals: 4, failbackRefusals: 3, host: 0 };
+    const unstable: ReconnectState = { failures: 9, refusals: 4, failbackFailures: 3, returnedFrom: null, host: 0 };
     expect(afterAttempt(unstable, { kind: 'lost', boundMs: STABLE_MS }, 1, NO_JITTER)).toEqual({
-      state: { failures: 1, refusals: 0, failbackRefusals: 0, host: 0 },
+      state: { failures: 1, refusals: 0, failbackFailures: 0, returnedFrom: null, host: 0 },
       waitMs: RECONNECT_FIRST_MS,
       standoff: false,
     });
@@ -96,16 +98,27 @@ describe('backoff', () => {
       return waitMs;
     });
     expect(delays).toEqual([20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000]);
-    expect(afterAttempt(state, unreachable, 2, NO_JITTER).state.failbackRefusals).toBe(7);
+    expect(afterAttempt(state, unreachable, 2, NO_JITTER).state.failbackFailures).toBe(7);
   });
 
-  it('binds at the preferred host at once after an unbind for it', () => {
-    const state: ReconnectState = { failures: 2, refusals: 1, failbackRefusals: 1, host: 1 };
-    expect(afterAttempt(state, { kind: 'moved', host: 0 }, 2, NO_JITTER)).toEqual({
-      state: { ...state, host: 0 },
-      waitMs: 0,
-      standoff: false,
-    });
+  it('binds at the preferred host at once after an unbind for it, and waits ten minutes before the next', () => {
+    const state: ReconnectState = { failures: 2, refusals: 1, failbackFailures: 1, returnedFrom: null, host: 1 };
+    const next = afterAttempt(state, { kind: 'moved', host: 0 }, 2, NO_JITTER);
+    expect(next).toMatchObject({ state: { host: 0, returnedFrom: 1 }, waitMs: 0, standoff: false });
+    expect(failbackWaitMs(next.state, NO_JITTER)).toBe(FAILBACK_CAP_MS);
+  });
+
+  it.each([
+    ['refuses', refused(0x0d)],
+    ['is unreachable', unreachable],
+    ['drops the link soon', { kind: 'lost', boundMs: STABLE_MS - 1 } as const],
+  ])('returns at once to the host before when the preferred host %s', (_, end) => {
+    const returned = afterFailback({ ...INITIAL_STATE, refusals: 3, host: 2 }, 0);
+    const next = afterAttempt(returned, end, 3, NO_JITTER);
+    expect(next).toMatchObject({ state: { host: 2, returnedFrom: null, refusals: 3 }, waitMs: 0, standoff: false });
+    expect(next.state.failbackFailures).toBe(1);
+    // The next end is one of that host itself.
+    expect(afterAttempt(next.state, unreachable, 3, NO_JITTER)).toMatchObject({ state: { host: 0 }, waitMs: 500 });
   });
 
   it('never exceeds its caps and their jitter, after any sequence of attempts', () => {

@@ -11,9 +11,11 @@ export const STANDOFF_FIRST_MS = 10_000;
 export const STANDOFF_CAP_MS = 300_000;
 /** A link bound for this long resets the counters of failures and refusals. */
 export const STABLE_MS = 60_000;
-/** Delay of an attempt to return to the preferred host; doubled by each that was refused there. */
+/** Delay of an attempt to return to the preferred host; doubled by each that failed there. */
 export const FAILBACK_FIRST_MS = 20_000;
 export const FAILBACK_CAP_MS = 600_000;
+/** Failures that make the delay the longest: a return that needs an unbind first interrupts the connection when it fails. */
+const FAILBACK_CAP_FAILURES = 6;
 
 /** Statuses of a bind_resp that cause a standoff: already bound, bind failed, wrong password, unknown system_id. */
 const STANDOFF_STATUSES: ReadonlySet<number> = new Set([0x05, 0x0d, 0x0e, 0x0f]);
@@ -24,8 +26,10 @@ export interface ReconnectState {
   readonly failures: number;
   /** Consecutive refusals. */
   readonly refusals: number;
-  /** Refused returns to the preferred host since the last stable link. */
-  readonly failbackRefusals: number;
+  /** Failed returns to the preferred host since the last stable link. */
+  readonly failbackFailures: number;
+  /** Index of the host before a return that has not proved stable yet; null otherwise. */
+  readonly returnedFrom: number | null;
   /** Index of the host that is bound, or tried next. */
   readonly host: number;
 }
@@ -43,7 +47,13 @@ export interface NextAttempt {
   readonly standoff: boolean;
 }
 
-export const INITIAL_STATE: ReconnectState = { failures: 0, refusals: 0, failbackRefusals: 0, host: 0 };
+export const INITIAL_STATE: ReconnectState = {
+  failures: 0,
+  refusals: 0,
+  failbackFailures: 0,
+  returnedFrom: null,
+  host: 0,
+};
 
 /** Index of the preferred host of the connection with this slot number: the connections of a bind are spread over its hosts. */
 export function preferredHost(slot: number, hosts: number): number {
@@ -56,25 +66,40 @@ export function initialState(slot: number, hosts: number): ReconnectState {
 }
 
 /** Delay of the next attempt to return to the preferred host. `random` is in [0, 1). */
-export function failbackWaitMs({ failbackRefusals }: ReconnectState, random: number): number {
-  return withJitterMs(doubledMs(FAILBACK_FIRST_MS, FAILBACK_CAP_MS, failbackRefusals + 1), random);
+export function failbackWaitMs({ failbackFailures }: ReconnectState, random: number): number {
+  return withJitterMs(doubledMs(FAILBACK_FIRST_MS, FAILBACK_CAP_MS, failbackFailures + 1), random);
 }
 
-/** After the preferred host has refused a bind. */
+/** After the preferred host has refused a bind beside the present link. */
 export function afterRefusedFailback(state: ReconnectState): ReconnectState {
-  return { ...state, failbackRefusals: state.failbackRefusals + 1 };
+  return { ...state, failbackFailures: state.failbackFailures + 1 };
 }
 
-/** The next attempt after the end of one, at the next host. `random` is in [0, 1). */
+/** After the link to the preferred host with this index has replaced the present one. */
+export function afterFailback(state: ReconnectState, host: number): ReconnectState {
+  return { ...state, host, returnedFrom: state.host };
+}
+
+/**
+ * The next attempt after the end of one, at the next host. A return to the preferred host that did not last ends at the host
+ * before it, at once: that host was bound. `random` is in [0, 1).
+ */
 export function afterAttempt(state: ReconnectState, end: AttemptEnd, hosts: number, random: number): NextAttempt {
-  if (end.kind === 'moved') return { state: { ...state, host: end.host }, waitMs: 0, standoff: false };
+  if (end.kind === 'moved') {
+    const failbackFailures = Math.max(FAILBACK_CAP_FAILURES, state.failbackFailures);
+    return { state: { ...afterFailback(state, end.host), failbackFailures }, waitMs: 0, standoff: false };
+  }
+  const wasStable = end.kind === 'lost' && end.boundMs >= STABLE_MS;
+  if (state.returnedFrom !== null && !wasStable) {
+    const before = { ...afterRefusedFailback(state), host: state.returnedFrom, returnedFrom: null };
+    return { state: before, waitMs: 0, standoff: false };
+  }
   const host = (state.host + 1) % Math.max(1, hosts);
   if (end.kind === 'refused' && STANDOFF_STATUSES.has(end.status)) {
     const refusals = state.refusals + 1;
     const waitMs = withJitterMs(doubledMs(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
     return { state: { ...state, refusals, host }, waitMs, standoff: true };
   }
-  const wasStable = end.kind === 'lost' && end.boundMs >= STABLE_MS;
   const before = wasStable ? INITIAL_STATE : state;
   const failures = before.failures + 1;
   const waitMs = withJitterMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);

@@ -18,6 +18,7 @@ import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../links/link.metrics.js';
 import {
   afterAttempt,
+  afterFailback,
   afterRefusedFailback,
   failbackWaitMs,
   initialState,
@@ -300,7 +301,7 @@ export class BindSupervisor implements LeasedConnection {
         return null;
       });
       if (status === STATUS.ESME_ROK) {
-        this.#reconnectState = { ...this.#reconnectState, host: preferred };
+        this.#reconnectState = afterFailback(this.#reconnectState, preferred);
       } else if (status !== null) {
         this.#reconnectState = afterRefusedFailback(this.#reconnectState);
         if (!EXCLUSIVE_STATUSES.has(status)) continue;
