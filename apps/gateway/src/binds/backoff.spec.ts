@@ -59,9 +59,9 @@ describe('backoff', () => {
   });
 
   it('resets its counters after a link that was bound for a minute', () => {
-    const unstable: ReconnectState = { failures: 9, refusals: 4, failbackRefusals: 3, host: 0 };
+    const unstable: ReconnectState = { ...INITIAL_STATE, failures: 9, refusals: 4, failbackRefusals: 3 };
     expect(afterAttempt(unstable, { kind: 'lost', boundMs: STABLE_MS }, 1, NO_JITTER)).toEqual({
-      state: { failures: 1, refusals: 0, failbackRefusals: 0, host: 0 },
+      state: { ...INITIAL_STATE, failures: 1 },
       waitMs: RECONNECT_FIRST_MS,
       standoff: false,
     });
@@ -100,12 +100,29 @@ describe('backoff', () => {
   });
 
   it('binds at the preferred host at once after an unbind for it', () => {
-    const state: ReconnectState = { failures: 2, refusals: 1, failbackRefusals: 1, host: 1 };
+    const state: ReconnectState = { ...INITIAL_STATE, failures: 2, refusals: 1, failbackRefusals: 1, host: 1 };
     expect(afterAttempt(state, { kind: 'moved', host: 0 }, 2, NO_JITTER)).toEqual({
-      state: { ...state, host: 0 },
+      state: { ...state, host: 0, leftHost: 1 },
       waitMs: 0,
       standoff: false,
     });
+  });
+
+  it.each([refused(0x05), refused(0x0d), unreachable])(
+    'returns at once, without a standoff, to the host that was unbound when the preferred one then fails: %j',
+    (end) => {
+      const bound: ReconnectState = { ...INITIAL_STATE, failbackRefusals: 1, host: 2 };
+      const moved = afterAttempt(bound, { kind: 'moved', host: 0 }, 3, NO_JITTER);
+      const returned = afterAttempt(moved.state, end, 3, NO_JITTER);
+      expect(returned).toEqual({ state: bound, waitMs: 0, standoff: false });
+      expect(afterAttempt(returned.state, end, 3, NO_JITTER).waitMs).toBeGreaterThan(0);
+    },
+  );
+
+  it('does not return to the host that was unbound after a bind at the preferred one', () => {
+    const { state } = afterAttempt(INITIAL_STATE, { kind: 'moved', host: 1 }, 2, NO_JITTER);
+    const lost = afterAttempt(state, { kind: 'lost', boundMs: 1 }, 2, NO_JITTER);
+    expect([lost.waitMs, lost.state.leftHost]).toEqual([RECONNECT_FIRST_MS, null]);
   });
 
   it('never exceeds its caps and their jitter, after any sequence of attempts', () => {

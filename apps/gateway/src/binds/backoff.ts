@@ -28,6 +28,8 @@ export interface ReconnectState {
   readonly failbackRefusals: number;
   /** Index of the host that is bound, or tried next. */
   readonly host: number;
+  /** Index of the host that was unbound for the next attempt; null if the link was lost, or there was none. */
+  readonly leftHost: number | null;
 }
 
 export type AttemptEnd =
@@ -43,7 +45,13 @@ export interface NextAttempt {
   readonly standoff: boolean;
 }
 
-export const INITIAL_STATE: ReconnectState = { failures: 0, refusals: 0, failbackRefusals: 0, host: 0 };
+export const INITIAL_STATE: ReconnectState = {
+  failures: 0,
+  refusals: 0,
+  failbackRefusals: 0,
+  host: 0,
+  leftHost: null,
+};
 
 /** Index of the preferred host of the connection with this slot number: the connections of a bind are spread over its hosts. */
 export function preferredHost(slot: number, hosts: number): number {
@@ -65,9 +73,13 @@ export function afterRefusedFailback(state: ReconnectState): ReconnectState {
   return { ...state, failbackRefusals: state.failbackRefusals + 1 };
 }
 
-/** The next attempt after the end of one, at the next host. `random` is in [0, 1). */
+/**
+ * The next attempt after the end of one, at the next host. At once after an unbind for it, and, if it then fails, at once
+ * at the host that was unbound, which served. `random` is in [0, 1).
+ */
 export function afterAttempt(state: ReconnectState, end: AttemptEnd, hosts: number, random: number): NextAttempt {
-  if (end.kind === 'moved') return { state: { ...state, host: end.host }, waitMs: 0, standoff: false };
+  if (end.kind === 'moved') return atOnce({ ...state, host: end.host, leftHost: state.host });
+  if (end.kind !== 'lost' && state.leftHost !== null) return atOnce({ ...state, host: state.leftHost, leftHost: null });
   const host = (state.host + 1) % Math.max(1, hosts);
   if (end.kind === 'refused' && STANDOFF_STATUSES.has(end.status)) {
     const refusals = state.refusals + 1;
@@ -78,5 +90,7 @@ export function afterAttempt(state: ReconnectState, end: AttemptEnd, hosts: numb
   const before = wasStable ? INITIAL_STATE : state;
   const failures = before.failures + 1;
   const waitMs = withJitterMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
-  return { state: { ...before, failures, host }, waitMs, standoff: false };
+  return { state: { ...before, failures, host, leftHost: null }, waitMs, standoff: false };
 }
+
+const atOnce = (state: ReconnectState): NextAttempt => ({ state, waitMs: 0, standoff: false });
