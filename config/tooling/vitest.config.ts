@@ -15,6 +15,8 @@ export default defineConfig({
   root,
   resolve: { alias },
   test: {
+    // The default of one second is short for a slow machine.
+    expect: { poll: { timeout: 10_000 } },
     projects: [
       {
         extends: true,

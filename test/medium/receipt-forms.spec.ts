@@ -1,6 +1,6 @@
 import type { PduValues } from 'smpp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tlvForms, wordedForms, type ReceiptForm } from '../../apps/gateway/src/inbound/receipt-forms.fixture.js';
+import { tlvForms, textForms, type ReceiptForm } from '../../apps/gateway/src/inbound/receipt-forms.fixture.js';
 import { Carrier } from '../support/carrier.js';
 import type { Esme } from '../support/esme.js';
 import { INBOUND_NUMBER, partOfSms, sms } from '../support/gateway-harness.js';
@@ -49,16 +49,16 @@ function valuesOf({ command, dataCoding, inPayload, text, tlvs }: ReceiptForm, e
 
 const deliver = async (values: PduValues): Promise<number> => (await esme.send('deliver_sm', values)).command_status;
 const stored = async (): Promise<string[]> => (await harness.gateway.messages()).map(({ fate }) => fate);
-const worded = (smscId: string): string => `id:${smscId} sub:001 dlvrd:001 stat:DELIVRD err:000 text:`;
+const receiptText = (smscId: string): string => `id:${smscId} sub:001 dlvrd:001 stat:DELIVRD err:000 text:`;
 
 describe('a receipt settles its message', () => {
-  const names = [...wordedForms('7'), ...tlvForms('7')].map(({ what }, nth): [string, number] => [what, nth]);
+  const names = [...textForms('7'), ...tlvForms('7')].map(({ what }, nth): [string, number] => [what, nth]);
 
   it.each(names)('%s, with every esm_class', async (_, nth) => {
     for (const esmClass of [RECEIPT, 0, 0x08, 0x10]) {
       const { id, smscId } = await submitted();
       const before = await stored();
-      const receipt = [...wordedForms(smscId), ...tlvForms(smscId)][nth];
+      const receipt = [...textForms(smscId), ...tlvForms(smscId)][nth];
       if (receipt === undefined) throw new Error('no such form');
       const answer = await esme.send(receipt.command, valuesOf(receipt, esmClass));
       expect([esmClass, answer.command_status]).toEqual([esmClass, OK]);
@@ -75,7 +75,7 @@ describe('a receipt settles its message', () => {
   it('over the bind that sent it, before its response is recorded', async () => {
     const early: Promise<number>[] = [];
     north.script.push(() => {
-      early.push(north.deliver(sms(worded('early-7'))));
+      early.push(north.deliver(sms(receiptText('early-7'))));
       return { message_id: 'early-7' };
     });
     const id = await harness.queueCode(await harness.gateway.create({ ttlSeconds: 300 }));
@@ -90,7 +90,7 @@ describe('a receipt settles its message', () => {
     ['nowhere', { source_addr_ton: 0, source_addr: '' }],
   ])('with the phone %s', async (_, addresses) => {
     const { id, smscId } = await submitted();
-    expect(await deliver(sms(worded(smscId), addresses))).toBe(OK);
+    expect(await deliver(sms(receiptText(smscId), addresses))).toBe(OK);
     expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   });
 });
@@ -99,9 +99,9 @@ describe('a text in the form of a receipt', () => {
   it('settles nothing and is stored as an MO, from another phone than that of the message', async () => {
     const { id, smscId } = await submitted();
     const before = await stored();
-    expect(await deliver(sms(worded(smscId), { source_addr: STRANGER.slice(1) }))).toBe(OK);
-    expect(await deliver(sms(worded(smscId), { source_addr: '2671' }))).toBe(OK);
-    expect(await deliver(sms(worded(smscId), { source_addr_ton: 5, source_addr: 'ACME' }))).toBe(OK);
+    expect(await deliver(sms(receiptText(smscId), { source_addr: STRANGER.slice(1) }))).toBe(OK);
+    expect(await deliver(sms(receiptText(smscId), { source_addr: '2671' }))).toBe(OK);
+    expect(await deliver(sms(receiptText(smscId), { source_addr_ton: 5, source_addr: 'ACME' }))).toBe(OK);
     expect(await harness.code(id)).toMatchObject({ state: 'submitted' });
     expect(await stored()).toEqual([...before, 'no_token', 'no_token', 'no_token']);
   });
@@ -109,14 +109,14 @@ describe('a text in the form of a receipt', () => {
   it('settles nothing over a link of another carrier', async () => {
     const { id, smscId } = await submitted();
     const other = await harness.gateway.esme('west-in');
-    expect((await other.send('deliver_sm', sms(worded(smscId)))).command_status).toBe(OK);
-    expect((await other.send('deliver_sm', sms(worded(smscId), { esm_class: RECEIPT }))).command_status).toBe(OK);
+    expect((await other.send('deliver_sm', sms(receiptText(smscId)))).command_status).toBe(OK);
+    expect((await other.send('deliver_sm', sms(receiptText(smscId), { esm_class: RECEIPT }))).command_status).toBe(OK);
     expect(await harness.code(id)).toMatchObject({ state: 'submitted' });
     other.destroy();
   });
 
   it('is not kept for a later message with its id', async () => {
-    expect(await deliver(sms(worded('later-7')))).toBe(OK);
+    expect(await deliver(sms(receiptText('later-7')))).toBe(OK);
     north.script.push(() => ({ message_id: 'later-7' }));
     const id = await harness.queueCode(await harness.gateway.create({ ttlSeconds: 300 }));
     await harness.waitForState(id, 'submitted');
@@ -129,7 +129,7 @@ describe('a text in the form of a receipt', () => {
   it('with a token is an MO: it approves, and settles nothing', async () => {
     const { id, smscId } = await submitted();
     const session = await harness.gateway.create();
-    expect(await deliver(sms(`${worded(smscId)}${harness.gateway.textOf(session)}`))).toBe(OK);
+    expect(await deliver(sms(`${receiptText(smscId)}${harness.gateway.textOf(session)}`))).toBe(OK);
     expect(await harness.gateway.statusOf(session)).toBe('approved');
     expect(await harness.code(id)).toMatchObject({ state: 'submitted' });
   });
@@ -137,10 +137,10 @@ describe('a text in the form of a receipt', () => {
   it('gets the retryable status while PostgreSQL is unreachable', async () => {
     const { id, smscId } = await submitted();
     await harness.gateway.line.cut();
-    expect(await deliver(sms(worded(smscId)))).toBe(QUEUE_FULL);
+    expect(await deliver(sms(receiptText(smscId)))).toBe(QUEUE_FULL);
     await harness.gateway.line.mend();
     let status = QUEUE_FULL;
-    while (status !== OK) status = await deliver(sms(worded(smscId)));
+    while (status !== OK) status = await deliver(sms(receiptText(smscId)));
     expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   });
 });

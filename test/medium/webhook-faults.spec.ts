@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createWebhookSecret } from '@countersign/keys';
-import type { Uuid } from '@countersign/ids';
+import { newId, type Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
@@ -13,8 +13,12 @@ import { type DeliveryWorker, deliveryWorkerOf } from '../support/delivery-store
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
+import { until } from '../support/until.js';
 
 const SECRET = createWebhookSecret();
+/** Older than any schedule of attempts. */
+const OLD_DAYS = 5;
+const DAY_MS = 24 * 60 * 60 * 1000;
 const CAPACITY_FOR_ALL = {
   fullHosts: [],
   fullAccounts: [],
@@ -27,7 +31,7 @@ let harness: SessionHarness;
 const closers: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  harness = await openSessionHarness();
+  harness = await openSessionHarness({ pastDays: OLD_DAYS });
 });
 afterAll(() => harness.close());
 afterEach(async () => {
@@ -69,8 +73,7 @@ async function listen(answer: RequestListener): Promise<string> {
 }
 
 /** Creates a due delivery to this URL. */
-async function createDue({ outbox }: Pick<Worker, 'outbox'>, url: string): Promise<Uuid> {
-  const id = harness.clock.newId();
+async function createDue({ outbox }: Pick<Worker, 'outbox'>, url: string, id = harness.clock.newId()): Promise<Uuid> {
   await outbox.dispatchNew({
     ...{
       id,
@@ -319,9 +322,9 @@ describe('the backlog of one account', () => {
   });
 
   /** Creates a due delivery of another account. */
-  async function createOfOther(one: Worker): Promise<Uuid> {
+  async function createOfOther(one: Worker, id = harness.clock.newId()): Promise<Uuid> {
     const { account } = await harness.accounts.createAccount(harness.database, { name: 'Other' });
-    const id = await createDue(one, 'http://127.0.0.1:2/hook');
+    await createDue(one, 'http://127.0.0.1:2/hook', id);
     for (const table of ['deliveries', 'events']) {
       await harness.database.query(`UPDATE ${table} SET account_id = $1 WHERE id = $2`, [account.id, id]);
     }
@@ -344,6 +347,14 @@ describe('the backlog of one account', () => {
     expect(await claimPast(one, [])).toEqual([first]);
     const second = await createOfOther(one);
     expect(await claimPast(one, [harness.account.id])).toEqual([second]);
+  });
+
+  it('does not hide those that are older than any schedule for long', async () => {
+    const one = worker();
+    await createOfOther(one);
+    expect(await claimPast(one, [])).toHaveLength(1);
+    const old = await createOfOther(one, newId(harness.clock.nowMs() - OLD_DAYS * DAY_MS));
+    await until('the old one is claimed', 20_000, async () => (await claimPast(one, [])).includes(old));
   });
 
   it('does not hide deliveries whose process has died', async () => {

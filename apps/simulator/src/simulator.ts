@@ -9,7 +9,7 @@ import { PhoneFeed } from './feed/phone-feed.js';
 import { receivedItem } from './feed/sms-items.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { onlyOwnPages } from './http/own-pages.js';
-import { onlySoundHeads } from './http/sound-heads.js';
+import { refuseAmbiguousHeaders } from './http/ambiguous-headers.js';
 import { withoutTypeOfNothing } from './http/empty-body.js';
 import { validationPipe } from './http/validation.pipe.js';
 import { servePages } from './pages/static-pages.js';
@@ -49,7 +49,7 @@ export async function openSimulator(
   const server = http.getHttpAdapter().getInstance();
   boundPipelining(server.server);
   forbidSniffing(server.server);
-  server.addHook('onRequest', onlySoundHeads);
+  server.addHook('onRequest', refuseAmbiguousHeaders);
   server.addHook('onRequest', onlyOwnPages);
   server.addHook('onRequest', withoutTypeOfNothing);
   servePages(http);

@@ -13,7 +13,7 @@ export interface DocumentAnswer {
 
 /**
  * A document that is the same for every reader while this process runs. Each coding is computed once, when a reader first
- * asks for it. For public texts only: the size of a compressed answer with a secret and a caller's text in it betrays the
+ * asks for it. For public texts only: the size of a compressed answer with a secret and a caller's text in it reveals the
  * secret (BREACH).
  */
 export class KeptDocument {

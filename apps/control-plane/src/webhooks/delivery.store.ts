@@ -329,7 +329,7 @@ export class DeliveryStore {
   /** Sets the time of the next full claim: soon when older deliveries were found, or may be there unread. */
   private noteFullClaim(due: readonly DueDelivery[], horizon: Uuid, { fullHosts, fullAccounts }: ClaimLimits): void {
     const mayHaveMore =
-      fullHosts.length > 0 || fullAccounts.length > 0 || due.length === MAX_READ || due.some(({ id }) => id < horizon);
+      fullHosts.length > 0 || fullAccounts.length > 0 || due.length >= MAX_READ || due.some(({ id }) => id < horizon);
     this.nextFullClaimMs = this.clock.nowMs() + (mayHaveMore ? NEXT_FULL_CLAIM_MS : FULL_CLAIM_INTERVAL_MS);
   }
 }

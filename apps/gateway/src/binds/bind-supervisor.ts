@@ -322,6 +322,8 @@ export class BindSupervisor implements LeasedConnection {
     const destroy = (): void => link.destroy('the present link was closed');
     signal.addEventListener('abort', destroy, { once: true });
     const { status } = await link.bind(call).finally(() => signal.removeEventListener('abort', destroy));
+    // The present link may have closed after the response to the bind was received.
+    if (signal.aborted) destroy();
     signal.throwIfAborted();
     if (status !== STATUS.ESME_ROK) {
       link.destroy('the bind was refused');

@@ -16,7 +16,7 @@ const THROTTLED = 0x58;
 const RECEIPT_STATUS = 0x77;
 const RECEIPTS = {
   acceptReceipt: () => ({ status: RECEIPT_STATUS }),
-  acceptWordedReceipt: () => Promise.resolve({ status: RECEIPT_STATUS }),
+  acceptTextReceipt: () => Promise.resolve({ status: RECEIPT_STATUS }),
 };
 const link: InboundLink = {
   id: ID,

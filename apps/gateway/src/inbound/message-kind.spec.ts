@@ -4,7 +4,7 @@ import { encodeUcs2, type DefaultAlphabet } from '@countersign/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { kindOf } from './message-kind.js';
-import { packedForms, tlvForms, wordedForms, type ReceiptForm } from './receipt-forms.fixture.js';
+import { packedForms, tlvForms, textForms, type ReceiptForm } from './receipt-forms.fixture.js';
 
 const ID = '7fa19c';
 const TOKEN = 'AUTH-ACME-0123456789ABCDEF';
@@ -42,12 +42,12 @@ function expectReceipt(form: ReceiptForm, esmClass: number, kind: string, alphab
 }
 
 describe('a receipt', () => {
-  const worded = wordedForms(ID);
+  const byText = textForms(ID);
   const marked = tlvForms(ID);
   const rows = (forms: readonly ReceiptForm[], classes: readonly number[]): [string, number, ReceiptForm][] =>
     forms.flatMap((each) => classes.map((esmClass): [string, number, ReceiptForm] => [each.what, esmClass, each]));
 
-  it.each(rows([...worded, ...marked], [RECEIPT, RECEIPT | 0x80]))(
+  it.each(rows([...byText, ...marked], [RECEIPT, RECEIPT | 0x80]))(
     '%s, marked by esm_class %i',
     (_, esmClass, form) => {
       expectReceipt(form, esmClass, 'receipt');
@@ -58,8 +58,8 @@ describe('a receipt', () => {
     expectReceipt(form, esmClass, 'receipt');
   });
 
-  it.each(rows(worded, OTHER_CLASSES))('%s, told by its text alone, with esm_class %i', (_, esmClass, form) => {
-    expectReceipt(form, esmClass, 'worded');
+  it.each(rows(byText, OTHER_CLASSES))('%s, recognised by its text alone, with esm_class %i', (_, esmClass, form) => {
+    expectReceipt(form, esmClass, 'text_receipt');
   });
 
   it.each(rows(packedForms(ID), [RECEIPT]))('%s over a link of packed septets, with esm_class %i', (_, esm, form) => {
@@ -70,9 +70,9 @@ describe('a receipt', () => {
     expectReceipt(form, esm, 'receipt', 'gsm');
   });
 
-  it('in packed septets is told by its text over a link of these', () => {
+  it('in packed septets is recognised by its text over a link of these', () => {
     const [form] = packedForms(ID);
-    if (form !== undefined) expectReceipt(form, 0, 'worded', 'gsm-packed');
+    if (form !== undefined) expectReceipt(form, 0, 'text_receipt', 'gsm-packed');
   });
 
   it('with an underscore in its id, in either alphabet', () => {
@@ -183,7 +183,7 @@ describe('any message', () => {
       fc.property(texts, tlvs, octet, octet, alphabets, (text, extra, esmClass, dataCoding, alphabet) => {
         const read = kindOf(message(text, esmClass, extra, dataCoding), alphabet);
         if (read.kind !== 'mo' && read.receipt !== null) expect(read.receipt.messageId).toMatch(/^[\x21-\x7e]{1,64}$/);
-        if (read.kind === 'worded') expect(findTokens(text.toString('latin1'))).toEqual([]);
+        if (read.kind === 'text_receipt') expect(findTokens(text.toString('latin1'))).toEqual([]);
       }),
       { numRuns: 2_000 },
     );
@@ -196,7 +196,7 @@ describe('any message', () => {
       const text = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)));
       for (const esmClass of [RECEIPT, 0]) {
         const pdu = { ...deliverSm({ esmClass }, [octetsTlv('message_payload', text)]), sequence: 1 };
-        expect(['mo', 'receipt', 'worded']).toContain(kindOf(pdu, 'gsm').kind);
+        expect(['mo', 'receipt', 'text_receipt']).toContain(kindOf(pdu, 'gsm').kind);
       }
     },
   );

@@ -10,18 +10,18 @@ import type { DefaultAlphabet } from '@countersign/text';
 import { readMessage } from './received-message.js';
 
 /**
- * The kind of a received message. `worded`: a receipt by its text alone, so possibly written by a phone's user.
+ * The kind of a received message. `text_receipt`: a receipt by its text alone, so possibly written by a phone's user.
  * `receipt` null: it names no message.
  */
 export type ReceivedKind =
   | { readonly kind: 'mo' }
   | { readonly kind: 'receipt'; readonly receipt: DeliveryReceipt | null }
-  | { readonly kind: 'worded'; readonly receipt: DeliveryReceipt };
+  | { readonly kind: 'text_receipt'; readonly receipt: DeliveryReceipt };
 
 const MO: ReceivedKind = { kind: 'mo' };
 
 /**
- * Tells receipts from MOs, in this order:
+ * Distinguishes receipts from MOs, in this order:
  *
  * 1. A message marked as a receipt, by esm_class or by TLVs, that names a message and its final state is a receipt, whatever
  *    else its text says: only a carrier sets these, and a quotation in its text must not become an MO.
@@ -30,7 +30,7 @@ const MO: ReceivedKind = { kind: 'mo' };
  * 3. A message marked by esm_class is a receipt. One marked by TLVs alone is one if these or its text say so; other
  *    texts may be replies that name the message they answer.
  * 4. A text that begins as in appendix B of SMPP 3.4 and names a message is a receipt if that message is one of this
- *    carrier's to this phone (`ReceiptsService.acceptWordedReceipt`): some carriers leave esm_class at 0 or set the bits of
+ *    carrier's to this phone (`ReceiptsService.acceptTextReceipt`): some carriers leave esm_class at 0 or set the bits of
  *    acknowledgements, and a phone's user can write the same text.
  *
  * Never throws. An MO without signs of a receipt costs a comparison of one octet.
@@ -48,5 +48,5 @@ export function kindOf(pdu: MessagePdu, alphabet: DefaultAlphabet): ReceivedKind
   if (receipt === null) return MO;
   if (byTlvs && (byText || text === '' || tlvInteger(pdu, 'message_state') !== null))
     return { kind: 'receipt', receipt };
-  return byText ? { kind: 'worded', receipt } : MO;
+  return byText ? { kind: 'text_receipt', receipt } : MO;
 }

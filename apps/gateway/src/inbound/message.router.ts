@@ -11,7 +11,7 @@ import { kindOf } from './message-kind.js';
 export class MessageRouter {
   constructor(
     @Inject(InboundService) private readonly inbound: Pick<InboundService, 'acceptMessage'>,
-    @Inject(ReceiptsService) private readonly receipts: Pick<ReceiptsService, 'acceptReceipt' | 'acceptWordedReceipt'>,
+    @Inject(ReceiptsService) private readonly receipts: Pick<ReceiptsService, 'acceptReceipt' | 'acceptTextReceipt'>,
   ) {}
 
   /** Never rejects. */
@@ -22,9 +22,9 @@ export class MessageRouter {
         return this.inbound.acceptMessage(pdu, link);
       case 'receipt':
         return this.receipts.acceptReceipt(read.receipt, link);
-      case 'worded':
+      case 'text_receipt':
         return this.receipts
-          .acceptWordedReceipt(pdu, read.receipt, link)
+          .acceptTextReceipt(pdu, read.receipt, link)
           .then((answer) => answer ?? this.inbound.acceptMessage(pdu, link));
     }
   }

@@ -31,7 +31,7 @@ const failed = (networkError: string): Partial<ReceiptForm> => ({ state: 'undeli
 const packed = (text: string): Buffer => packSeptets(encodeGsm(text) ?? Buffer.alloc(0));
 
 /** Receipts by their text (SMPP 3.4, appendix B) for a message with that id. */
-export function wordedForms(id: string): ReceiptForm[] {
+export function textForms(id: string): ReceiptForm[] {
   const dates = 'submit date:2511211200 done date:2511211201';
   const text = `id:${id} sub:001 dlvrd:001 ${dates} stat:DELIVRD err:000 text:123456 is your`;
   return [

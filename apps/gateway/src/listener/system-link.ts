@@ -17,7 +17,10 @@ import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 import type { CountedConnection } from './system-connections.js';
 import type { SystemLinkReporter } from './system-link.reporter.js';
 
-/** Before the bind; then those of the system's row apply. No inactivity timeout: idle peers are normal, and enquire_link detects dead ones. */
+/**
+ * Before the bind; then those of the system's row apply. No inactivity timeout: idle peers are normal, and enquire_link
+ * detects dead ones.
+ */
 const TIMERS: LinkTimers = {
   sessionInitMs: 10_000,
   pduReadMs: 10_000,

@@ -84,11 +84,7 @@ export class ReceiptsService {
    * it is an MO. So a phone's user who writes a receipt settles at most a message to that phone, and parks none. Never
    * rejects.
    */
-  async acceptWordedReceipt(
-    pdu: MessagePdu,
-    receipt: DeliveryReceipt,
-    link: InboundLink,
-  ): Promise<MessageAnswer | null> {
+  async acceptTextReceipt(pdu: MessagePdu, receipt: DeliveryReceipt, link: InboundLink): Promise<MessageAnswer | null> {
     const { sourceAddress, destinationAddress } = pdu.fields;
     const reported = {
       carrier: link.carrier,

@@ -33,7 +33,7 @@ export interface NewInboundNumber {
 }
 
 /** A number of another country whose national digits are those of a number. */
-export interface RivalNumber {
+export interface SameDigitsNumber {
   readonly number: string;
   /** False for one that was deleted or replaced. */
   readonly isOurs: boolean;
@@ -66,20 +66,20 @@ export class CarrierStore {
 
   /** Throws DataError 23505 for an existing number, 23514 for an invalid one. */
   async createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
-    await this.forgetRivals(tx, number.number, null);
+    await this.deleteFormerNumbers(tx, number.number, null);
     return INBOUND_NUMBERS.insert(tx, { ...number, id: this.options.newId() });
   }
 
   /** Writes all fields of a locked number. Throws as `createInboundNumber`. */
   async updateInboundNumber(tx: Executor, { id, ...number }: InboundNumber): Promise<InboundNumber> {
-    await this.forgetRivals(tx, number.number, id);
-    await this.rememberNumber(tx, id, number.number);
+    await this.deleteFormerNumbers(tx, number.number, id);
+    await this.addFormerNumber(tx, id, number.number);
     return INBOUND_NUMBERS.update(tx, id, number);
   }
 
   /** Sessions keep a copy of their number. */
   async deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
-    await this.rememberNumber(tx, id, null);
+    await this.addFormerNumber(tx, id, null);
     await INBOUND_NUMBERS.delete(tx, id);
   }
 
@@ -88,8 +88,8 @@ export class CarrierStore {
    *
    * @param id the row of the number, which is left out; null for a new one
    */
-  async rivalsOf(tx: Executor, number: string, id: Uuid | null): Promise<readonly RivalNumber[]> {
-    const found = await tx.query<RivalNumber>(LIST_SAME_END, [number, id]);
+  async listWithSameDigits(tx: Executor, number: string, id: Uuid | null): Promise<readonly SameDigitsNumber[]> {
+    const found = await tx.query<SameDigitsNumber>(LIST_SAME_END, [number, id]);
     return found.filter((other) => shareNationalDigits(number, other.number));
   }
 
@@ -164,20 +164,20 @@ export class CarrierStore {
   }
 
   /** A number that was permitted gives its national digits their country from then on. */
-  private async forgetRivals(tx: Executor, number: string, id: Uuid | null): Promise<void> {
-    const former = (await this.rivalsOf(tx, number, id)).filter(({ isOurs }) => !isOurs);
-    if (former.length > 0) await tx.query(DELETE_FORMER_NUMBERS, [former.map((rival) => rival.number)]);
+  private async deleteFormerNumbers(tx: Executor, number: string, id: Uuid | null): Promise<void> {
+    const former = (await this.listWithSameDigits(tx, number, id)).filter(({ isOurs }) => !isOurs);
+    if (former.length > 0) await tx.query(DELETE_FORMER_NUMBERS, [former.map((each) => each.number)]);
   }
 
   /**
    * Keeps the country that a deleted or replaced number gave its national digits, unless a number of another country has
    * them from then on.
    */
-  private async rememberNumber(tx: Executor, id: Uuid, next: string | null): Promise<void> {
+  private async addFormerNumber(tx: Executor, id: Uuid, next: string | null): Promise<void> {
     const [row] = await tx.query<{ number: string }>(FIND_LONG_NUMBER, [id]);
     if (row === undefined || row.number === next) return;
     if (next !== null && shareNationalDigits(row.number, next)) return;
-    if ((await this.rivalsOf(tx, row.number, id)).some(({ isOurs }) => isOurs)) return;
+    if ((await this.listWithSameDigits(tx, row.number, id)).some(({ isOurs }) => isOurs)) return;
     await tx.query(ADD_FORMER_NUMBER, [row.number]);
   }
 

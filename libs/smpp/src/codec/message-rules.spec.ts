@@ -25,6 +25,7 @@ describe('a message as a whole', () => {
     ['a submit_sm without a text', submitSm({}), 0],
     ['a data_sm without message_payload', dataSm({}), STATUS.ESME_RMISSINGTLV],
     ['a data_sm with another TLV only', dataSm({}, [integerTlv('source_port', 7)]), STATUS.ESME_RMISSINGTLV],
+    ['a data_sm with the id of a receipt alone', dataSm({}, [textTlv('receipted_message_id', '1')]), 0],
     ['a data_sm with an empty message_payload', dataSm({}, [octetsTlv('message_payload', Buffer.alloc(0))]), 0],
     ['a data_sm with message_payload', dataSm({}, [PAYLOAD]), 0],
     ['a data_sm acknowledgement of a user', dataSm({ esmClass: USER_ACK }, [integerTlv('user_response_code', 1)]), 0],

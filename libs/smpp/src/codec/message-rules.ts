@@ -56,11 +56,11 @@ export function messageFault(
 
 /**
  * data_sm has no field for a text or a message id, so a message needs message_payload, and a report needs that or
- * receipted_message_id. An empty message_payload is an empty text, which submit_sm can carry as well. An acknowledgement
- * of a user needs neither: its content is user_response_code.
+ * receipted_message_id, which also marks a report whose esm_class does not. An empty message_payload is an empty text,
+ * which submit_sm can carry as well. An acknowledgement of a user needs neither: its content is user_response_code.
  */
 function dataFault(esmClass: number, tlvs: readonly Tlv[]): MessageFault | null {
+  if (holds(tlvs, RECEIPTED_MESSAGE_ID)) return null;
   if (messageType(esmClass) === MESSAGE) return tlvs.some(({ tag }) => tag === MESSAGE_PAYLOAD) ? null : NO_PAYLOAD;
-  const isNameless = isReport(esmClass) && !holds(tlvs, RECEIPTED_MESSAGE_ID) && !holds(tlvs, MESSAGE_PAYLOAD);
-  return isNameless ? NAMELESS_RECEIPT : null;
+  return isReport(esmClass) && !holds(tlvs, MESSAGE_PAYLOAD) ? NAMELESS_RECEIPT : null;
 }

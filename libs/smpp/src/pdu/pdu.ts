@@ -67,7 +67,7 @@ export type MessageRespFields = {
 /** SMPP 3.4 section 4.12: a phone that was not reachable is reachable again. It has no response. */
 export type AlertFields = {
   readonly sourceAddress: SmppAddress;
-  /** The ESME that is told. */
+  /** The ESME that is notified. */
   readonly esmeAddress: SmppAddress;
 };
 /** The fields of query_sm (SMPP 3.4 section 4.8). */

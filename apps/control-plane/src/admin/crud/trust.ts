@@ -84,7 +84,8 @@ export const TRUST_POLICY = {
     },
   },
   // National senders of messages to a short code are read in its countries; the country of a long number is its own, but
-  // its national digits may be those of a number of another country (`inbound-number.resource.ts`). A link does not say which numbers it serves, so a short code counts for every trusted link.
+  // its national digits may be those of a number of another country (`inbound-number.resource.ts`). A link does not say
+  // which numbers it serves, so a short code counts for every trusted link.
   'inbound-numbers': {
     condition: 'the number is a short code, or a number of no numbering plan, and a bind or system has trustedForMo',
     fields: { number: 'trust-while-trusted', countries: 'trust-while-trusted', brandId: 'none' },

@@ -95,8 +95,9 @@ export class InboundNumberResource implements CrudResource<
    */
   private async movesNationalDigits(tx: Executor, stored: Held, wanted: Held): Promise<boolean> {
     if (stored.number === wanted.number) return false;
-    if (wanted.number !== null && (await this.carriers.rivalsOf(tx, wanted.number, null)).length > 0) return true;
-    const left = stored.number === null ? [] : await this.carriers.rivalsOf(tx, stored.number, stored.id);
+    if (wanted.number !== null && (await this.carriers.listWithSameDigits(tx, wanted.number, null)).length > 0)
+      return true;
+    const left = stored.number === null ? [] : await this.carriers.listWithSameDigits(tx, stored.number, stored.id);
     return left.some(({ isOurs }) => isOurs);
   }
 }
