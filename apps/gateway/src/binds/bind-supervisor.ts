@@ -75,6 +75,8 @@ export class BindSupervisor implements LeasedConnection {
   #stopping = false;
   /** Aborted to end the present attempt or delay at once; each attempt has its own. */
   #attemptAbort = new AbortController();
+  /** Aborted when the present link ends, and to stay at its host. */
+  #failbackAbort = new AbortController();
   #ended: Promise<void> = Promise.resolve();
   #onState: StateListener = () => undefined;
 
@@ -135,7 +137,8 @@ export class BindSupervisor implements LeasedConnection {
   /** Makes no further attempt; a bound link stays until it ends. */
   stopReconnecting(): void {
     this.#stopping = true;
-    if (this.state !== 'bound') this.#attemptAbort.abort();
+    if (this.state === 'bound') this.#failbackAbort.abort();
+    else this.#attemptAbort.abort();
   }
 
   /** Finishes the window, answers received messages and unbinds within the time limit; makes no further attempt. */
@@ -271,15 +274,15 @@ export class BindSupervisor implements LeasedConnection {
 
   /** From the bind until the link is closed, or the one at the preferred host that has replaced it. */
   private async waitUntilClosed(signal: AbortSignal): Promise<LinkEnd> {
-    const failback = new AbortController();
-    const moved = this.failBack(AbortSignal.any([signal, failback.signal]));
+    this.#failbackAbort = new AbortController();
+    const moved = this.failBack(AbortSignal.any([signal, this.#failbackAbort.signal]));
     let link: SmppLink | null;
     let reason = 'closed';
     do {
       link = this.#link;
       if (link !== null) ({ reason } = await link.closed);
     } while (link !== this.#link);
-    failback.abort();
+    this.#failbackAbort.abort();
     const host = await moved;
     if (host !== null) return { end: { kind: 'moved', host }, reason: RETURNS };
     return { end: { kind: 'lost', boundMs: performance.now() - (this.#boundAtMs ?? 0) }, reason };
