@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { openPubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
+import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers/credentials';
 import { BindLeaseStore, GatewayStore, SystemConnectionStore, slotKey } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
-import { Database, DataError } from '@countersign/postgres';
+import { Resealer } from '@countersign/key-ring';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DataError, type Executor } from '@countersign/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
@@ -237,6 +241,65 @@ describe('systems and codes', () => {
     const change = (set: string) => refused(stolen, `UPDATE outbound_messages SET ${set} WHERE id = $1`, [id]);
     expect(await change('cost_usd = 0.1')).toBe('done');
     expect(await change(values)).toBe(CHECK_VIOLATION);
+  });
+});
+
+describe('sealed texts and messages of the bus', () => {
+  let harness: SessionHarness;
+  let stolen: Database;
+
+  beforeAll(async () => {
+    harness = await openSessionHarness();
+    stolen = await stolenFrom(harness);
+  });
+  afterAll(async () => {
+    await stolen.close();
+    await harness.close();
+  });
+
+  const TEXTS = `
+    INSERT INTO messages (id, direction, carrier, link_id, source, source_ton, source_npi, destination, data_coding,
+      text_sealed, fate)
+    SELECT id, 'in', 'north', id, '', 1, 1, '', 0, decode('01', 'hex') || convert_to(repeat('x', $2), 'UTF8'), 'no_token'
+    FROM unnest($1::uuid[]) AS id`;
+
+  it('A37 writes no text larger than one, and one from before, or many, fill no memory when keys are rotated', async () => {
+    const ids = (count: number): Uuid[] => Array.from({ length: count }, () => harness.clock.newId());
+    expect(await refused(stolen, TEXTS, [ids(1), 300_000])).toBe(CHECK_VIOLATION);
+    await asOwner(harness, withoutBounds('messages'));
+    expect(await refused(stolen, TEXTS, [ids(1), 3_000_000])).toBe('done');
+    expect(await refused(stolen, TEXTS, [ids(100), 250_000])).toBe('done');
+    const steps: number[] = [];
+    const database: Executor = {
+      query: async <Row extends object>(statement: string, values?: readonly unknown[]): Promise<Row[]> => {
+        const rows = await harness.database.query<Row & { readonly sealed?: Buffer | null }>(statement, values);
+        steps.push(rows.reduce((sum, { sealed }) => sum + (sealed?.length ?? 0), 0));
+        return rows;
+      },
+    };
+    const columns = CARRIER_KEY_DEPENDANTS.columns.filter(({ table }) => table === 'messages');
+    const keys = ServerKeys.fromRing(new Map([[2, Buffer.alloc(32, 2)]]));
+    const faults: unknown[] = [];
+    const resealer = new Resealer({ database, keys, columns, onError: (error) => faults.push(error) });
+    while (!(await resealer.step()).isPassOver);
+    expect(faults).toHaveLength(100);
+    expect(Math.max(...steps)).toBeLessThan(9 * 1024 * 1024);
+  });
+
+  it('A37 sends no message on the bus that is larger than it says', async () => {
+    const heard: unknown[] = [];
+    const bus = openPubSub({ redisUrl: null, databaseUrl: harness.url }, () => undefined);
+    await bus.subscribe('test:sizes', (message) => heard.push(message.json())).ready;
+    const send = async (text: string, size: number): Promise<void> => {
+      const [id, payload] = [randomUUID(), Buffer.from(JSON.stringify(text))];
+      await stolen.query('INSERT INTO bus_payloads (id, payload) VALUES ($1, $2)', [id, payload]);
+      await stolen.query(`SELECT pg_notify('countersign_bus', $1)`, [`${id} ${size} test:sizes`]);
+    };
+    await send('larger than it says', 1);
+    await send('as it says', 12);
+    await until('a message arrives', WITHIN_MS, () => heard.length > 0);
+    await bus.close();
+    expect(heard).toEqual(['as it says']);
   });
 });
 

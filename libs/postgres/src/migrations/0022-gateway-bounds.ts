@@ -46,6 +46,12 @@ const BOUNDS: Readonly<Record<string, readonly string[]>> = {
   card_phones: [isList('denials'), isList('recent'), 'array_position(recent, NULL) IS NULL'],
 };
 
+/** Sessions whose codes were counted as settled; the role of gateways has no right on it. Rows are deleted after `until`. */
+const SETTLED = [
+  `CREATE TABLE otp_settled (session_id uuid PRIMARY KEY, until timestamptz(3) NOT NULL)`,
+  `CREATE INDEX otp_settled_until ON otp_settled (until)`,
+];
+
 /**
  * Values that a process of the role of gateways may write are bounded, so that no row of it stops a statement that reads or
  * changes others together with it. NOT VALID as in 0017-event-times.ts. Day partitions are made with the constraints of
@@ -55,6 +61,7 @@ export class GatewayBounds1700000000022 implements MigrationInterface {
   readonly name = 'GatewayBounds1700000000022';
 
   async up(runner: QueryRunner): Promise<void> {
+    for (const statement of SETTLED) await runner.query(statement);
     for (const [table, conditions] of Object.entries(BOUNDS)) {
       await runner.query(`
         ALTER TABLE ${table} ADD CONSTRAINT ${table}_bounds_check CHECK (${conditions.join(' AND ')}) NOT VALID`);
@@ -65,5 +72,6 @@ export class GatewayBounds1700000000022 implements MigrationInterface {
     for (const table of Object.keys(BOUNDS)) {
       await runner.query(`ALTER TABLE ${table} DROP CONSTRAINT ${table}_bounds_check`);
     }
+    await runner.query('DROP TABLE otp_settled');
   }
 }
