@@ -110,19 +110,27 @@ export const REQUEST_REVOKES_OF_ENDED_SESSIONS = `
   FROM ended WHERE cards.id = ended.id AND cards.id = ANY ($1::uuid[]) AND cards.id BETWEEN $2 AND $3
   RETURNING cards.id`;
 
-/** Deletes rows of phones that have not changed for a day, or that changed later than now. $1 limit. */
+/** Deletes rows of phones that have not changed for a day, or that changed later than now. $1 limit of each. */
 export const DELETE_STALE_PHONES = `
-  DELETE FROM card_phones WHERE phone IN (
-    SELECT phone FROM card_phones
-    WHERE changed_at < statement_timestamp() - interval '1 day' OR changed_at > statement_timestamp() + interval '1 minute'
+  WITH old AS (
+    SELECT phone FROM card_phones WHERE changed_at < statement_timestamp() - interval '1 day'
+    ORDER BY changed_at LIMIT $1 FOR UPDATE SKIP LOCKED),
+  to_come AS (
+    SELECT phone FROM card_phones WHERE changed_at > statement_timestamp() + interval '1 minute'
     ORDER BY changed_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM card_phones WHERE phone IN (SELECT phone FROM old UNION ALL SELECT phone FROM to_come)
   RETURNING 1`;
 
-/** Deletes rows of recipients that were unreachable more than a day ago, or later than now. $1 limit. */
+/** Deletes rows of recipients that were unreachable more than a day ago, or later than now. $1 limit of each. */
 export const DELETE_STALE_RECIPIENTS = `
-  DELETE FROM card_recipients WHERE (agent_id, phone) IN (
+  WITH old AS (
     SELECT agent_id, phone FROM card_recipients
-    WHERE prefers_sms_at IS NULL AND (unreachable_at < statement_timestamp() - interval '1 day'
-      OR unreachable_at > statement_timestamp() + interval '1 minute')
+    WHERE prefers_sms_at IS NULL AND unreachable_at < statement_timestamp() - interval '1 day'
+    ORDER BY unreachable_at LIMIT $1 FOR UPDATE SKIP LOCKED),
+  to_come AS (
+    SELECT agent_id, phone FROM card_recipients
+    WHERE prefers_sms_at IS NULL AND unreachable_at > statement_timestamp() + interval '1 minute'
     ORDER BY unreachable_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM card_recipients
+  WHERE (agent_id, phone) IN (SELECT agent_id, phone FROM old UNION ALL SELECT agent_id, phone FROM to_come)
   RETURNING 1`;
