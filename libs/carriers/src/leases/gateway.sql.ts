@@ -18,9 +18,9 @@ export const UPSERT_GATEWAY = `
   WITH forgotten AS (
     DELETE FROM gateways WHERE id <> $1
       AND (seen_at < clock_timestamp() - interval '1 hour' OR seen_at >= clock_timestamp() + ${LEASE}))
-  INSERT INTO gateways AS own (id, host, version, started_at, seen_at, stopping)
+  INSERT INTO gateways (id, host, version, started_at, seen_at, stopping)
   VALUES ($1, $2, $3, ${NOW}, ${NOW}, $4)
-  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, stopping = own.stopping OR excluded.stopping`;
+  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, stopping = excluded.stopping`;
 
 /** Deletes a gateway's row, and by cascade its system connections. $1 id. */
 export const DELETE_GATEWAY = `DELETE FROM gateways WHERE id = $1`;
