@@ -108,6 +108,15 @@ describe('leases and heartbeats', () => {
     expect(await leases.claimSlots(harness.database, nobody, await slotsOf(bindId))).toHaveLength(1);
   });
 
+  it('A37 keeps no running gateway from connections by marking it as stopping', async () => {
+    const self = { id: harness.clock.newId(), host: 'here', version: '1' };
+    await gateways.recordHeartbeat(harness.database, self, false);
+    await stolen.query('UPDATE gateways SET stopping = true');
+    await gateways.recordHeartbeat(harness.database, self, false);
+    expect((await leases.survey(harness.database)).gateways).toEqual([self.id]);
+    await gateways.deleteGateway(harness.database, self.id);
+  });
+
   it('A37 uses up the connections of no system by gateways that never die', async () => {
     const systemId = harness.clock.newId();
     await harness.database.query(
@@ -169,6 +178,7 @@ describe('systems and codes', () => {
     const session = await harness.gateway.create({ ttlSeconds: 300 });
     const message = sms(harness.gateway.textOf(session));
     const lock = new pg.Client({ connectionString: base().ownerUrl });
+    lock.on('error', () => undefined);
     await lock.connect();
     await lock.query('BEGIN');
     await lock.query('LOCK TABLE smpp_systems IN ACCESS EXCLUSIVE MODE');
@@ -363,6 +373,17 @@ describe('cards', () => {
     await stolen.query(`UPDATE card_recipients SET prefers_sms_at = '9999-12-31' WHERE phone = $1`, [phone]);
     await event('subscribed');
     expect(await prefers()).toBeUndefined();
+    // Nobody changes these rows again.
+    await stolen.query(
+      `INSERT INTO card_phones (phone, changed_at) VALUES ('+3', '9999-12-31'), ('+4', now() - interval '2 days')`,
+    );
+    await stolen.query(
+      `INSERT INTO card_recipients (agent_id, phone, unreachable_at) VALUES ('a', '+3', '9999-12-31'), ('a', '+4', '2000-01-01')`,
+    );
+    await harness.cards.offers.deleteStale(10);
+    for (const table of ['card_phones', 'card_recipients']) {
+      expect(await harness.database.query(`SELECT FROM ${table} WHERE phone IN ('+3', '+4')`)).toEqual([]);
+    }
   });
 
   it.each([
