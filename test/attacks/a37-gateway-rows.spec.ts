@@ -184,6 +184,9 @@ describe('systems and codes', () => {
     await lock.query('LOCK TABLE smpp_systems IN ACCESS EXCLUSIVE MODE');
     const age = () => harness.gateway.metric('countersign_smpp_systems_age_seconds');
     await until('the rows are outdated', WITHIN_MS, async () => (await age()) > 10);
+    // The row that the bind read is newer than those of the gauge.
+    const answer = async (): Promise<unknown> => (await esme.send('submit_sm', sms('hello'))).command_status;
+    await until('MOs are refused', WITHIN_MS, async () => (await answer()) === RETRYABLE);
     expect((await esme.send('submit_sm', message)).command_status).toBe(RETRYABLE);
     expect(await harness.gateway.statusOf(session)).toBe('pending');
     await until('it is reported', WITHIN_MS, () =>
