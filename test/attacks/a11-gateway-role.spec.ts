@@ -276,6 +276,34 @@ describe('an event that was written with the database connection of a gateway', 
     });
   });
 
+  it('A10 counts the codes of a session as settled once', async () => {
+    const settled = async (): Promise<unknown> =>
+      harness.database.query('SELECT scope, slot, settled, approvals FROM otp_approvals ORDER BY scope, slot');
+    await approvedByCode('+12125550199');
+    const [session] = await harness.database.query<{ id: Uuid }>(
+      `SELECT session_id AS id FROM outbound_messages WHERE destination = '+12125550199'`,
+    );
+    const dispatched = (id: Uuid): Promise<void> =>
+      until('the event is dispatched', WITHIN_MS, async () => {
+        const rows = await harness.database.query('SELECT FROM events WHERE id = $1 AND dispatched_at IS NOT NULL', [
+          id,
+        ]);
+        return rows.length === 1;
+      });
+    const sessionId = session?.id ?? '';
+    const [genuine] = await harness.database.query<{ id: Uuid }>(
+      `SELECT id FROM events WHERE session_id = $1 AND type = 'verification.completed'`,
+      [sessionId],
+    );
+    await dispatched(genuine?.id ?? '');
+    const before = await settled();
+    expect(before).not.toEqual([]);
+    await stolen.query(`UPDATE sessions SET ended_at = now() + interval '90 days' WHERE id = $1`, [sessionId]);
+    await dispatched(await forge({ sessionId, url: null }));
+    expect(await settled()).toEqual(before);
+    expect(refusals(genuine?.id ?? '')).toEqual([]);
+  });
+
   it.each(['infinity', '-infinity', '0044-03-15 BC', '290000-01-01'])('A37 has no time of %s', async (occurredAt) => {
     const forged = forge({ sessionId: harness.clock.newId(), occurredAt });
     await expect(forged).rejects.toMatchObject({ sqlState: CHECK_VIOLATION });

@@ -48,6 +48,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   otp_phones: 'digests with two days, in guarded upserts',
   otp_refusals: 'tallied in upserts',
   otp_sends: 'summed in upserts',
+  otp_settled: 'inserted once each',
   otp_spend: 'summed in guarded upserts',
   outbound_messages: 'claimed and recorded in sets, each state with columns of its own',
   price_spans: 'looked up by the moment at which they held',

@@ -95,8 +95,10 @@ const north = (): PlannedAttempt => ({
   source: '60606',
   leaseSeconds: 30,
 });
-const claim = (plan: () => MtPlan = north, limit?: number) =>
-  harness.database.transaction((tx) => mtMessages.claimDueMessages(tx, duePoll(limit), plan));
+const claim = async (plan: () => MtPlan = north, limit?: number) => {
+  await mtMessages.requeueLapsed(harness.database, duePoll(limit));
+  return harness.database.transaction((tx) => mtMessages.claimDueMessages(tx, duePoll(limit), plan));
+};
 const submitted = (
   claimed: readonly ClaimedMessage[],
   idOf = (index: number): string | null => `id-${index}`,

@@ -24,6 +24,7 @@ const MIGRATIONS = [
   'FormerNumbers1700000000019',
   'UnclaimedDeliveries1700000000020',
   'SystemSettings1700000000021',
+  'GatewayBounds1700000000022',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -132,9 +132,12 @@ export class PostgresBus implements BusConnection {
   }
 
   private async payloadsOf(batch: readonly Item[]): Promise<Map<string, Buffer>> {
-    const ids = batch.filter(({ size }) => size > 0).map(({ id }) => id);
-    if (ids.length === 0) return new Map();
-    const { rows } = await this.#pool.query<{ id: string; payload: Buffer }>(READ_PAYLOADS, [ids]);
+    const full = batch.filter(({ size }) => size > 0);
+    if (full.length === 0) return new Map();
+    const { rows } = await this.#pool.query<{ id: string; payload: Buffer }>(READ_PAYLOADS, [
+      full.map(({ id }) => id),
+      full.map(({ size }) => size),
+    ]);
     return new Map(rows.map(({ id, payload }) => [id, payload]));
   }
 

@@ -6,6 +6,8 @@ import { pageOfOutdated, replaceValues } from './sealed-column.sql.js';
 
 /** Maximum number of rows that one step reads and reseals. */
 const PAGE_ROWS = 500;
+/** Octets of sealed values after which a step reads no further row. */
+const PAGE_OCTETS = 8 * 1024 * 1024;
 const BEFORE_ALL: Uuid = '00000000-0000-0000-0000-000000000000';
 
 export interface ResealerOptions {
@@ -45,6 +47,7 @@ export class Resealer {
       this.#after,
       PAGE_ROWS,
       keys.currentVersion,
+      PAGE_OCTETS,
     ]);
     const outdated = rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));
     const renewed = await this.#renew(column, outdated);

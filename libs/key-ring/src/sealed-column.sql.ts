@@ -34,14 +34,25 @@ export const pageOfVersion = (column: SealedColumn): string => `
 export const hasValues = (column: SealedColumn): string => `
   SELECT EXISTS (SELECT FROM (${valuesOf(column)}) AS known WHERE sealed IS NOT NULL AND ${VERSION} = $1) AS "exists"`;
 
+/** Larger than every value that a process seals. A larger one is not read: it would not open. */
+const MAX_VALUE_OCTETS = 1_048_576;
+
+const octetsOf = ({ column, isList }: SealedColumn): string =>
+  `coalesce(${isList ? 'pg_column_size' : 'octet_length'}(${column}), 0)`;
+
 /**
  * Values in one page of rows that have another version than wanted, and as its last row, with `sealed` null, the last
- * id of the page; no row after the last page. $1 the id before the page, $2 rows per page, $3 the wanted version.
+ * id of the page; no row after the last page. $1 the id before the page, $2 rows and $4 octets per page (beyond them the
+ * row in which they are reached), $3 the wanted version.
  */
 export const pageOfOutdated = (column: SealedColumn): string => `
-  WITH page AS MATERIALIZED (SELECT * FROM ${column.table} WHERE id > $1 ORDER BY id LIMIT $2)
+  WITH page AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT *, sum(${octetsOf(column)}) OVER (ORDER BY id) - ${octetsOf(column)} AS octets_before
+      FROM (SELECT * FROM ${column.table} WHERE id > $1 ORDER BY id LIMIT $2) AS rows) AS summed
+    WHERE octets_before < $4)
   SELECT id, context, sealed FROM (${valuesOf({ ...column, table: 'page' })}) AS known
-    WHERE sealed IS NOT NULL AND ${VERSION} <> $3
+    WHERE sealed IS NOT NULL AND octet_length(sealed) <= ${MAX_VALUE_OCTETS} AND ${VERSION} <> $3
   UNION ALL (SELECT id, '', NULL FROM page ORDER BY id DESC LIMIT 1)`;
 
 /**

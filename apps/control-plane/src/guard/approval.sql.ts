@@ -1,18 +1,27 @@
 /**
- * Approved live sessions, with whether a code was sent. Test sessions are not counted. $1 ids, $2 and $3 their bounds.
+ * Approved live sessions, with whether a code was sent. Test sessions are not counted. Gateways write the end of a session:
+ * one before its creation, or later than now, is not believed. $1 ids, $2 and $3 their bounds.
  */
 export const READ_APPROVED = `
-  SELECT id, account_id AS "accountId", phone, country, ended_at AS at, otp_sends > 0 AS "withCode" FROM sessions
+  SELECT id, account_id AS "accountId", phone, country,
+    least(greatest(ended_at, created_at), date_trunc('milliseconds', clock_timestamp())) AS at, otp_sends > 0 AS "withCode" FROM sessions
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'approved' AND NOT test`;
 
 /**
- * The codes that some sessions sent. Bounds are arrays of one element, as in the statements of sessions: partitions are
+ * The codes that some sessions sent, of each session once: a gateway can write the event of an approval again. The sessions
+ * are remembered for longer than a window of the budget (a day) counts their codes. Bounds are arrays of one element, as in the statements of sessions: partitions are
  * pruned, and the planner does not estimate a narrow range on a day for which it has no statistics.
  * $1 sessions, $2 lowest message id of interest, $3 first id that cannot exist yet.
  */
-export const READ_SENT_CODES = `
+export const SETTLE_SENT_CODES = `
+  WITH settled AS (
+    INSERT INTO otp_settled (session_id, until)
+    SELECT DISTINCT session_id, clock_timestamp() + interval '3 days' FROM unnest($1::uuid[]) AS approved (session_id)
+    ORDER BY session_id
+    ON CONFLICT (session_id) DO NOTHING RETURNING session_id)
   SELECT account_id AS "accountId", country, destination_prefix AS block, created_at AS at FROM outbound_messages
-  WHERE session_id = ANY ($1::uuid[]) AND id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND NOT test`;
+  WHERE session_id = ANY ($1::uuid[]) AND id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND NOT test
+    AND session_id IN (SELECT session_id FROM settled)`;
 
 /**
  * Records that phones approved on a day. Returns the phones for which it is the first approval of that day: they get
@@ -68,6 +77,12 @@ export const ADD_APPROVALS = `
 export const PURGE_APPROVALS = `
   DELETE FROM otp_approvals WHERE (account_id, scope, slot) IN (
     SELECT account_id, scope, slot FROM otp_approvals WHERE until < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;
+
+/** Deletes sessions whose codes no window reaches any more. $1 how many at most. */
+export const PURGE_SETTLED = `
+  DELETE FROM otp_settled WHERE session_id IN (
+    SELECT session_id FROM otp_settled WHERE until < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
   RETURNING 1`;
 
 /** Deletes phones whose last approval was before a day. $1 the first day that counts, $2 how many at most. */

@@ -13,8 +13,9 @@ import {
   FOLD_PHONES,
   PURGE_APPROVALS,
   PURGE_PHONES,
+  PURGE_SETTLED,
   READ_APPROVED,
-  READ_SENT_CODES,
+  SETTLE_SENT_CODES,
 } from './approval.sql.js';
 import { ApprovalTally } from './approval-tally.js';
 import { dayOf, firstKnownDay, phoneDigests, phoneKey } from './approved-phones.js';
@@ -52,7 +53,8 @@ interface ApprovedPhone {
 /**
  * Counts approvals for the conversion budget: counts the sends of approved sessions as settled and credits their phones.
  * It runs in the transaction that dispatches the events, so each approval counts exactly once on every path of approval,
- * and the transactions that approve do no work for it. Until it has run, the budget is stricter, never laxer.
+ * however often its event is written, and the transactions that approve do no work for it. Until it has run, the budget is
+ * stricter, never laxer.
  *
  * During a rotation of the master key a phone is locked under every version, and an approval is the first of its day only
  * if it is the first in all of them: two processes with different current versions do not both credit one phone. Only the
@@ -71,7 +73,7 @@ export class ApprovalStore {
     const { low, high } = idBounds(ids);
     const approved = await tx.query<Approved>(READ_APPROVED, [ids, low, high]);
     const tally = new ApprovalTally();
-    for (const sent of await this.readSentCodes(
+    for (const sent of await this.settleSentCodes(
       tx,
       approved.filter(({ withCode }) => withCode),
     )) {
@@ -89,7 +91,7 @@ export class ApprovalStore {
   }
 
   /**
-   * Deletes slots that no window needs and phones that are no longer known.
+   * Deletes slots that no window needs, settled sessions that none reaches and phones that are no longer known.
    *
    * @param limit rows of each table at most
    * @returns whether more rows may be left
@@ -97,17 +99,18 @@ export class ApprovalStore {
   async purge(db: Executor, nowMs: number, limit: number): Promise<boolean> {
     const slots = await db.query(PURGE_APPROVALS, [limit]);
     const phones = await db.query(PURGE_PHONES, [firstKnownDay(nowMs), limit]);
-    return slots.length === limit || phones.length === limit;
+    const settled = await db.query(PURGE_SETTLED, [limit]);
+    return [slots, phones, settled].some(({ length }) => length === limit);
   }
 
-  private async readSentCodes(tx: Executor, sessions: readonly Approved[]): Promise<SentCode[]> {
+  private async settleSentCodes(tx: Executor, sessions: readonly Approved[]): Promise<SentCode[]> {
     if (sessions.length === 0) return [];
     const ids = sessions.map(({ id }) => id);
     const { low, high } = idBounds(ids);
     const from = firstIdAt(Math.max(0, idTimeMs(low) - ID_EARLIER_MS));
     // A code is sent within the life of its session.
     const to = firstIdAt(idTimeMs(high) + ID_EARLIER_MS + LONGEST_SESSION_MS);
-    return tx.query<SentCode>(READ_SENT_CODES, [ids, from, to]);
+    return tx.query<SentCode>(SETTLE_SENT_CODES, [ids, from, to]);
   }
 
   /** Approvals of one day: each phone gets credits once, and counts once for its block of numbers. */

@@ -7,7 +7,15 @@ import { LinkMetrics, type CounterChild, type HistogramChild, type Side } from '
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 
 /** Why an MO is answered with a retryable status. */
-const RETRY_REASONS = ['throttled', 'sender_rate', 'fenced', 'queue_full', 'database_away', 'failed'] as const;
+const RETRY_REASONS = [
+  'throttled',
+  'sender_rate',
+  'outdated_system',
+  'fenced',
+  'queue_full',
+  'database_away',
+  'failed',
+] as const;
 export type RetryReason = (typeof RETRY_REASONS)[number];
 
 /** The MO metrics of one peer. */

@@ -41,11 +41,11 @@ export class GatewayLeaseStore {
 
   /**
    * Renews the gateway's row and these leases, with the status of their connections, in one transaction. Returns the keys of
-   * the leases that are still held. `held` is read in the transaction.
+   * the leases that are still held. `held` and `isStopping` are read in the transaction.
    */
-  renewLeases(held: () => readonly HeldConnection[], isStopping: boolean): Promise<ReadonlySet<string>> {
+  renewLeases(held: () => readonly HeldConnection[], isStopping: () => boolean): Promise<ReadonlySet<string>> {
     return this.database.transaction(async (tx) => {
-      const gatewayWritten = this.gateways.recordHeartbeat(tx, this.self, isStopping);
+      const gatewayWritten = this.gateways.recordHeartbeat(tx, this.self, isStopping());
       const [renewed] = await Promise.all([this.leases.renewLeases(tx, this.self.id, held()), gatewayWritten]);
       return renewed;
     });

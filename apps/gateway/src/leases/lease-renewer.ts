@@ -145,7 +145,10 @@ export class LeaseRenewer {
     this.fenceExpired();
     const held = [...this.#held.values()];
     try {
-      const kept = await this.store.renewLeases(() => held.map(heldConnectionOf), this.#stopping);
+      const kept = await this.store.renewLeases(
+        () => held.map(heldConnectionOf),
+        () => this.#stopping,
+      );
       this.metrics.renewals.inc({ outcome: 'renewed' });
       for (const connection of held) this.applyRenewal(connection, kept, startedMs);
     } catch (error) {

@@ -59,6 +59,7 @@ export class LinkMetrics {
   readonly #wanted = new Map<string, number>();
   #paces: () => Iterable<Pace> = () => [];
   #withoutProof: () => number = () => 0;
+  #systemsAgeMs: () => number = () => 0;
 
   constructor(metrics: Metrics) {
     this.#pdus = metrics.counter({
@@ -112,6 +113,11 @@ export class LinkMetrics {
   /** Sets the source of the gauge smpp_systems_without_proof. Must not throw. */
   setWithoutProofSource(count: () => number): void {
     this.#withoutProof = count;
+  }
+
+  /** Sets the source of the gauge smpp_systems_age_seconds, in milliseconds. Must not throw. */
+  setSystemsAgeSource(ageMs: () => number): void {
+    this.#systemsAgeMs = ageMs;
   }
 
   /** Sets the number of connections that each enabled bind wants, over all gateways. */
@@ -205,6 +211,11 @@ export class LinkMetrics {
       name: 'smpp_systems_without_proof',
       help: 'Enabled systems with trustedForMo whose MOs are not trusted: allowedCidrs and tlsRequired do not prove their connections.',
       read: () => this.#withoutProof(),
+    });
+    metrics.gauge({
+      name: 'smpp_systems_age_seconds',
+      help: 'Time since the systems that connect in were read. Above 10 s MOs of trusted ones get a retryable status.',
+      read: () => this.#systemsAgeMs() / MS_PER_SECOND,
     });
     this.#paceGauge(
       metrics,

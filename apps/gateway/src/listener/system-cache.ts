@@ -12,6 +12,11 @@ import { NetworkSet } from './networks.js';
 
 /** Interval at which the rows are read; a change takes effect within it. */
 const REFRESH_MS = 1_000;
+/**
+ * How long the rows count as current while they cannot be read again. Then MOs of trusted systems are answered with their
+ * retryable status: nobody knows whether they are still trusted. Bounds several reads, each with the time limit of a statement.
+ */
+export const CURRENT_MS = 10_000;
 /** Minimum time between reads caused by connections from unknown addresses. */
 const BETWEEN_READS_MS = 200;
 const WITHOUT_PROOF =
@@ -28,6 +33,9 @@ export class SystemCache {
   #withoutProof: readonly string[] = [];
   #pollLoop: PollLoop | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
+  /** Start of the last read that succeeded, or of the process. */
+  #readMs = performance.now();
+  #reportedOutdated = false;
   /** A read that has not started; concurrent callers share it and see rows that are current at its start. */
   #next: Promise<void> | null = null;
   /** The current or last read. Reads do not overlap, so an older result never replaces a newer one. */
@@ -43,6 +51,7 @@ export class SystemCache {
   ) {
     bus.subscribe(TOPICS.systems, () => this.trigger());
     metrics.setWithoutProofSource(() => this.#withoutProof.length);
+    metrics.setSystemsAgeSource(() => performance.now() - this.#readMs);
   }
 
   /** Reads the rows, and again every second. */
@@ -53,7 +62,7 @@ export class SystemCache {
         await this.refresh();
         return false;
       },
-      onError: (error) => this.logger.debug({ err: error }, 'system cache: rows could not be read; retrying'),
+      onError: (error) => this.reportUnread(error),
     });
     this.#pollLoop.trigger();
   }
@@ -105,11 +114,25 @@ export class SystemCache {
     const startedMs = performance.now();
     this.#startedMs = startedMs;
     const systems = await this.carriers.listSystems();
+    this.#readMs = startedMs;
+    this.#reportedOutdated = false;
     this.#systems = new Map(systems.map((system) => [system.systemId, system]));
     this.#networks = NetworkSet.of(systems.filter(({ enabled }) => enabled).map(({ allowedCidrs }) => allowedCidrs));
     this.compareCredentials(systems);
     this.compareProofs(systems);
     for (const listener of this.#readListeners) listener(startedMs);
+  }
+
+  private reportUnread(err: unknown): void {
+    if (this.#reportedOutdated || performance.now() - this.#readMs <= CURRENT_MS) {
+      this.logger.debug({ err }, 'system cache: rows could not be read; retrying');
+      return;
+    }
+    this.#reportedOutdated = true;
+    this.logger.warn(
+      { err },
+      'systems cannot be read: MOs of trusted systems are answered with their retryable status',
+    );
   }
 
   private compareProofs(systems: readonly SmppSystem[]): void {

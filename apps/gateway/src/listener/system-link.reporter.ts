@@ -44,6 +44,11 @@ export class SystemLinkReporter {
     );
   }
 
+  /** A message of a trusted system whose row has not been read for too long. */
+  countOutdated(): void {
+    this.inbound.countRetryableResponse('outdated_system');
+  }
+
   countThrottled(): void {
     this.inbound.countRetryableResponse('throttled');
   }

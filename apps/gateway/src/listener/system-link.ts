@@ -14,6 +14,7 @@ import type { LinkMeter } from '../links/link-meter.js';
 import { connectionRefusal, sameConnectionTerms } from './admission.js';
 import { ThroughputMeter } from '../links/throughput-meter.js';
 import type { Peer, BindAuthenticator } from './bind-authenticator.js';
+import { CURRENT_MS } from './system-cache.js';
 import type { CountedConnection } from './system-connections.js';
 import type { SystemLinkReporter } from './system-link.reporter.js';
 
@@ -55,6 +56,8 @@ export class SystemLink {
   /** Link data passed with every message; built once per row. */
   #inbound: InboundLink | null = null;
   #bound: BoundSession | null = null;
+  /** When the read of the row in use began, on the monotonic clock. */
+  #readMs = Number.NEGATIVE_INFINITY;
   #state: LinkState = 'open';
   #onBound: () => void = () => undefined;
   #closing: Promise<void> | undefined;
@@ -137,9 +140,9 @@ export class SystemLink {
     return this.hasSameTerms(system) || connectionRefusal(system, this.peer) === null;
   }
 
-  /** Applies the system's row to the following messages. */
-  applyRow(system: SmppSystem): void {
-    this.setSystem(system);
+  /** Applies the system's row to the following messages. `readMs`: start of its read, on the monotonic clock. */
+  applyRow(system: SmppSystem, readMs: number): void {
+    this.setSystem(system, readMs);
     this.#bound?.connection.setSystemRate(system);
   }
 
@@ -149,7 +152,8 @@ export class SystemLink {
   }
 
   /** The row is read every second. Trust is computed again only when the connection terms have changed. */
-  private setSystem(system: SmppSystem): void {
+  private setSystem(system: SmppSystem, readMs: number): void {
+    this.#readMs = readMs;
     const unchanged = this.hasSameTerms(system);
     const trustedForMo =
       unchanged && this.#inbound !== null
@@ -175,6 +179,7 @@ export class SystemLink {
   }
 
   private async authenticateBind(request: BindRequest): Promise<{ status: number }> {
+    const readMs = performance.now();
     const admission = await this.authenticator.authenticateBind(request, this.peer);
     if (!admission.admitted) {
       this.reporter.reportRefusedBind(request, this.peer, admission.refusal);
@@ -186,7 +191,7 @@ export class SystemLink {
       connection.remove();
       return { status: STATUS.ESME_RBINDFAIL };
     }
-    this.setSystem(system);
+    this.setSystem(system, readMs);
     this.#meter.setPeer(system.systemId);
     const sinceMs = performance.now();
     this.#bound = { connection, sinceMs, throughput: new ThroughputMeter(sinceMs), throttled: 0 };
@@ -199,6 +204,11 @@ export class SystemLink {
     if (this.#inbound === null || this.#bound === null) return { status: STATUS.ESME_RINVBNDSTS };
     const nowMs = performance.now();
     this.#bound.throughput.count(nowMs);
+    // The system may have been disabled since, or may not be trusted any more.
+    if (this.#inbound.trustedForMo && nowMs - this.#readMs > CURRENT_MS) {
+      this.reporter.countOutdated();
+      return { status: this.#inbound.retryableMoStatus };
+    }
     if (this.#bound.connection.rate.takeToken(nowMs)) return this.messages.acceptMessage(pdu, this.#inbound);
     this.#bound.throttled += 1;
     this.reporter.countThrottled();

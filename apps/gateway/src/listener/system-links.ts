@@ -65,7 +65,7 @@ export class SystemLinks {
       const system = findSystem(link.system.systemId);
       // Compared by id: a system deleted and created again under the same system_id must bind again.
       const isAllowed = system?.enabled === true && system.id === link.system.id && link.isAllowedBy(system);
-      if (isAllowed) link.applyRow(system);
+      if (isAllowed) link.applyRow(system, readMs);
       else void link.close(EVICT_MS);
     }
   }

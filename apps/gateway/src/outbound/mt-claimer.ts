@@ -1,13 +1,15 @@
 import { JobNotifier } from '@countersign/bus';
 import { MtMessageStore, type MtClaim, type MtPlan } from '@countersign/carriers/outbound';
 import { Injectable } from '@nestjs/common';
-import { Database } from '@countersign/postgres';
+import { Database, type DataError } from '@countersign/postgres';
 import { MtPlanner } from './mt.planner.js';
 import { DueQueries } from './due-queries.js';
 
 /** The messages claimed by one poll, and the plans of all messages that it read. */
 interface PolledMessages extends Pick<MtClaim, 'claimed' | 'due'> {
   readonly plans: readonly MtPlan[];
+  /** Of a message whose claim has expired and that cannot be requeued; null for none. */
+  readonly lapsedFault: DataError | null;
 }
 
 /** Claims due messages, each with its plan, in one transaction per poll. */
@@ -25,6 +27,7 @@ export class MtClaimer {
   async claimDueMessages(): Promise<PolledMessages> {
     const routing = await this.planner.readRouting();
     const query = this.queries.next();
+    const lapsedFault = await this.mtMessages.requeueLapsed(this.database, query);
     const { claim, plans } = await this.database.transaction(async (tx) => {
       const made: MtPlan[] = [];
       const planned = new Map<string, number>();
@@ -36,7 +39,7 @@ export class MtClaimer {
       return { claim: claimed, plans: made };
     });
     if (claim.eventIds.length > 0) this.notifier.notify(claim.eventIds);
-    return { claimed: claim.claimed, due: claim.due, plans };
+    return { claimed: claim.claimed, due: claim.due, plans, lapsedFault };
   }
 
   /** The consecutive full polls have ended. */

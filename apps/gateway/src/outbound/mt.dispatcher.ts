@@ -35,7 +35,7 @@ export class MtDispatcher {
     private readonly attempts: AttemptRunner,
     private readonly others: OtherGateways,
     private readonly metrics: OutboundMetrics,
-    @Inject(LOGGER) logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.worker = new LeasedWorker({
       jobs: { claim: () => this.claimDue(), run: (claimed) => attempts.runAttempt(claimed) },
@@ -84,7 +84,9 @@ export class MtDispatcher {
   }
 
   private async claimDue(): Promise<Claim<ClaimedMessage>> {
-    const { claimed: jobs, due, plans } = await this.claimer.claimDueMessages();
+    const { claimed: jobs, due, plans, lapsedFault } = await this.claimer.claimDueMessages();
+    if (lapsedFault !== null)
+      this.logger.warn({ err: lapsedFault }, 'MT dispatcher: a code of a gateway that is gone cannot be queued again');
     this.countFailures(plans);
     this.setTimers(plans);
     this.fullPollsInARow = due === MAX_MESSAGES_PER_POLL ? this.fullPollsInARow + 1 : 0;

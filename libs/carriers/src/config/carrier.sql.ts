@@ -1,9 +1,16 @@
 import { columnsOf } from '@countersign/postgres';
 import { BindEntity } from './bind.entity.js';
 import { InboundNumberEntity } from './inbound-number.entity.js';
+import { isLeased } from './lease.sql.js';
 import { SmppSystemEntity } from './smpp-system.entity.js';
 
-const SYSTEM = columnsOf(SmppSystemEntity, { table: 'smpp_systems' });
+/**
+ * A digest of another length than an HMAC-SHA-256 is read as an empty one, which no password has: a row from before the
+ * constraint on it must not make the others unreadable.
+ */
+const DIGEST = `CASE WHEN octet_length(password_digest) = 32 THEN password_digest ELSE '' END AS "passwordDigest"`;
+
+const SYSTEM = `${columnsOf(SmppSystemEntity, { table: 'smpp_systems', without: ['passwordDigest'] })}, ${DIGEST}`;
 
 /** Every inbound number, oldest first: a table of tens to thousands of rows, read every 3 s at most. */
 export const LIST_NUMBERS = `SELECT ${columnsOf(InboundNumberEntity)} FROM inbound_numbers ORDER BY id`;
@@ -55,7 +62,7 @@ export const DELETE_SYSTEM = `
 export const DELETE_BIND = `
   WITH forgotten AS (
     DELETE FROM bind_connections AS c
-    WHERE (c.owner IS NULL OR c.expires_at <= clock_timestamp())
+    WHERE NOT ${isLeased('c')}
       AND (c.bind_id = $1 OR NOT EXISTS (SELECT FROM binds WHERE id = c.bind_id))),
   unlearned AS (DELETE FROM sender_formats WHERE link_id = $1)
   DELETE FROM binds WHERE id = $1`;

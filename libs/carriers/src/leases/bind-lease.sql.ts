@@ -1,8 +1,11 @@
-import { LEASE_SECONDS } from './bind-lease.js';
+import { isLeased, isUnexpired, LEASE_SECONDS } from '../config/lease.sql.js';
 import { IS_ALIVE } from './gateway.sql.js';
 
 /** Expiry of a lease that is claimed or renewed now. */
 const RUNS_OUT = `date_trunc('milliseconds', clock_timestamp()) + interval '${LEASE_SECONDS} seconds'`;
+
+/** As in 0022-gateway-bounds.ts. After it an epoch begins again at 1: a claim must not fail, and with it those beside it. */
+const LAST_EPOCH = '9007199254740991';
 
 /** Inserts missing rows of wanted connections. Rows are never deleted here: their epochs must not restart. */
 export const ENSURE_SLOTS = `
@@ -19,9 +22,9 @@ export const SURVEY_SLOTS = `
     CASE WHEN held.left_ms > 0 THEN held.left_ms END AS "leftMs"
   FROM bind_connections c JOIN binds b ON b.id = c.bind_id
     CROSS JOIN LATERAL (
-      SELECT CASE WHEN c.owner IS NOT NULL
+      SELECT CASE WHEN ${isLeased('c')}
         THEN (extract(epoch FROM c.expires_at - clock_timestamp()) * 1000)::float8 END AS left_ms) AS held
-  WHERE b.enabled AND c.slot < b.connections
+  WHERE b.enabled AND c.slot >= 0 AND c.slot < b.connections
   ORDER BY c.bind_id, c.slot`;
 
 /** Gateways that claim connections. */
@@ -37,10 +40,10 @@ export const CLAIM_SLOTS = `
   WITH free AS (
     SELECT c.bind_id, c.slot FROM bind_connections c
       JOIN unnest($2::uuid[], $3::smallint[]) AS asked (bind_id, slot) ON c.bind_id = asked.bind_id AND c.slot = asked.slot
-    WHERE c.owner IS NULL OR c.owner = $1 OR c.expires_at <= clock_timestamp()
+    WHERE c.owner = $1 OR NOT ${isLeased('c')}
     ORDER BY c.bind_id, c.slot FOR UPDATE OF c SKIP LOCKED)
   UPDATE bind_connections AS taken
-  SET owner = $1, epoch = taken.epoch + 1, expires_at = ${RUNS_OUT}, status = NULL
+  SET owner = $1, epoch = greatest(taken.epoch, 0) % ${LAST_EPOCH} + 1, expires_at = ${RUNS_OUT}, status = NULL
   FROM free WHERE taken.bind_id = free.bind_id AND taken.slot = free.slot
   RETURNING taken.bind_id AS "bindId", taken.slot, taken.owner, taken.epoch::text`;
 
@@ -75,4 +78,4 @@ export const CHECK_LEASES = `
   SELECT c.bind_id AS "bindId", c.slot, c.owner, c.epoch::text FROM bind_connections c
     JOIN unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::bigint[]) AS named (bind_id, slot, owner, epoch)
       ON c.bind_id = named.bind_id AND c.slot = named.slot AND c.owner = named.owner AND c.epoch = named.epoch
-  WHERE $5 OR c.expires_at > clock_timestamp()`;
+  WHERE $5 OR ${isUnexpired('c')}`;

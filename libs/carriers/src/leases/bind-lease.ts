@@ -1,7 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 
-/** A lease that is not renewed expires after this time, by the database's clock (contract, Admin). */
-export const LEASE_SECONDS = 15;
+export { LEASE_SECONDS } from '../config/lease.sql.js';
 
 /**
  * The owner acts this long after a renewal, which is less than LEASE_SECONDS: its last operation ends before the

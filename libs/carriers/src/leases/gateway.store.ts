@@ -13,7 +13,7 @@ export interface GatewayIdentity {
 
 /** The running gateways: each maintains its own row; one that was not seen for LEASE_SECONDS counts as dead. */
 export class GatewayStore {
-  /** Records a heartbeat. `stopping` is permanent: the gateway claims no further connections. */
+  /** Records a heartbeat. `stopping`: the gateway claims no further connections; the last heartbeat decides. */
   async recordHeartbeat(db: Executor, { id, host, version }: GatewayIdentity, stopping: boolean): Promise<void> {
     await db.query(UPSERT_GATEWAY, [id, host, version, stopping]);
   }

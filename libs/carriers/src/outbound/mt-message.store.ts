@@ -1,6 +1,6 @@
 import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
 import { idBounds, type Uuid } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { DataError, type Database, type Executor } from '@countersign/postgres';
 import { leaseKey, type BindLease } from '../leases/bind-lease.js';
 import { BindLeaseStore } from '../leases/bind-lease.store.js';
 import { canonicalId } from './message-id.js';
@@ -9,6 +9,7 @@ import {
   COUNT_PARKED,
   FIND_NAMED,
   END_MESSAGES,
+  LIST_LAPSED,
   LOCK_DUE,
   LOCK_LAPSED,
   NAME_SUBMISSIONS,
@@ -107,11 +108,26 @@ export class MtMessageStore {
   constructor(private readonly o: MtMessageStoreOptions) {}
 
   /**
-   * Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. Requeues attempts with an
-   * expired claim first and decides on them too.
+   * Requeues messages with an expired claim, due at once: their gateway is gone. Runs before a claim, in transactions of its
+   * own: a row that cannot be requeued delays neither the others nor the claim. Returns the error of such a row, or null.
    */
+  async requeueLapsed(
+    database: Pick<Database, 'query' | 'transaction'>,
+    { limit, fromId, beforeId }: DueQuery,
+  ): Promise<DataError | null> {
+    const lapsed = await database.query<{ id: Uuid }>(LIST_LAPSED, [limit, fromId, beforeId]);
+    if (lapsed.length === 0) return null;
+    const ids = lapsed.map(({ id }) => id);
+    const requeue = (some: readonly Uuid[]): Promise<DataError | null> =>
+      database.transaction((tx) => requeueAllLapsed(tx, some)).then(() => null, dataErrorOf);
+    if ((await requeue(ids)) === null) return null;
+    let fault: DataError | null = null;
+    for (const id of ids) fault = (await requeue([id])) ?? fault;
+    return fault;
+  }
+
+  /** Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. */
   async claimDueMessages(tx: Executor, query: DueQuery, planOf: (message: DueMessage) => MtPlan): Promise<MtClaim> {
-    await requeueLapsed(tx, query);
     const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [query.limit, query.fromId, query.beforeId]);
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
     const sessions = await sessionsOf(tx, rows);
@@ -268,13 +284,16 @@ async function sessionsOf(
   return new Map(found.map((session) => [session.id, session]));
 }
 
-/** Requeues attempts with an expired claim: their gateway is gone. */
-async function requeueLapsed(tx: Executor, { limit, fromId, beforeId }: DueQuery): Promise<void> {
-  const lapsed = await tx.query<{ id: Uuid }>(LOCK_LAPSED, [limit, fromId, beforeId]);
-  if (lapsed.length === 0) return;
-  const ids = lapsed.map(({ id }) => id);
-  const { low, high } = idBounds(ids);
-  await tx.query(REQUEUE_LAPSED, [ids, low, high]);
+async function requeueAllLapsed(tx: Executor, listed: readonly Uuid[]): Promise<void> {
+  const { low, high } = idBounds(listed);
+  const ids = (await tx.query<{ id: Uuid }>(LOCK_LAPSED, [listed, low, high])).map(({ id }) => id);
+  if (ids.length > 0) await tx.query(REQUEUE_LAPSED, [ids, low, high]);
+}
+
+/** The error of a row's values; rethrows another. */
+function dataErrorOf(error: unknown): DataError {
+  if (error instanceof DataError) return error;
+  throw error;
 }
 
 interface Decided {

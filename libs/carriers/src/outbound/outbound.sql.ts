@@ -1,7 +1,18 @@
 import { isRunning } from '@countersign/events';
+import { isUnexpired } from '../config/lease.sql.js';
 
 /** Database time truncated to the precision of a JS date. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+
+// Counts and lists stop at the bounds of their columns, so that no row fails a statement on others: more than a code that
+// lives for minutes reaches.
+const MOST_ATTEMPTS = 32_767;
+const MOST_UNKNOWN = 100;
+const MOST_ROUTES = 4_096;
+
+/** A list with the route of the message; the oldest ones are dropped. */
+const withRoute = (list: string): string =>
+  `(${list} || route_id)[greatest(1, cardinality(${list}) + 2 - ${MOST_ROUTES}) :]`;
 
 /**
  * Queues a message, due at once. $1 id, $2 session, $3 account, $4 test, $5 destination, $6 its block, $7 country, $8
@@ -12,19 +23,24 @@ export const INSERT_OUTBOUND = `
     text_sealed, created_at, expires_at, next_attempt_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)`;
 
+const HAS_LAPSED = `state = 'sending' AND claimed_until <= statement_timestamp()`;
+
 /**
- * Messages in state `sending` with an expired claim (the gateway crashed or lost the database), locked. $1 maximum
- * rows, $2 lowest id, $3 first id that cannot exist yet.
+ * Messages in state `sending` with an expired claim (the gateway crashed or lost the database). $1 maximum rows, $2 lowest
+ * id, $3 first id that cannot exist yet.
  */
+export const LIST_LAPSED = `
+  SELECT id FROM outbound_messages WHERE ${HAS_LAPSED} AND id >= $2 AND id < $3 ORDER BY claimed_until LIMIT $1`;
+
+/** Locks those of these messages whose claim has expired; skips those that another gateway is requeueing. $1 ids, $2 and $3 their bounds. */
 export const LOCK_LAPSED = `
   SELECT id FROM outbound_messages
-  WHERE state = 'sending' AND claimed_until <= statement_timestamp() AND id >= $2 AND id < $3
-  ORDER BY claimed_until LIMIT $1 FOR UPDATE SKIP LOCKED`;
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND ${HAS_LAPSED} ORDER BY id FOR UPDATE SKIP LOCKED`;
 
 /** Requeues locked messages with an unknown outcome. $1 ids, $2 and $3 their bounds. */
 export const REQUEUE_LAPSED = `
   UPDATE outbound_messages SET state = 'queued', next_attempt_at = ${NOW}, claimed_by = NULL, claimed_until = NULL,
-    unknown_fates = unknown_fates + 1
+    unknown_fates = least(unknown_fates + 1, ${MOST_UNKNOWN})
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = 'sending'`;
 
 /**
@@ -54,13 +70,13 @@ export const READ_SESSIONS = `
  */
 export const CLAIM_MESSAGES = `
   UPDATE outbound_messages
-  SET state = 'sending', next_attempt_at = NULL, claimed_by = $7, attempts = attempts + 1,
+  SET state = 'sending', next_attempt_at = NULL, claimed_by = $7, attempts = least(attempts + 1, ${MOST_ATTEMPTS}),
     claimed_until = ${NOW} + make_interval(secs => claim.seconds), route_id = claim.route, bind_id = claim.bind,
     carrier = claim.carrier, source = claim.source
   FROM unnest($1::uuid[], $2::float8[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $10::smallint[], $11::uuid[],
       $12::bigint[]) AS claim (claimed_id, seconds, route, bind, carrier, source, slot, owner, epoch)
     JOIN bind_connections AS held ON held.bind_id = claim.bind AND held.slot = claim.slot AND held.owner = claim.owner
-      AND held.epoch = claim.epoch AND held.expires_at > clock_timestamp()
+      AND held.epoch = claim.epoch AND ${isUnexpired('held')}
   WHERE id = claimed_id AND id = ANY ($1::uuid[]) AND id BETWEEN $8 AND $9 AND state = 'queued'
   RETURNING id, attempts`;
 
@@ -83,9 +99,9 @@ export const POSTPONE_MESSAGES = `
 export const REQUEUE_MESSAGES = `
   UPDATE outbound_messages
   SET state = 'queued', next_attempt_at = ${NOW}, claimed_by = NULL, claimed_until = NULL, network_error = done.error,
-    refused_routes = CASE WHEN done.refused THEN refused_routes || route_id ELSE refused_routes END,
-    busy_routes = CASE WHEN done.refused THEN busy_routes ELSE busy_routes || route_id END,
-    unknown_fates = unknown_fates + CASE WHEN done.unknown THEN 1 ELSE 0 END
+    refused_routes = CASE WHEN done.refused THEN ${withRoute('refused_routes')} ELSE refused_routes END,
+    busy_routes = CASE WHEN done.refused THEN busy_routes ELSE ${withRoute('busy_routes')} END,
+    unknown_fates = least(unknown_fates + CASE WHEN done.unknown THEN 1 ELSE 0 END, ${MOST_UNKNOWN})
   FROM unnest($1::uuid[], $2::smallint[], $3::text[], $4::boolean[], $5::boolean[])
     AS done (done_id, attempt, error, refused, unknown)
   WHERE id = done_id AND id = ANY ($1::uuid[]) AND id BETWEEN $6 AND $7 AND state = 'sending' AND attempts = done.attempt

@@ -30,6 +30,7 @@ import { GatewayValues1700000000018 } from '../migrations/0018-gateway-values.js
 import { FormerNumbers1700000000019 } from '../migrations/0019-former-numbers.js';
 import { UnclaimedDeliveries1700000000020 } from '../migrations/0020-unclaimed-deliveries.js';
 import { SystemSettings1700000000021 } from '../migrations/0021-system-settings.js';
+import { GatewayBounds1700000000022 } from '../migrations/0022-gateway-bounds.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -52,6 +53,7 @@ const MIGRATIONS = [
   FormerNumbers1700000000019,
   UnclaimedDeliveries1700000000020,
   SystemSettings1700000000021,
+  GatewayBounds1700000000022,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */

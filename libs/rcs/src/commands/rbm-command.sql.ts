@@ -18,6 +18,9 @@ export interface RbmCommand {
   readonly expiresAt: Date;
 }
 
+/** As in 0022-gateway-bounds.ts, so that no row fails the claim of others. */
+const MOST_TRIES = 100;
+
 /**
  * Drops due commands that have had all their tries, or that are too late to be of use. $1 lowest id, $2 first id that
  * cannot exist yet, $3 maximum tries, $4 seconds after the expiry of the card.
@@ -38,7 +41,7 @@ export const CLAIM_DUE_COMMANDS = `
   WITH due AS MATERIALIZED (
     SELECT id FROM cards WHERE id >= $1 AND id < $2 AND errand IS NOT NULL AND errand_due_at <= clock_timestamp()
     ORDER BY errand_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-  UPDATE cards SET errand_due_at = ${NOW} + make_interval(secs => $4), errand_tries = errand_tries + 1
+  UPDATE cards SET errand_due_at = ${NOW} + make_interval(secs => $4), errand_tries = least(errand_tries + 1, ${MOST_TRIES})
   FROM due WHERE cards.id = due.id AND cards.id >= $1 AND cards.id < $2
   RETURNING cards.id, errand AS kind, agent_id AS "agentId", phone, brand_name AS "brandName",
     message_id AS "messageId", expires_at AS "expiresAt"`;

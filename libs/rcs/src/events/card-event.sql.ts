@@ -1,7 +1,7 @@
 import type { Uuid } from '@countersign/ids';
 import type { FinalChannel } from '../rules/card.js';
 import type { CardEventKind } from '../rules/card-event.js';
-import { NOW } from '../offers/card-tables.sql.js';
+import { isPast, NOW } from '../offers/card-tables.sql.js';
 
 /**
  * Inserts events in id order; existing rows stay unchanged. Events with an outcome are stored as processed. Returns the new
@@ -120,7 +120,8 @@ export const PREFER_SMS = `
   SELECT agent_id, phone, least(said_at, ${NOW}) FROM unnest($1::text[], $2::text[], $3::timestamptz[])
     AS input (agent_id, phone, said_at)
   ORDER BY agent_id, phone
-  ON CONFLICT (agent_id, phone) DO UPDATE SET prefers_sms_at = greatest(known.prefers_sms_at, excluded.prefers_sms_at)`;
+  ON CONFLICT (agent_id, phone) DO UPDATE SET
+    prefers_sms_at = greatest(CASE WHEN ${isPast('known.prefers_sms_at')} THEN known.prefers_sms_at END, excluded.prefers_sms_at)`;
 
 /** Records that phones subscribed again, unless they unsubscribed later. Parameters as in PREFER_SMS. */
 export const PREFER_CARDS = `
@@ -132,7 +133,7 @@ export const PREFER_CARDS = `
   UPDATE card_recipients SET prefers_sms_at = NULL
   FROM known JOIN wanted USING (agent_id, phone)
   WHERE card_recipients.agent_id = known.agent_id AND card_recipients.phone = known.phone
-    AND card_recipients.prefers_sms_at <= wanted.said_at`;
+    AND (card_recipients.prefers_sms_at <= wanted.said_at OR NOT ${isPast('card_recipients.prefers_sms_at')})`;
 
 /**
  * Records launch states of agents. An older event does not replace a newer one, times are at most now, and only LAUNCHED
@@ -144,8 +145,9 @@ export const RECORD_LAUNCH_STATES = `
   FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS input (agent_id, launch_state, changed_at)
   ORDER BY agent_id
   ON CONFLICT (agent_id) DO UPDATE SET launch_state = excluded.launch_state, changed_at = excluded.changed_at,
-    suspended = excluded.suspended OR (known.suspended AND excluded.launch_state <> 'LAUNCHED')
-  WHERE known.changed_at <= excluded.changed_at`;
+    suspended = excluded.suspended
+      OR (known.suspended AND ${isPast('known.changed_at')} AND excluded.launch_state <> 'LAUNCHED')
+  WHERE known.changed_at <= excluded.changed_at OR NOT ${isPast('known.changed_at')}`;
 
 /**
  * Records taps that ended their sessions, and makes their closing texts due. $1 ids, $2 commands in the same order, $3 and

@@ -1,7 +1,7 @@
 import { isRunning } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import type { FinalChannel } from '../rules/card.js';
-import { NOW } from './card-tables.sql.js';
+import { isPast, NOW } from './card-tables.sql.js';
 
 /** A phone under its lock. */
 export interface PhoneRow {
@@ -41,8 +41,9 @@ export const LOCK_PHONES = `
  */
 export const READ_STANDING = `
   SELECT wanted.id, NOT ${isRunning('cards')} AS paused,
-    coalesce(agent.suspended, false) AS suspended, recipient.prefers_sms_at IS NOT NULL AS "prefersSms",
-    recipient.unreachable_at AS "unreachableAt", card.id IS NOT NULL AS earlier, card.settled_as AS "finalChannel"
+    coalesce(agent.suspended AND ${isPast('agent.changed_at')}, false) AS suspended,
+    coalesce(${isPast('recipient.prefers_sms_at')}, false) AS "prefersSms",
+    CASE WHEN ${isPast('recipient.unreachable_at')} THEN recipient.unreachable_at END AS "unreachableAt", card.id IS NOT NULL AS earlier, card.settled_as AS "finalChannel"
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS wanted (id, agent_id, phone)
     LEFT JOIN card_agents AS agent ON agent.agent_id = wanted.agent_id
     LEFT JOIN card_recipients AS recipient ON recipient.agent_id = wanted.agent_id AND recipient.phone = wanted.phone
@@ -109,17 +110,27 @@ export const REQUEST_REVOKES_OF_ENDED_SESSIONS = `
   FROM ended WHERE cards.id = ended.id AND cards.id = ANY ($1::uuid[]) AND cards.id BETWEEN $2 AND $3
   RETURNING cards.id`;
 
-/** Deletes rows of phones that have not changed for a day. $1 limit. */
+/** Deletes rows of phones that have not changed for a day, or that changed later than now. $1 limit of each. */
 export const DELETE_STALE_PHONES = `
-  DELETE FROM card_phones WHERE phone IN (
+  WITH old AS (
     SELECT phone FROM card_phones WHERE changed_at < statement_timestamp() - interval '1 day'
+    ORDER BY changed_at LIMIT $1 FOR UPDATE SKIP LOCKED),
+  to_come AS (
+    SELECT phone FROM card_phones WHERE changed_at > statement_timestamp() + interval '1 minute'
     ORDER BY changed_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM card_phones WHERE phone IN (SELECT phone FROM old UNION ALL SELECT phone FROM to_come)
   RETURNING 1`;
 
-/** Deletes rows of recipients that were unreachable more than a day ago. $1 limit. */
+/** Deletes rows of recipients that were unreachable more than a day ago, or later than now. $1 limit of each. */
 export const DELETE_STALE_RECIPIENTS = `
-  DELETE FROM card_recipients WHERE (agent_id, phone) IN (
+  WITH old AS (
     SELECT agent_id, phone FROM card_recipients
     WHERE prefers_sms_at IS NULL AND unreachable_at < statement_timestamp() - interval '1 day'
+    ORDER BY unreachable_at LIMIT $1 FOR UPDATE SKIP LOCKED),
+  to_come AS (
+    SELECT agent_id, phone FROM card_recipients
+    WHERE prefers_sms_at IS NULL AND unreachable_at > statement_timestamp() + interval '1 minute'
     ORDER BY unreachable_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM card_recipients
+  WHERE (agent_id, phone) IN (SELECT agent_id, phone FROM old UNION ALL SELECT agent_id, phone FROM to_come)
   RETURNING 1`;

@@ -109,12 +109,12 @@ export class CardOfferStore {
     return (await tx.query<{ id: Uuid }>(REQUEST_REVOKES_OF_ENDED_SESSIONS, values)).map(({ id }) => id);
   }
 
-  /** Deletes rows of phones without cards for a day. Returns at most `limit`; when it returns `limit`, more may be left. */
+  /** Deletes rows of phones without cards for a day, or of a time to come. Returns at most `limit`; when it returns `limit`, more may be left. */
   async deleteStale(limit: number): Promise<number> {
     const { database } = this.options;
     const phones = await database.query(DELETE_STALE_PHONES, [limit]);
     const recipients = await database.query(DELETE_STALE_RECIPIENTS, [limit]);
-    return Math.max(phones.length, recipients.length);
+    return Math.min(limit, Math.max(phones.length, recipients.length));
   }
 
   /** Resolves once every queued command has been answered. */

@@ -1,6 +1,12 @@
 /** The database clock, truncated to milliseconds because a rounded reading could lie in the future. */
 export const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
+/**
+ * Whether a time is of the past, but for a correction of the clock. Times of phones, agents and recipients are written as the
+ * clock reads: a later one is ignored, and replaced by the next that is written. Null for a null.
+ */
+export const isPast = (time: string): string => `${time} < clock_timestamp() + interval '1 minute'`;
+
 /** The columns that a gateway needs to send a card. */
 export const CARD = `id, account_id AS "accountId", brand_id AS "brandId", waiter AS "originProcess", agent_id AS "agentId", phone,
   brand_name AS "brandName", logo_url AS "logoUrl", number_matching AS "numberMatching", key_version AS "keyVersion",

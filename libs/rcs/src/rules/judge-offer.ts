@@ -6,6 +6,8 @@ export const MAX_RECENT_CARDS = 3;
 export const RECENT_CARDS_MS = 600_000;
 /** Two denials within this time block further cards for the same time after the second. */
 export const COOL_DOWN_MS = 3_600_000;
+/** Cards and denials of a time later than this from now do not count: no process wrote them. */
+const CLOCK_SLACK_MS = 60_000;
 
 /** The facts that an offer is judged by. */
 export interface OfferStanding {
@@ -36,11 +38,11 @@ export function judgeOffer(standing: OfferStanding, unreachableMs: number, nowMs
 
 /** The cards that still count against the phone's limit. */
 export function recentCards(ids: readonly Uuid[], nowMs: number): readonly Uuid[] {
-  return ids.filter((id) => idTimeMs(id) > nowMs - RECENT_CARDS_MS);
+  return ids.filter((id) => idTimeMs(id) > nowMs - RECENT_CARDS_MS && idTimeMs(id) < nowMs + CLOCK_SLACK_MS);
 }
 
 function isCoolingDown(denialsMs: readonly number[], nowMs: number): boolean {
-  const [previous, last] = denialsMs.slice(-2);
+  const [previous, last] = denialsMs.filter((atMs) => atMs < nowMs + CLOCK_SLACK_MS).slice(-2);
   if (previous === undefined || last === undefined) return false;
   return last - previous <= COOL_DOWN_MS && nowMs < last + COOL_DOWN_MS;
 }
