@@ -7,6 +7,8 @@ export {
   prepareQueues,
   WORKER_RETRY_MS,
 } from './queue-connection.js';
+export { pingQueue, removeForeignValues } from './queue-redis.js';
+export { MAX_SCHEDULERS_READ } from './queue-redis.lua.js';
 export { Limiter, LIMITER_TIMEOUT_MS, type LimiterStore, type Quota, type QuotaResult } from './limiter.js';
 export { memoryLimiterStore, openLimiter, openLimiterStore } from './limiter-store.js';
 export { receivesNotifications } from './notification-check.js';

@@ -30,6 +30,9 @@ const CLOSE_TIMEOUT_MS = 500;
 /** Only the last failed jobs are kept, for diagnosis. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } };
 
+/** Of every job that JobNotifier adds. */
+export const JOB_FIELDS = { name: JOB_NAME, options: JSON.stringify(JOB_OPTIONS) };
+
 /**
  * Notifies workers, possibly in other processes, that rows are due. Only a hint: `notify` never throws, never blocks,
  * and a notification may be lost, so consumers also poll the rows every few seconds. Notifications of one event loop

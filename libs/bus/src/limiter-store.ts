@@ -23,6 +23,23 @@ const POSTGRES_CONNECTIONS = 4;
  */
 const COUNTING = { keyPrefix: KEY_PREFIX, points: Number.MAX_SAFE_INTEGER, duration: 60 };
 
+/**
+ * KEYS[1] counter; ARGV[1] points to add, ARGV[2] its window in seconds. Returns its points and the rest of its window in ms.
+ * Whoever writes to Redis can store anything under the key: a value that is no count, is negative or ends later than its window
+ * is replaced by a new count, so that none harms longer than a window.
+ */
+const COUNT = `
+local key, points, windowSeconds = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+redis.call('SET', key, 0, 'EX', windowSeconds, 'NX')
+local count = redis.pcall('INCRBY', key, points)
+local endsMs = redis.call('PTTL', key)
+local isCount = type(count) == 'number' and count >= points and count <= ${Number.MAX_SAFE_INTEGER}
+if isCount and endsMs >= 0 and endsMs <= 1000 * windowSeconds then return { count, endsMs } end
+redis.call('UNLINK', key)
+redis.call('SET', key, points, 'EX', windowSeconds)
+return { points, 1000 * windowSeconds }
+`;
+
 async function add(limiter: RateLimiterAbstract, key: string, points: number, windowSeconds: number): Promise<Count> {
   const { consumedPoints, msBeforeNext } = await limiter.penalty(key, points, { customDuration: windowSeconds });
   return { consumed: consumedPoints, resetMs: msBeforeNext };
@@ -52,7 +69,7 @@ async function redisLimiterStore(redisUrl: string): Promise<LimiterStore> {
   // The failing call reports the error.
   redis.on('error', () => undefined);
   await redis.connect().catch(() => undefined);
-  const limiter = new RateLimiterRedis({ ...COUNTING, storeClient: redis });
+  const limiter = new RateLimiterRedis({ ...COUNTING, storeClient: redis, customIncrTtlLuaScript: COUNT });
   return {
     add: (key, points, windowSeconds) => add(limiter, key, points, windowSeconds),
     close: () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 /** So many points in a window that begins with its first point. */
@@ -35,7 +36,6 @@ export interface LimiterStore {
 export const LIMITER_TIMEOUT_MS = 300;
 /** Interval of probes while the store is unavailable. */
 const PROBE_EVERY_MS = 250;
-const PROBE_KEY = 'probe';
 const PROBE_WINDOW_SECONDS = 60;
 /** Keys whose last count by the store is remembered, some 200 octets each. The least recently counted is dropped first. */
 const MAX_REMEMBERED_KEYS = 20_000;
@@ -79,6 +79,8 @@ export interface LimiterOptions {
  */
 export class Limiter {
   readonly #options: LimiterOptions;
+  /** Of this process alone: what others store under their keys does not make its probes fail. */
+  readonly #probeKey = `probe:${randomUUID()}`;
   #shares = new Map<string, Share>();
   /**
    * The last count of each key, until its window ends. A key that the store counted and that is counted here goes on from
@@ -126,7 +128,7 @@ export class Limiter {
   /** Checks whether the store is available, so that the first request does not have to. Never rejects. */
   async probeOnce(): Promise<void> {
     await this.#countInStore([
-      { key: PROBE_KEY, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, answered: false },
+      { key: this.#probeKey, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, answered: false },
     ]);
   }
 
@@ -214,7 +216,7 @@ export class Limiter {
   /** A write, since a read-only store cannot count. */
   async #probe(): Promise<void> {
     try {
-      await this.#options.store.add(PROBE_KEY, 0, PROBE_WINDOW_SECONDS);
+      await this.#options.store.add(this.#probeKey, 0, PROBE_WINDOW_SECONDS);
       this.#away = this.#closed;
     } catch {
       this.#probeSoon();

@@ -4,6 +4,7 @@ import {
   assertSchemaCompatibility,
   type ConnectionOptions,
   LATEST_SCHEMA_VERSION,
+  RedisConnection,
   runMigrations,
   SchemaMigrationRequiredError,
   setDefaultBackendFactory,
@@ -11,6 +12,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { receivesNotifications } from './notification-check.js';
+import { createQueueRedis } from './queue-redis.js';
 import { createRetryingBackend } from './retrying-backend.js';
 
 export interface QueueStoreOptions {
@@ -147,6 +149,44 @@ async function withClient<T>(databaseUrl: string, timeoutMs: number, work: (clie
   }
 }
 
+/** Largest job, in octets of its text: 500 ids have 20 KB, and BullMQ adds options and the stack of an error. */
+const MAX_JOB_OCTETS = 131_072;
+const JOB_BOUND = 'countersign_job_bound';
+const HAS_JOB_BOUND = `SELECT EXISTS (
+  SELECT FROM pg_constraint WHERE conrelid = '${SCHEMA}.job'::regclass AND conname = '${JOB_BOUND}') AS "exists"`;
+/** The columns of a job without a bound of their own type. */
+const JOB_TEXTS = [
+  'name',
+  'data',
+  'opts',
+  'progress',
+  'return_value',
+  'failed_reason',
+  'stacktrace',
+  'deferred_failure',
+  'processed_by',
+  'lock_token',
+  'dedup_id',
+  'scheduler_id',
+  'parent_queue',
+  'parent_id',
+  'parent_key',
+];
+/** Of the text, not of the stored value: jsonb of a few KB can be compressed data, or numbers, of many MB. */
+const ADD_JOB_BOUND = `ALTER TABLE ${SCHEMA}.job ADD CONSTRAINT ${JOB_BOUND} CHECK (
+  octet_length(concat(${JOB_TEXTS.join(', ')})) <= ${MAX_JOB_OCTETS})`;
+
+/**
+ * BullMQ parses a job before a worker sees it, and the daemons' roles may add any: the table refuses jobs that are too large to be
+ * parsed. Jobs that are there are removed unread, since a poll makes good what they would have started.
+ */
+async function boundJobs(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ exists: boolean }>(HAS_JOB_BOUND);
+  if (rows[0]?.exists === true) return;
+  await client.query(`DELETE FROM ${SCHEMA}.job`);
+  await client.query(ADD_JOB_BOUND);
+}
+
 const ownerQuery =
   (client: pg.Client): OwnerQuery =>
   async <Row>(text: string, values?: unknown[]) =>
@@ -162,8 +202,8 @@ export interface QueueMigration {
 }
 
 /**
- * Creates BullMQ's own tables (schema `bullmq`), migrates those of an older BullMQ, and creates the objects of each
- * queue. Several processes may call it concurrently.
+ * Creates BullMQ's own tables (schema `bullmq`), migrates those of an older BullMQ, bounds their jobs, and creates the objects of
+ * each queue. Several processes may call it concurrently.
  */
 export async function migrateQueues({ databaseUrl, queues, roles }: QueueMigration): Promise<void> {
   await withClient(databaseUrl, MIGRATION_TIMEOUT_MS, async (client) => {
@@ -172,6 +212,7 @@ export async function migrateQueues({ databaseUrl, queues, roles }: QueueMigrati
     // Two processes that grant concurrently would update the same catalog rows; readers are not blocked.
     await client.query(`LOCK TABLE ${SCHEMA}.migration IN SHARE ROW EXCLUSIVE MODE`);
     await client.query(`SET LOCAL search_path TO ${SCHEMA}`);
+    await boundJobs(client);
     for (const queue of queues) {
       const { rows } = await client.query<{ exists: boolean }>(HAS_JOB_IDS, [queue]);
       if (rows[0]?.exists !== true) await client.query(MAKE_JOB_IDS, [queue]);
@@ -188,11 +229,13 @@ export async function migrateQueues({ databaseUrl, queues, roles }: QueueMigrati
  * Call before the first Queue or Worker of the process: selects BullMQ's backend for the whole process and, for
  * PostgreSQL, checks that BullMQ's tables are those of this release (without them its workers retry without a pause).
  * Throws SchemaOutdated when they are not, another error when the connection does not receive notifications (a
- * transaction pooler), and the error of `pg` without a connection. With Redis nothing is checked.
+ * transaction pooler), and the error of `pg` without a connection. With Redis nothing is checked; its workers read a bounded part
+ * of a job.
  */
 export async function prepareQueues(options: QueueStoreOptions): Promise<void> {
   if (options.redisUrl !== null) {
     setDefaultBackendFactory();
+    RedisConnection.clientFactory = createQueueRedis;
     return;
   }
   const { databaseUrl } = options;

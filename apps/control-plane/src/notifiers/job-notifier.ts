@@ -5,7 +5,7 @@ import { withinDeadline } from '@countersign/telemetry';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { FailureLog } from '../operations/failure-log.js';
-import { JobSchedulerSweeper } from '../operations/job-scheduler.sweeper.js';
+import { QueueSweeper } from '../operations/queue.sweeper.js';
 
 /** BullMQ waits without end for an unreachable Redis; the queue holds nothing that would be lost. */
 const CLOSE_MS = 400;
@@ -14,7 +14,7 @@ const CLOSE_MS = 400;
 export class GatewayJobNotifier implements OnModuleDestroy {
   private readonly queue: Queue;
   private readonly notifier: JobNotifier;
-  private readonly sweeper: JobSchedulerSweeper;
+  private readonly sweeper: QueueSweeper;
   private readonly onError: (error: unknown) => void;
 
   /** `work` is the subject of the log line of a failure. */
@@ -27,7 +27,7 @@ export class GatewayJobNotifier implements OnModuleDestroy {
     this.queue = new Queue(QUEUES[name], { connection: queueConnection(store, 'producer'), prefix: QUEUE_PREFIX });
     this.notifier = new JobNotifier(this.queue, this.onError);
     this.queue.on('error', this.onError);
-    this.sweeper = new JobSchedulerSweeper(this.queue, failures);
+    this.sweeper = new QueueSweeper(this.queue, failures);
   }
 
   /** After the commit of the rows. Never throws, never waits. */

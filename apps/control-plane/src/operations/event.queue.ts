@@ -1,4 +1,4 @@
-import { queueConnection } from '@countersign/bus';
+import { pingQueue, queueConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
@@ -6,13 +6,13 @@ import { Queue } from 'bullmq';
 import { OnStop } from '../composition/phases.js';
 import { closeQueue } from './close-queue.js';
 import { FailureLog } from './failure-log.js';
-import { JobSchedulerSweeper } from './job-scheduler.sweeper.js';
+import { QueueSweeper } from './queue.sweeper.js';
 
 /** The queue of the readiness check: this process notifies its own outbox dispatcher directly. */
 @Injectable()
 export class EventQueue {
   readonly #queue: Queue;
-  readonly #sweeper: JobSchedulerSweeper;
+  readonly #sweeper: QueueSweeper;
 
   constructor(
     settings: ControlPlaneSettings,
@@ -23,12 +23,12 @@ export class EventQueue {
       prefix: QUEUE_PREFIX,
     });
     this.#queue.on('error', failures.about('event queue: the connection of the readiness check'));
-    this.#sweeper = new JobSchedulerSweeper(this.#queue, failures);
+    this.#sweeper = new QueueSweeper(this.#queue, failures);
   }
 
   /** Resolves when the queue's store answers. */
-  async ping(): Promise<void> {
-    await this.#queue.getJobCounts('waiting');
+  ping(): Promise<void> {
+    return pingQueue(this.#queue.backend);
   }
 
   @OnStop('queue')

@@ -1,11 +1,10 @@
+import { MAX_SCHEDULERS_READ, removeForeignValues } from '@countersign/bus';
 import { PollLoop } from '@countersign/schedule';
 import { withinDeadline } from '@countersign/telemetry';
 import type { Queue } from 'bullmq';
 import type { FailureLog } from './failure-log.js';
 
 const SWEEP_INTERVAL_MS = 10_000;
-/** Job schedulers that one run removes at most. If more are left, the next run follows at once. */
-const MAX_REMOVED = 20;
 /** BullMQ waits without end for an unreachable Redis. */
 const RUN_TIMEOUT_MS = 5_000;
 const STOP_TIMEOUT_MS = 400;
@@ -13,20 +12,20 @@ const STOP_TIMEOUT_MS = 400;
 const REMOVED = 0;
 
 /**
- * Removes every job scheduler of a queue, at the start and every ten seconds: no process of this product adds one, and one that
- * somebody with access to the queue added would make jobs until it is removed. Only ids are read, never its jobs. The first
- * removal of the process is logged. Any number of processes may run it.
+ * Removes from a queue, at the start and every ten seconds, what no process of this product puts there and what would last until
+ * it is removed: job schedulers, values of a wrong type under the queue's keys, a pause. Of jobs and schedulers only ids are read.
+ * The first removal of each kind is logged. Any number of processes may run it.
  */
-export class JobSchedulerSweeper {
+export class QueueSweeper {
   readonly #loop: PollLoop;
   readonly #onError: (error: unknown) => void;
-  #isReported = false;
+  readonly #reported = new Set<string>();
 
   constructor(
     private readonly queue: Queue,
     failures: Pick<FailureLog, 'about'>,
   ) {
-    this.#onError = failures.about(`queue ${queue.name}: the check for job schedulers`);
+    this.#onError = failures.about(`queue ${queue.name}: the check for foreign values`);
     this.#loop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: () => withinDeadline(RUN_TIMEOUT_MS, () => this.#sweep()),
@@ -40,24 +39,29 @@ export class JobSchedulerSweeper {
     return withinDeadline(STOP_TIMEOUT_MS, () => this.#loop.stop()).catch(this.#onError);
   }
 
-  /** True when more may be left. */
+  /**
+   * Removes 20 schedulers at most. True when more may be left: the next run follows at once. Values come first: schedulers cannot
+   * be read from a value of another type.
+   */
   async #sweep(): Promise<boolean> {
     const { backend } = this.queue;
+    this.#reportOnce(await removeForeignValues(backend));
     // Each id is followed by the time of its next job.
-    const found = await backend.getJobSchedulersRange(0, MAX_REMOVED - 1, true);
+    const found = await backend.getJobSchedulersRange(0, MAX_SCHEDULERS_READ - 1, true);
     const ids = found.filter((_, at) => at % 2 === 0);
     let removed = 0;
     for (const id of ids) {
       if ((await backend.removeJobScheduler(id)) !== REMOVED) continue;
       removed += 1;
-      this.#reportOnce();
+      this.#reportOnce(['job scheduler']);
     }
-    return removed > 0 && ids.length === MAX_REMOVED;
+    return removed > 0 && ids.length === MAX_SCHEDULERS_READ;
   }
 
-  #reportOnce(): void {
-    if (this.#isReported) return;
-    this.#isReported = true;
-    this.#onError(new Error('a job scheduler was removed; no process of this product adds one'));
+  #reportOnce(removed: readonly string[]): void {
+    const unreported = removed.filter((what) => !this.#reported.has(what));
+    if (unreported.length === 0) return;
+    for (const what of unreported) this.#reported.add(what);
+    this.#onError(new Error(`removed: ${unreported.join(', ')}; no process of this product adds it`));
   }
 }
