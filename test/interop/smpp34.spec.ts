@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { libsmpp34IsMissing, type LineProcess, tsharkIsMissing } from '../support/foreign-stack.js';
-import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
+import { GatewayHarness, INBOUND_NUMBER } from '../support/gateway-harness.js';
 import type { LineSmsc } from '../support/line-smsc.js';
 import { CODE_TEXT, OutboundHarness } from '../support/outbound-harness.js';
 import { PHONE } from '../support/session-harness.js';
