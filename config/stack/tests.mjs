@@ -18,7 +18,14 @@ import { rerunCommand } from './rerun.mjs';
 const STAGES = [[['small']], [['medium'], ['contract'], ['attacks', 'interop', 'fuzz', 'e2e']], [['faults']]];
 const KINDS = STAGES.flat(2);
 /** Debian packages that the tests with other SMPP stacks and with a browser need, by the word in the tests' names. */
-const PACKAGES = { Kannel: 'kannel', 'Net::SMPP': 'libnet-smpp-perl', tshark: 'tshark', Chromium: 'chromium' };
+const PACKAGES = {
+  Kannel: 'kannel',
+  'Net::SMPP': 'libnet-smpp-perl',
+  libsmpp34: 'libsmpp34-dev gcc libc6-dev',
+  OsmoMSC: 'osmo-msc gcc libc6-dev',
+  tshark: 'tshark',
+  Chromium: 'chromium',
+};
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');
 

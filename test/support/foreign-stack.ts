@@ -30,7 +30,29 @@ export const netSmppIsMissing = isMissing(
   'libnet-smpp-perl',
   spawnSync('perl', ['-MNet::SMPP', '-e', '1']).status === 0,
 );
+const compilesC = (include: string): boolean =>
+  spawnSync('cc', ['-fsyntax-only', '-x', 'c', '-'], { input: `#include <stdio.h>\n#include <${include}>\n` })
+    .status === 0;
+export const libsmpp34IsMissing = isMissing(
+  'libsmpp34',
+  'libsmpp34-dev gcc libc6-dev',
+  compilesC('libsmpp34/smpp34.h'),
+);
+export const osmoMscIsMissing = isMissing(
+  'OsmoMSC',
+  'osmo-msc gcc libc6-dev',
+  findProgram('osmo-msc') !== null && compilesC('dlfcn.h'),
+);
 export const tsharkIsMissing = isMissing('tshark', 'tshark', findProgram('tshark') !== null);
+
+/** Compiles a C source of `test/interop` with these arguments of cc into a file; throws with the errors of the compiler. */
+export function compileC(source: string, target: string, args: readonly string[]): void {
+  const file = path.resolve('test/interop', source);
+  const { status, stderr } = spawnSync('cc', ['-std=gnu11', '-O1', '-Wall', '-o', target, file, ...args], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`cc ${source}: ${stderr}`);
+}
 
 /** A program that exchanges lines by standard input and output. */
 export class LineProcess {

@@ -29,6 +29,17 @@ describe('the window', () => {
     expect(window.removeAnswered(5, 'generic_nack')?.dueMs).toBe(10);
   });
 
+  it('lets the response of any bind answer a bind, and no other request', () => {
+    const window = new RequestWindow(1);
+    for (const answer of ['bind_receiver_resp', 'bind_transmitter_resp', 'bind_transceiver_resp'] as const) {
+      window.open(1, { ...pending(10, false), command: 'bind_receiver', answeredBy: 'bind_receiver_resp' });
+      expect(window.removeAnswered(1, 'submit_sm_resp')).toBeUndefined();
+      expect(window.removeAnswered(1, answer)?.dueMs).toBe(10);
+    }
+    window.open(2, pending(10));
+    expect(window.removeAnswered(2, 'bind_receiver_resp')).toBeUndefined();
+  });
+
   it('has a free slot until all are used; requests of the link itself use none', () => {
     const window = new RequestWindow(1);
     window.open(1, pending(10, false));

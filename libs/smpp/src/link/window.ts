@@ -24,10 +24,9 @@ const ANSWERS: ReadonlySet<string> = new Set<AnswerPdu['command']>([
 ]);
 export const isAnswer = (pdu: Pdu): pdu is AnswerPdu => ANSWERS.has(pdu.command);
 
-export const isBindAnswer = (pdu: AnswerPdu): pdu is BindRespPdu =>
-  pdu.command === 'bind_receiver_resp' ||
-  pdu.command === 'bind_transmitter_resp' ||
-  pdu.command === 'bind_transceiver_resp';
+const isBindResponse = (command: string | null): command is BindRespPdu['command'] =>
+  command === 'bind_receiver_resp' || command === 'bind_transmitter_resp' || command === 'bind_transceiver_resp';
+export const isBindAnswer = (pdu: AnswerPdu): pdu is BindRespPdu => isBindResponse(pdu.command);
 
 export interface PendingRequest {
   readonly command: CommandName;
@@ -42,9 +41,13 @@ export interface PendingRequest {
   readonly reject: (error: Error) => void;
 }
 
+/** Some SMSCs answer every form of bind with the response of one: OsmoMSC a bind_receiver with bind_transmitter_resp. */
+const isAnsweredBy = ({ answeredBy }: PendingRequest, command: Pdu['command'] | null): boolean =>
+  answeredBy === command || command === 'generic_nack' || (isBindResponse(answeredBy) && isBindResponse(command));
+
 /**
  * The unanswered requests of one side. A response matches only by the sequence number *and* the command of a request;
- * generic_nack matches any command. Every request has a deadline; requests are added in the order of their deadlines.
+ * generic_nack matches any command, and a bind response any bind. Every request has a deadline; requests are added in the order of their deadlines.
  */
 export class RequestWindow {
   readonly #pending = new Map<number, PendingRequest>();
@@ -83,7 +86,7 @@ export class RequestWindow {
 
   removeAnswered(sequence: number, command: Pdu['command'] | null): PendingRequest | undefined {
     const pending = this.#pending.get(sequence);
-    if (pending === undefined || (pending.answeredBy !== command && command !== 'generic_nack')) return undefined;
+    if (pending === undefined || !isAnsweredBy(pending, command)) return undefined;
     this.#remove(sequence, pending);
     return pending;
   }
