@@ -57,6 +57,7 @@ describe('systems and binds', () => {
       trustedForMo: false,
       defaultAlphabet: 'gsm',
       retryableMoStatus: 20,
+      submitOptions: {},
       enabled: true,
     });
     expect(systemPasswordMatches(harness.keys, made, 'secret')).toBe(true);
