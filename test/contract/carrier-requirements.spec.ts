@@ -32,7 +32,7 @@ const BODIES: ReadonlyMap<string, Body> = new Map(
   ),
 );
 
-/** What is sent with each body: to a number of its own, so that its route and its submits are known. */
+/** The code sent with each body: to a number of its own, so that its route and its submits are known. */
 const CASES = {
   'India: DLT 1': { to: '+919876543210', over: { sourceAddress: 'ACMEIN' }, text: SHORT_TEXT },
   'Carrier refuses relative validity 1': { to: '+33612345678', over: {}, text: SHORT_TEXT },
@@ -105,7 +105,7 @@ const one = async (name: Case): Promise<PDU> => {
 const textOf = (pdu: PDU, tag: number): string => String(Reflect.get(pdu, tag));
 const wholeSecond = (time: Date): Date => new Date(Math.floor(time.getTime() / 1_000) * 1_000);
 
-describe('the page on what carriers ask for', () => {
+describe('the page on carrier requirements', () => {
   it('has a body for each case, and no other', () => expect([...BODIES.keys()]).toEqual(Object.keys(CASES)));
 
   it('India: the ids of the entity, the template and the chain are TLVs of each code', async () => {

@@ -31,7 +31,7 @@ export abstract class LinkEntity {
   /** Command statuses after which a submit may be retried. */
   @Column('integer', { array: true, default: '{8,20,88}' }) readonly temporaryStatuses!: readonly number[];
 
-  /** What the carrier asks for in a submit_sm. */
+  /** The carrier's requirements on a submit_sm. */
   @Column('jsonb', { default: {} }) readonly submitOptions!: SubmitOptions;
 
   /** Only the MOs of a trusted link are evidence (contract, MO matching). */

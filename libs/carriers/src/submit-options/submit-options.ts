@@ -1,4 +1,4 @@
-/* What a carrier asks for in a submit_sm, as data: one object on a bind, on a system, and on a route. */
+/* A carrier's requirements on a submit_sm, as data: one object on a bind, on a system, and on a route. */
 
 export const VALIDITY_FORMS = ['relative', 'absolute', 'none'] as const;
 export const CONCATENATIONS = ['udh', 'sar', 'message_payload'] as const;

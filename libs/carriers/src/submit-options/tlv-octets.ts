@@ -1,7 +1,7 @@
 import type { TlvOption } from './submit-options.js';
 import { tagOf } from './tlv-tags.js';
 
-/** What placeholders such as `{{country}}` are replaced by. Never the code. */
+/** The values of placeholders such as `{{country}}`. The code is never one. */
 export interface TlvValues {
   /** The brand's name. */
   readonly brand: string;

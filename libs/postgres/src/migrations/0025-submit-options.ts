@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const TABLES = ['binds', 'smpp_systems', 'routes'];
 
 /**
- * What a carrier asks for in a submit_sm (`libs/carriers/src/submit-options`), and the key of the client certificate that
+ * The carrier's requirements on a submit_sm (`libs/carriers/src/submit-options`), and the key of the client certificate that
  * a bind presents, sealed.
  */
 export class SubmitOptions1700000000025 implements MigrationInterface {

@@ -26,7 +26,7 @@ import { Optional } from './fields.js';
 import { maskText } from './people.js';
 import { asciiPattern } from './smpp-fields.js';
 
-/* The field `submitOptions` of binds, systems and routes: what a carrier asks for in a submit_sm. */
+/* The field `submitOptions` of binds, systems and routes: the carrier's requirements on a submit_sm. */
 
 const octetField = (description: string): ApiPropertyOptions => {
   return { type: 'integer', minimum: 0, maximum: 0xff, description };
@@ -161,7 +161,7 @@ export class SubmitOptionsAnswer {
 }
 
 const DESCRIPTION =
-  'What the carrier asks for in a submit_sm; `{}` for the defaults. A change replaces the stored object. [Examples](/docs/carrier-requirements).';
+  'The carrier’s requirements on a submit_sm; `{}` for the defaults. A change replaces the stored object. [Examples](/docs/carrier-requirements).';
 
 export const SUBMIT_OPTIONS_FIELD = {
   type: SubmitOptionsAnswer,
