@@ -133,7 +133,11 @@ function passes({ constraint, args }: Check, value: unknown, body: object): bool
 function refusalOf(name: string, value: unknown, { context, message }: Check): Refusal {
   const within = context.within?.(value);
   const explained = context.explain?.(value) ?? message;
-  return { code: context.code, message: explained, field: within === undefined ? name : `${name}.${echoedName(within)}` };
+  return {
+    code: context.code,
+    message: explained,
+    field: within === undefined ? name : `${name}.${echoedName(within)}`,
+  };
 }
 
 /** The beginning of a caller's field name, cut to `MAX_ECHOED_NAME` characters. */

@@ -73,6 +73,6 @@ export const isTrueOrFalse: Check = (value) =>
 
 /** The checks in turn; the second is called for a value that passes the first. */
 export const allOf =
-  <Value>(first: Check, second: (value: readonly Value[]) => OptionFault | null): Check =>
+  (first: Check, second: (value: readonly never[]) => OptionFault | null): Check =>
   (value) =>
-    first(value) ?? second(value as readonly Value[]);
+    first(value) ?? second(value as readonly never[]);

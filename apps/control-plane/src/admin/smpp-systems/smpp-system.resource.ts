@@ -114,7 +114,12 @@ function passwordRefusal(password: string | undefined, systemId: string): Refusa
 }
 
 /** Converts a body to stored fields: every network gets a prefix length. */
-function stored({ allowedCidrs, window, submitOptions, ...rest }: Omit<Plain<SmppSystemChange>, 'password'>): Partial<SystemRecord> {
+function stored({
+  allowedCidrs,
+  window,
+  submitOptions,
+  ...rest
+}: Omit<Plain<SmppSystemChange>, 'password'>): Partial<SystemRecord> {
   return {
     ...rest,
     ...storedWindow(window),
