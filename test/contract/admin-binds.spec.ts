@@ -82,6 +82,17 @@ describe('a bind', () => {
     expect((await admin.get(`binds/${String(id)}`)).json).toEqual(answer.json);
   });
 
+  it('of SMPP 3.3 has no options that need TLVs', async () => {
+    for (const submitOptions of [{ concatenation: 'sar' }, { tlvs: [{ tag: 0x1400, type: 'hex', value: '00' }] }]) {
+      const refused = await create({ interfaceVersion: '3.3', submitOptions });
+      expect([refused.status, refused.field]).toEqual([422, 'submitOptions']);
+      const id = idOf(await create({ submitOptions }));
+      const changed = await admin.patch(`binds/${id}`, { interfaceVersion: '3.3' });
+      expect([changed.status, changed.field]).toEqual([422, 'submitOptions']);
+      expect((await admin.patch(`binds/${id}`, { interfaceVersion: '3.3', submitOptions: {} })).status).toBe(200);
+    }
+  });
+
   it('that is not named gets a name that no other has', async () => {
     const unnamed = { ...NEEDED, systemId: 'twin' };
     const names = [await admin.post('binds', unnamed), await admin.post('binds', unnamed)].map(
@@ -140,7 +151,7 @@ describe('a bind', () => {
       messageIdBase: 'dec-to-hex',
       temporaryStatuses: [88, 1025],
       retryableMoStatus: 88,
-      submitOptions: { concatenation: 'sar' },
+      submitOptions: { priorityFlag: 1 },
       trustedForMo: false,
       senderFormat: 'national',
       enabled: true,

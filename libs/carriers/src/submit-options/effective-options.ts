@@ -1,6 +1,10 @@
 import { areSubmitOptions } from './parse-submit-options.js';
 import { NO_OPTIONS, type SubmitOptions } from './submit-options.js';
 
+/** Whether messages with these options may have TLVs, which a peer older than SMPP 3.4 does not know. */
+export const needsTlvs = ({ concatenation = 'udh', tlvs = [] }: SubmitOptions): boolean =>
+  concatenation !== 'udh' || tlvs.length > 0;
+
 /** Rows are read again every few seconds; each copy is checked once. */
 const CHECKED = new WeakMap<object, boolean>();
 

@@ -1,5 +1,5 @@
 export type { OptionFault } from './checks.js';
-export { effectiveOptions } from './effective-options.js';
+export { effectiveOptions, needsTlvs } from './effective-options.js';
 export { submitOptionsFault, areSubmitOptions } from './parse-submit-options.js';
 export { rewriteAddress } from './rewrite.js';
 export {

@@ -1,9 +1,10 @@
 import { PubSub, TOPICS } from '@countersign/bus';
 import { type Bind, type BindHost, type BindSecrets, CarrierStore } from '@countersign/carriers/config';
+import { needsTlvs, NO_OPTIONS } from '@countersign/carriers/submit-options';
 import { type BindRecord, BINDS } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import { refuse, succeed, type Outcome, type Refusal } from '../../http/errors.js';
 import type { JsonObject } from '../../http/json-body.js';
 import type { AdminResource, CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import { maskedFor } from '../crud/people.js';
@@ -66,6 +67,8 @@ export class BindResource implements CrudResource<BindRecord, Answer, BindDraft,
     if (!sentHosts.ok) return sentHosts;
     const key = clientKeyChange(body.tls, null);
     if (!key.ok) return key;
+    const unknownTlvs = tlvRefusal(stored(rest));
+    if (unknownTlvs !== null) return { ok: false, refusal: unknownTlvs };
     const hosts = sentHosts.value ?? [];
     const name = sentName ?? (await this.nameFor(tx, systemId, hosts));
     const draft = { ...stored(rest), name, carrier: carrier ?? name, hosts, systemId, password, ...key.value };
@@ -80,7 +83,7 @@ export class BindResource implements CrudResource<BindRecord, Answer, BindDraft,
     const key = clientKeyChange(change.tls, bind);
     if (!key.ok) return key;
     const changed = { ...bind, ...stored(rest), hosts: sentHosts.value ?? bind.hosts };
-    const refusal = trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed });
+    const refusal = trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed }) ?? tlvRefusal(changed);
     if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, bind.id);
@@ -128,6 +131,13 @@ function hostsOfBody({ hosts, host, port }: Plain<BindChange>): Outcome<readonly
 
 const misplaced = (field: string, what: string): ReturnType<typeof refuse> =>
   refuse('VALIDATION_ERROR', { message: `${field} ${what}.`, field });
+
+/** Refuses options with TLVs on a bind of SMPP 3.3, which would be sent without them; null otherwise. */
+function tlvRefusal({ interfaceVersion, submitOptions = NO_OPTIONS }: Partial<Bind>): Refusal | null {
+  if (interfaceVersion !== '3.3' || !needsTlvs(submitOptions)) return null;
+  const message = 'submitOptions must have no tlvs, and the concatenation udh, while interfaceVersion is 3.3.';
+  return { code: 'VALIDATION_ERROR', field: 'submitOptions', message };
+}
 
 /** The names of the secrets that are set, for the audit log. */
 const hiddenOf = ({ password, clientKey }: BindSecrets): readonly string[] => [
