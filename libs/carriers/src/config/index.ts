@@ -16,11 +16,5 @@ export { type InboundNumber, InboundNumberEntity, INBOUND_NUMBERS } from './inbo
 export type { LinkTerms } from './link.entity.js';
 export { hasOwnCountry } from './number-plan.js';
 export { CarrierStore, type BindSecrets, type NewBind, type NewRoute, type NewSystem } from './carrier.store.js';
-export {
-  bindClientKey,
-  bindPassword,
-  sealBindClientKey,
-  sealBindPassword,
-  systemPasswordMatches,
-} from './smpp-password.js';
+export { bindClientKey, bindPassword, sealBindPassword, systemPasswordMatches } from './smpp-password.js';
 export { type SmppSystem, SmppSystemEntity } from './smpp-system.entity.js';
