@@ -73,12 +73,24 @@ describe('a bind', () => {
       messageIdBase: 'as-is',
       temporaryStatuses: [8, 20, 88],
       retryableMoStatus: 20,
+      submitOptions: {},
       trustedForMo: false,
       senderFormat: 'auto',
       enabled: true,
       status: { state: 'unbound', learnedSenderFormat: null, connections: [NEVER_BOUND] },
     });
     expect((await admin.get(`binds/${String(id)}`)).json).toEqual(answer.json);
+  });
+
+  it('of SMPP 3.3 has no options that need TLVs', async () => {
+    for (const submitOptions of [{ concatenation: 'sar' }, { tlvs: [{ tag: 0x1400, type: 'hex', value: '00' }] }]) {
+      const refused = await create({ interfaceVersion: '3.3', submitOptions });
+      expect([refused.status, refused.field]).toEqual([422, 'submitOptions']);
+      const id = idOf(await create({ submitOptions }));
+      const changed = await admin.patch(`binds/${id}`, { interfaceVersion: '3.3' });
+      expect([changed.status, changed.field]).toEqual([422, 'submitOptions']);
+      expect((await admin.patch(`binds/${id}`, { interfaceVersion: '3.3', submitOptions: {} })).status).toBe(200);
+    }
   });
 
   it('that is not named gets a name that no other has', async () => {
@@ -112,6 +124,7 @@ describe('a bind', () => {
       messageIdBase: 'hex-to-dec',
       temporaryStatuses: [],
       retryableMoStatus: 100,
+      submitOptions: { validityPeriod: 'absolute', tlvs: [{ tag: '0x1400', type: 'string', value: '17' }] },
       trustedForMo: true,
       senderFormat: 'international',
       enabled: false,
@@ -138,6 +151,7 @@ describe('a bind', () => {
       messageIdBase: 'dec-to-hex',
       temporaryStatuses: [88, 1025],
       retryableMoStatus: 88,
+      submitOptions: { priorityFlag: 1 },
       trustedForMo: false,
       senderFormat: 'national',
       enabled: true,

@@ -35,13 +35,23 @@ describe('a route', () => {
       weight: 1,
       costUsd: '0.00',
       sourceAddress: null,
+      submitOptions: {},
       enabled: true,
     });
     expect((await admin.get(`routes/${String(id)}`)).json).toEqual(answer.json);
   });
 
   it('takes all of its fields, at its creation and later', async () => {
-    const body = { bindId, priority: 3, weight: 7, costUsd: '0.0079', sourceAddress: 'ACME', enabled: false };
+    const submitOptions = { destination: { form: 'plus' } };
+    const body = {
+      bindId,
+      priority: 3,
+      weight: 7,
+      costUsd: '0.0079',
+      sourceAddress: 'ACME',
+      submitOptions,
+      enabled: false,
+    };
     const answer = await admin.post('routes', { prefix: '+4479', ...body });
     expect(answer.json).toMatchObject({ prefix: '+4479', ...body });
     const changes = {
@@ -51,6 +61,7 @@ describe('a route', () => {
       weight: 1,
       costUsd: '12.50',
       sourceAddress: null,
+      submitOptions: {},
       enabled: true,
     };
     const changed = await admin.patch(`routes/${idOf(answer)}`, changes);

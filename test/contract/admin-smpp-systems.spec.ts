@@ -48,6 +48,7 @@ describe('a system that connects in', () => {
       messageIdBase: 'as-is',
       temporaryStatuses: [8, 20, 88],
       retryableMoStatus: 20,
+      submitOptions: {},
       trustedForMo: false,
       trustWarning: null,
       senderFormat: 'auto',
@@ -75,6 +76,7 @@ describe('a system that connects in', () => {
       messageIdBase: 'hex-to-dec',
       temporaryStatuses: [20, 88],
       retryableMoStatus: 100,
+      submitOptions: { serviceType: 'OTP', source: { ton: 0 } },
     };
     expect((await create(settings)).json).toMatchObject(settings);
     const id = idOf(await create());

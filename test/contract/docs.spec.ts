@@ -31,6 +31,7 @@ describe('the pages under /docs', () => {
 
   it.each([
     '/docs/a-carrier-calls',
+    '/docs/carrier-requirements',
     '/docs/admin-keys',
     '/docs/keys',
     '/docs/api',

@@ -57,6 +57,7 @@ describe('systems and binds', () => {
       trustedForMo: false,
       defaultAlphabet: 'gsm',
       retryableMoStatus: 20,
+      submitOptions: {},
       enabled: true,
     });
     expect(systemPasswordMatches(harness.keys, made, 'secret')).toBe(true);
@@ -108,7 +109,7 @@ describe('what engineers look after', () => {
     );
     const changes = { ...bind, name: 'changed', sendWindow: 3, temporaryStatuses: [88], generation: 1, enabled: false };
     expect(await store.updateBind(harness.database, changes)).toEqual(changes);
-    const rekeyed = await store.updateBind(harness.database, changes, 'other');
+    const rekeyed = await store.updateBind(harness.database, changes, { password: 'other' });
     expect([bindPassword(harness.keys, changes), bindPassword(harness.keys, rekeyed)]).toEqual(['hunter2', 'other']);
     const system = await store.createSystem(harness.database, {
       systemId: 'whole',

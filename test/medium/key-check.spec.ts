@@ -250,6 +250,7 @@ describe('resealed values', () => {
       hosts: [{ host: 'h', port: 1 }],
       systemId: 's',
       password: 'secret08',
+      clientKey: 'PEM of the key',
     });
     const messages = Array.from({ length: 1_200 }, () => {
       const id = clock.newId();
@@ -287,6 +288,7 @@ describe('resealed values', () => {
       'accounts.test_webhook_secret_sealed': 1,
       'accounts.previous_test_webhook_secrets_sealed': 1,
       'binds.password_sealed': 1,
+      'binds.client_key_sealed': 1,
       'messages.text_sealed': 1_200,
       'deliveries.body_sealed': 1,
     });
@@ -297,7 +299,7 @@ describe('resealed values', () => {
       );
     };
     const before = await webhooks(harness.keys);
-    expect(await sealAll(keys)).toBe(1_206);
+    expect(await sealAll(keys)).toBe(1_207);
     expect(await sealAll(keys)).toBe(0);
     expect(Object.values(await needsOf(1)).every((rows) => rows === 0)).toBe(true);
     expect(await webhooks(ringOf(2))).toEqual(before);

@@ -94,6 +94,7 @@ const north = (): PlannedAttempt => ({
   carrier: 'north',
   source: '60606',
   leaseSeconds: 30,
+  submitOptions: {},
 });
 const claim = async (plan: () => MtPlan = north, limit?: number) => {
   await mtMessages.requeueLapsed(harness.database, duePoll(limit));

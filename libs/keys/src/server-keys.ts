@@ -24,7 +24,13 @@ export type DigestLabel =
   | 'sender-number';
 /** Kinds of sealed values. A value sealed under one label does not open under another. */
 export type SealLabel =
-  'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer' | 'trace';
+  | 'message-text'
+  | 'webhook-body'
+  | 'webhook-secret'
+  | 'bind-password'
+  | 'bind-client-key'
+  | 'idempotent-answer'
+  | 'trace';
 
 const KEY_OCTETS = 32;
 const NONCE_OCTETS = 12;
@@ -211,6 +217,7 @@ function derivedKeys(version: number, master: Uint8Array): DerivedKeys {
       'webhook-body': derive('webhook-body'),
       'webhook-secret': derive('webhook-secret'),
       'bind-password': derive('bind-password'),
+      'bind-client-key': derive('bind-client-key'),
       'idempotent-answer': derive('idempotent-answer'),
       trace: derive('trace'),
     },

@@ -1,6 +1,7 @@
 export { isCountry } from './country.js';
 export { destinationCandidates } from './destination.js';
 export { maskPhone, maskPhonesIn } from './mask.js';
+export { nationalDigits } from './national-digits.js';
 export { checkPhone, countryOf, type PhoneCheck } from './phone-check.js';
 export { numberTypeOf, RESTRICTED_KINDS, restrictedKindOf, type RestrictedKind } from './number-type.js';
 export {

@@ -21,6 +21,7 @@ const GUIDES = [
   'glossary',
   'admin-keys',
   'a-carrier-calls',
+  'carrier-requirements',
   'keys',
 ] as const;
 

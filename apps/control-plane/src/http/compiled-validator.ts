@@ -17,6 +17,8 @@ interface FailureContext {
   readonly code: ErrorCode;
   /** The part inside the value that offends, such as the key in metadata; undefined for the value itself. */
   readonly within?: (value: unknown) => string | undefined;
+  /** The message for this value, instead of the decorator's. */
+  readonly explain?: (value: unknown) => string;
 }
 
 /**
@@ -130,7 +132,12 @@ function passes({ constraint, args }: Check, value: unknown, body: object): bool
 
 function refusalOf(name: string, value: unknown, { context, message }: Check): Refusal {
   const within = context.within?.(value);
-  return { code: context.code, message, field: within === undefined ? name : `${name}.${echoedName(within)}` };
+  const explained = context.explain?.(value) ?? message;
+  return {
+    code: context.code,
+    message: explained,
+    field: within === undefined ? name : `${name}.${echoedName(within)}`,
+  };
 }
 
 /** The beginning of a caller's field name, cut to `MAX_ECHOED_NAME` characters. */

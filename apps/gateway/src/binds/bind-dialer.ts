@@ -1,4 +1,4 @@
-import { bindPassword, type Bind, type BindHost } from '@countersign/carriers/config';
+import { bindClientKey, bindPassword, type Bind, type BindHost } from '@countersign/carriers/config';
 import type { BindLease } from '@countersign/carriers/leases';
 import { ServerKeys } from '@countersign/keys';
 import { Inject, Injectable } from '@nestjs/common';
@@ -6,7 +6,7 @@ import { SmppLink, type BindCall, type LinkHandlers } from '@countersign/smpp/li
 import { FlightRecorder } from '../recorder/flight-recorder.js';
 import { linkEndsOf } from '../recorder/link-ends.js';
 import { bindCallOf, linkOptionsOf } from './bind-options.js';
-import { connect } from './connect.js';
+import { connect, type ConnectTls } from './connect.js';
 
 /** Time limit of name lookup, connection and TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -32,7 +32,7 @@ export class BindDialer {
     return bindCallOf(bind, bindPassword(this.keys, bind));
   }
 
-  /** Connects to this host; rejects when it is unreachable, or when `signal` aborts first. */
+  /** Connects to this host; rejects when it is unreachable, when the client key cannot be opened, or when `signal` aborts first. */
   async openLink(
     bind: Bind,
     at: BindHost,
@@ -40,9 +40,14 @@ export class BindDialer {
     { fullUntil, ...handlers }: DialedLinkHandlers,
     signal: AbortSignal,
   ): Promise<SmppLink> {
-    const socket = await connect(at, bind.tls, CONNECT_TIMEOUT_MS, signal);
+    const socket = await connect(at, this.tlsOf(bind), CONNECT_TIMEOUT_MS, signal);
     if (signal.aborted || !handlers.mayWrite()) socket.destroy();
     const onOctets = this.recorder.tap({ ...lease, ends: linkEndsOf(socket), fullUntil });
     return new SmppLink(socket, { ...linkOptionsOf(bind), handlers: { ...handlers, onOctets } });
+  }
+
+  private tlsOf(bind: Bind): ConnectTls {
+    const clientKey = bind.tls.enabled ? bindClientKey(this.keys, bind) : null;
+    return clientKey === null ? bind.tls : { ...bind.tls, clientKey };
   }
 }

@@ -49,8 +49,9 @@ export function isSameConnection(a: Bind, b: Bind): boolean {
 function connectionOf(bind: Bind): unknown {
   const { endpoint, timers } = linkOptionsOf(bind);
   const hosts = bind.hosts.map(({ host, port }) => [host, port]);
-  const { enabled, caCertificate, serverName } = bind.tls;
-  const tls = enabled ? [caCertificate, serverName] : null;
+  const { enabled, caCertificate, serverName, clientCertificate } = bind.tls;
+  // A key that fits the same certificate is the same key.
+  const tls = enabled ? [caCertificate, serverName, clientCertificate] : null;
   const call = bindCallOf(bind, bind.passwordSealed.toString('base64'));
   return [hosts, tls, call, timers, endpoint, bind.generation];
 }

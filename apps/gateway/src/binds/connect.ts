@@ -6,12 +6,24 @@ export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';
 }
 
+/** The TLS of a bind with the key of its client certificate. */
+export interface ConnectTls extends BindTls {
+  /** PEM. */
+  readonly clientKey?: string;
+}
+
 /**
- * Opens a socket to a carrier; with TLS, version 1.2 or later and a verified certificate. Rejects with the socket's error,
+ * Opens a socket to a carrier; with TLS, version 1.2 or later and a verified certificate, and the
+ * client certificate if there is one. Rejects with the socket's error,
  * with `ConnectTimeoutError` when name lookup, connection and handshake together take longer than `timeoutMs`, and with
  * the signal's reason. The socket is destroyed on every rejection.
  */
-export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signal: AbortSignal): Promise<net.Socket> {
+export function connect(
+  at: BindHost,
+  withTls: ConnectTls,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = withTls.enabled ? tls.connect(tlsOptions(at, withTls)) : net.connect({ ...at });
@@ -40,12 +52,15 @@ export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signa
   });
 }
 
-function tlsOptions(at: BindHost, withTls: BindTls): tls.ConnectionOptions {
+function tlsOptions(at: BindHost, withTls: ConnectTls): tls.ConnectionOptions {
+  const { clientCertificate, clientKey } = withTls;
   return {
     ...at,
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
     ...(withTls.caCertificate === undefined ? {} : { ca: withTls.caCertificate }),
     ...(withTls.serverName === undefined ? {} : { servername: withTls.serverName }),
+    ...(clientCertificate === undefined ? {} : { cert: clientCertificate }),
+    ...(clientKey === undefined ? {} : { key: clientKey }),
   };
 }

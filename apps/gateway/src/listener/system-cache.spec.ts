@@ -21,6 +21,7 @@ const system = (systemId: string, allowedCidrs: readonly string[], changes: Part
   responseTimeoutSeconds: 10,
   messageIdBase: 'as-is',
   temporaryStatuses: [],
+  submitOptions: {},
   trustedForMo: true,
   senderFormat: 'auto',
   senderLearning: null,

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AttemptOutcome, ClaimedMessage, PlannedAttempt } from '@countersign/carriers/outbound';
+import type { AttemptOutcome, ClaimedMessage } from '@countersign/carriers/outbound';
+import { effectiveOptions, type SubmitOptions } from '@countersign/carriers/submit-options';
+import { renderId } from '@countersign/ids';
 import { ServerKeys } from '@countersign/keys';
 import { DatabaseClock } from '@countersign/postgres';
 import { NotSentError } from '@countersign/smpp/link';
@@ -13,6 +15,7 @@ import {
   judgeAnswer,
   judgeFailure,
   judgeParts,
+  ILLEGAL_OPTIONS,
   NOT_SENT,
   UNREADABLE_TEXT,
   type AnswerConventions,
@@ -23,6 +26,11 @@ import { textParts, type TextPart } from './text-parts.js';
 const MS_PER_SECOND = 1_000;
 
 type Claimed = Pick<ClaimedMessage, 'message' | 'plan'>;
+
+/** A claimed message with the options of its route and bind. */
+interface ClaimedWithOptions extends Claimed {
+  readonly options: SubmitOptions;
+}
 
 /** Makes the attempt of a claimed message. */
 @Injectable()
@@ -43,36 +51,42 @@ export class AttemptMaker {
     if (this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
     const text = this.textOf(message);
     if (text === null) return { kind: 'refused', error: UNREADABLE_TEXT };
+    const options = effectiveOptions(sender.bind.submitOptions, plan.submitOptions);
+    if (options === null) return { kind: 'refused', error: ILLEGAL_OPTIONS };
     // All parts at once: a submit queue keeps their order.
-    const parts = textParts(text, sender.bind.defaultAlphabet, referenceOf(message));
+    const parts = textParts(text, sender.bind.defaultAlphabet, referenceOf(message), options.concatenation);
     const withinMs = Math.min(sender.bind.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
     return judgeParts(
-      await Promise.all(parts.map((part) => this.sendPart({ message, plan }, part, withinMs, sender.bind))),
+      await Promise.all(parts.map((part) => this.sendPart({ message, plan, options }, part, withinMs, sender.bind))),
     );
   }
 
   private async sendPart(
-    { message, plan }: Claimed,
+    claimed: ClaimedWithOptions,
     part: TextPart,
     withinMs: number,
     conventions: AnswerConventions,
   ): Promise<AttemptOutcome> {
     try {
-      const answer = await this.queues.submit(plan.lease, withinMs, () => this.submitPart({ message, plan }, part));
+      const answer = await this.queues.submit(claimed.plan.lease, withinMs, () => this.submitPart(claimed, part));
       return judgeAnswer(answer, conventions);
     } catch (error) {
-      if (error instanceof NotSentError && this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
+      if (error instanceof NotSentError && this.secondsLeft(claimed.message) < 1)
+        return { kind: 'busy', error: EXPIRED };
       return judgeFailure(error);
     }
   }
 
   /** Called at its turn in the queue: checks sender and remaining time again. */
-  private submitPart({ message, plan }: Claimed, part: TextPart): Promise<ResponsePdu> {
+  private submitPart({ message, plan, options }: ClaimedWithOptions, part: TextPart): Promise<ResponsePdu> {
     const sender = this.senders.senderOfLease(plan.lease);
     const validSeconds = this.secondsLeft(message);
     if (sender === null || validSeconds < 1)
       return Promise.reject(new NotSentError('the sender is gone or the validity is over'));
-    return sender.submit(submitPdu({ ...addressesOf(message, plan), validSeconds }, part));
+    const { destination, expiresAt, brand } = message;
+    const messageId = renderId('msg', message.id);
+    const envelope = { destination, source: plan.source, validSeconds, expiresAt, brand, messageId };
+    return sender.submit(submitPdu(envelope, part, options));
   }
 
   /** Whole seconds until the code expires. */
@@ -90,8 +104,6 @@ export class AttemptMaker {
     }
   }
 }
-
-const addressesOf = ({ destination }: Claimed['message'], { source }: PlannedAttempt) => ({ destination, source });
 
 /** Equal for all attempts, so that the phone treats a part sent twice as one part. */
 const referenceOf = ({ id }: Claimed['message']): number => Number.parseInt(id.slice(-2), 16) || 0;

@@ -10,6 +10,8 @@ export type AnswerConventions = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'
 export const NOT_SENT = 'NOT_SENT';
 export const NO_ANSWER = 'NO_ANSWER';
 export const UNREADABLE_TEXT = 'UNREADABLE_TEXT';
+/** The stored submit options are not legal in this release. */
+export const ILLEGAL_OPTIONS = 'ILLEGAL_OPTIONS';
 
 /** The outcome of an attempt, from the response to its submit. */
 export function judgeAnswer(

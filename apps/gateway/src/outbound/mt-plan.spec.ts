@@ -12,6 +12,7 @@ const route = (id: string, changes: Partial<Route> = {}): Route => ({
   weight: 1,
   costUsd: '0',
   sourceAddress: null,
+  submitOptions: {},
   enabled: true,
   ...changes,
 });
@@ -28,6 +29,7 @@ const message = (changes: Partial<DueMessage> = {}): DueMessage => ({
   busyRoutes: [],
   networkError: null,
   now: NOW,
+  brand: 'Acme',
   sessionLive: true,
   ...changes,
 });
@@ -45,7 +47,14 @@ const leftMs = (ms: number): Partial<DueMessage> => ({ expiresAt: new Date(NOW.g
 
 describe('the plan of a due code', () => {
   it('uses the first route whose bind has capacity', () => {
-    expect(plan({})).toEqual({ kind: 'send', routeId: 'a', bindId: 'bind-a', source: '60606', ...CAPACITY });
+    expect(plan({})).toEqual({
+      kind: 'send',
+      routeId: 'a',
+      bindId: 'bind-a',
+      source: '60606',
+      submitOptions: {},
+      ...CAPACITY,
+    });
     const capacityOf = (bindId: string) => (bindId === 'bind-b' ? CAPACITY : null);
     expect(plan({}, { capacityOf })).toMatchObject({ kind: 'send', routeId: 'b' });
   });

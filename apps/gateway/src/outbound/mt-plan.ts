@@ -88,7 +88,8 @@ function verdictOf(message: DueMessage, leftMs: number, routes: number, remainin
 
 function attemptBy(route: Route, capacity: BindCapacity, message: DueMessage): PlannedAttempt {
   const source = route.sourceAddress ?? message.sender;
-  return { kind: 'send', routeId: route.id, bindId: route.bindId, source, ...capacity };
+  const { id: routeId, bindId, submitOptions } = route;
+  return { kind: 'send', routeId, bindId, source, submitOptions, ...capacity };
 }
 
 /** Delay before all routes are tried again: 0.5 s doubled up to 8 s, with jitter. */

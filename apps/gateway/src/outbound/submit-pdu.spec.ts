@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { relativeTime, senderAddress, submitPdu, type Envelope } from './submit-pdu.js';
+import { senderAddress } from './submit-address.js';
+import { absoluteTime, relativeTime, submitPdu, type Envelope } from './submit-pdu.js';
 import type { TextPart } from './text-parts.js';
 
 const message: Envelope = {
   destination: '+14155552671',
   source: '+14155550100',
   validSeconds: 90,
+  expiresAt: new Date('2026-01-31T23:59:58.900Z'),
+  brand: 'Acme',
+  messageId: 'msg_1',
 };
-const part: TextPart = { esmClass: 0, dataCoding: 0, shortMessage: Buffer.from('123456'), isLast: true };
+const part: TextPart = { esmClass: 0, dataCoding: 0, shortMessage: Buffer.from('123456'), tlvs: [], isLast: true };
 
 describe('the sender of a code', () => {
   it.each([
@@ -43,4 +47,6 @@ describe('the submit of a code', () => {
   ])('%i seconds are %s', (seconds, time) => {
     expect(relativeTime(seconds)).toBe(time);
   });
+
+  it('may end at a time in UTC', () => expect(absoluteTime(message.expiresAt)).toBe('260131235958000+'));
 });

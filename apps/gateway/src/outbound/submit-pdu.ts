@@ -1,18 +1,21 @@
-import { submitSm, type Outgoing, type SmppAddress, type SubmitSm } from '@countersign/smpp/pdu';
+import { countryOf } from '@countersign/phone';
+import {
+  encodeTlvs,
+  NO_OPTIONS,
+  rewriteAddress,
+  type Rewritten,
+  type SubmitOptions,
+} from '@countersign/carriers/submit-options';
+import { submitSm, type Outgoing, type SubmitSm } from '@countersign/smpp/pdu';
+import { recipientAddress, senderAddress } from './submit-address.js';
 import type { TextPart } from './text-parts.js';
-
-/** Types of number and numbering plans (SMPP 3.4, 5.2.5 and 5.2.6). */
-const INTERNATIONAL = { ton: 1, npi: 1 } as const;
-const NETWORK_SPECIFIC = { ton: 3, npi: 0 } as const;
-const ALPHANUMERIC = { ton: 5, npi: 0 } as const;
-const UNKNOWN = { ton: 0, npi: 1 } as const;
-
-const SHORT_CODE = /^[0-9]{3,8}$/;
-const DIGITS = /^[0-9]{9,15}$/;
 
 /** registered_delivery: receipt for success and failure (SMPP 3.4, 5.2.17). */
 const EVERY_RECEIPT = 1;
 const NO_RECEIPT = 0;
+
+/** A number without a country, as in the API. */
+const NO_COUNTRY = '001';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -24,28 +27,62 @@ export interface Envelope {
   readonly source: string;
   /** Seconds until the code expires, rounded down; at least 1. */
   readonly validSeconds: number;
+  readonly expiresAt: Date;
+  /** The name of the brand. */
+  readonly brand: string;
+  /** The id of the message in the API. */
+  readonly messageId: string;
 }
 
-/** The submit_sm of a code: requests a receipt for the last part; the validity period ends with the session. */
-export function submitPdu(message: Envelope, { isLast, ...text }: TextPart): Outgoing<SubmitSm> {
-  return submitSm({
-    sourceAddress: senderAddress(message.source),
-    destinationAddress: { ...INTERNATIONAL, value: message.destination.slice(1) },
-    validityPeriod: relativeTime(message.validSeconds),
-    registeredDelivery: isLast ? EVERY_RECEIPT : NO_RECEIPT,
-    ...text,
-  });
+/**
+ * The submit_sm of a code, as the carrier asks for it; by default it requests a receipt for the last part, and the
+ * validity period ends with the session. Legal options always give a PDU that can be encoded.
+ */
+export function submitPdu(
+  message: Envelope,
+  { isLast, tlvs, ...text }: TextPart,
+  options: SubmitOptions = NO_OPTIONS,
+): Outgoing<SubmitSm> {
+  const { serviceType, protocolId, priorityFlag, registeredDelivery = EVERY_RECEIPT } = options;
+  const sourceAddress = senderAddress(rewritten(options, 'source', message.source), options.source);
+  const destination = rewritten(options, 'destination', message.destination);
+  return submitSm(
+    {
+      sourceAddress,
+      destinationAddress: recipientAddress(destination, options.destination),
+      validityPeriod: validityOf(message, options),
+      registeredDelivery: isLast ? registeredDelivery : NO_RECEIPT,
+      ...(serviceType === undefined ? {} : { serviceType }),
+      ...(protocolId === undefined ? {} : { protocolId }),
+      ...(priorityFlag === undefined ? {} : { priorityFlag }),
+      ...text,
+    },
+    options.tlvs === undefined ? tlvs : [...tlvs, ...encodeTlvs(options.tlvs, valuesOf(message, sourceAddress.value))],
+  );
 }
 
-/** The source address of a sender, with its TON and NPI, without the plus. */
-export function senderAddress(source: string): SmppAddress {
-  if (source.startsWith('+')) return { ...INTERNATIONAL, value: source.slice(1) };
-  if (SHORT_CODE.test(source)) return { ...NETWORK_SPECIFIC, value: source };
-  return DIGITS.test(source) ? { ...UNKNOWN, value: source } : { ...ALPHANUMERIC, value: source };
+const rewritten = ({ rewrite }: SubmitOptions, of: Rewritten, address: string): string =>
+  rewrite === undefined ? address : rewriteAddress(rewrite, of, address).address;
+
+const valuesOf = ({ brand, destination, messageId }: Envelope, sender: string) => ({
+  brand,
+  sender,
+  country: countryOf(destination) ?? NO_COUNTRY,
+  messageId,
+});
+
+function validityOf({ validSeconds, expiresAt }: Envelope, { validityPeriod = 'relative' }: SubmitOptions): string {
+  if (validityPeriod === 'none') return '';
+  return validityPeriod === 'absolute' ? absoluteTime(expiresAt) : relativeTime(validSeconds);
 }
 
 /** `YYMMDDhhmmss000R`: relative to the carrier's receipt of the message (SMPP 3.4, 7.1.1.2). Less than a day. */
 export function relativeTime(seconds: number): string {
   const parts = [Math.floor(seconds / HOUR), Math.floor((seconds % HOUR) / MINUTE), seconds % MINUTE];
   return `000000${parts.map((part) => String(part).padStart(2, '0')).join('')}000R`;
+}
+
+/** `YYMMDDhhmmss000+`: in UTC, with the tenths of seconds dropped (SMPP 3.4, 7.1.1.1). */
+export function absoluteTime(time: Date): string {
+  return `${time.toISOString().replaceAll(/[-:T]/g, '').slice(2, 14)}000+`;
 }

@@ -7,7 +7,14 @@ import { submitPdu } from './submit-pdu.js';
 import { textParts, type TextPart } from './text-parts.js';
 
 const ALPHABETS = ['gsm', 'gsm-packed', 'latin1', 'ascii'] as const;
-const envelope = { destination: '+14155552671', source: '60606', validSeconds: 90 };
+const envelope = {
+  destination: '+14155552671',
+  source: '60606',
+  validSeconds: 90,
+  expiresAt: new Date(0),
+  brand: '',
+  messageId: '',
+};
 
 /** Decodes and joins the parts as a phone does. */
 function read(parts: readonly TextPart[], alphabet: (typeof ALPHABETS)[number]): string {

@@ -18,6 +18,9 @@ export class BindEntity extends LinkEntity {
   /** Sealed with the bind's id as context. See `bindPassword`. Changes whenever the password is set. */
   @Column('bytea') readonly passwordSealed!: Buffer;
 
+  /** PEM of the client key of `tls.clientCertificate`, sealed with the bind's id as context; null for none. See `bindClientKey`. */
+  @Column('bytea', { nullable: true }) readonly clientKeySealed!: Buffer | null;
+
   @Column('text', { default: '' }) readonly systemType!: string;
 
   @Column('text', { default: 'transceiver' }) readonly bindType!: BindType;

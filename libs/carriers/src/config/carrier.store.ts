@@ -18,7 +18,7 @@ import { type SmppSystem, SYSTEMS } from './smpp-system.entity.js';
 import { LIST_ROUTES } from '../routes/route.sql.js';
 import { type Route, ROUTES } from '../routes/route.entity.js';
 import { DISCARD_SENDER_FORMAT } from '../senders/sender-format.sql.js';
-import { sealBindPassword, systemPasswordDigest } from './smpp-password.js';
+import { sealBindClientKey, sealBindPassword, systemPasswordDigest } from './smpp-password.js';
 
 export interface CarrierStoreOptions {
   readonly keys: ServerKeys;
@@ -49,13 +49,19 @@ export type NewSystem = Defaulted<
   readonly password: string;
 };
 
+/** Values of a bind that are stored sealed. */
+export interface BindSecrets {
+  readonly password?: string;
+  /** PEM of the key of `tls.clientCertificate`; null for none. */
+  readonly clientKey?: string | null;
+}
+
 /** A new bind; every field except names, hosts and password has the contract's default. */
 export type NewBind = Defaulted<
-  Omit<Bind, 'id' | 'passwordSealed' | 'senderLearning'>,
+  Omit<Bind, 'id' | 'passwordSealed' | 'clientKeySealed' | 'senderLearning'>,
   'name' | 'carrier' | 'hosts' | 'systemId'
-> & {
-  readonly password: string;
-};
+> &
+  BindSecrets & { readonly password: string };
 
 /** A new route; every field except prefix and bind has the contract's default. */
 export type NewRoute = Defaulted<Omit<Route, 'id'>, 'prefix' | 'bindId'>;
@@ -114,15 +120,19 @@ export class CarrierStore {
   }
 
   /** Throws DataError 23505 for an existing name. */
-  createBind(tx: Executor, { password, ...bind }: NewBind): Promise<Bind> {
+  createBind(tx: Executor, { password, clientKey = null, ...bind }: NewBind): Promise<Bind> {
     const id = this.options.newId();
-    return BIND_ROWS.insert(tx, { ...bind, id, passwordSealed: sealBindPassword(this.options.keys, id, password) });
+    const sealed = { passwordSealed: sealBindPassword(this.options.keys, id, password) };
+    return BIND_ROWS.insert(tx, { ...bind, id, ...sealed, clientKeySealed: this.sealedKey(id, clientKey) });
   }
 
-  /** Writes all fields of a locked bind, with a new password if given. Throws as `createBind`. */
-  updateBind(tx: Executor, { id, ...bind }: Bind, password?: string): Promise<Bind> {
-    const sealed = password === undefined ? {} : { passwordSealed: sealBindPassword(this.options.keys, id, password) };
-    return BIND_ROWS.update(tx, id, { ...bind, ...sealed });
+  /** Writes all fields of a locked bind, with new secrets if given. Throws as `createBind`. */
+  updateBind(tx: Executor, { id, ...bind }: Bind, { password, clientKey }: BindSecrets = {}): Promise<Bind> {
+    return BIND_ROWS.update(tx, id, {
+      ...bind,
+      ...(password === undefined ? {} : { passwordSealed: sealBindPassword(this.options.keys, id, password) }),
+      ...(clientKey === undefined ? {} : { clientKeySealed: this.sealedKey(id, clientKey) }),
+    });
   }
 
   /** Throws DataError 23503 while a route uses the bind. */
@@ -179,6 +189,10 @@ export class CarrierStore {
     if (next !== null && shareNationalDigits(row.number, next)) return;
     if ((await this.listWithSameDigits(tx, row.number, id)).some(({ isOurs }) => isOurs)) return;
     await tx.query(ADD_FORMER_NUMBER, [row.number]);
+  }
+
+  private sealedKey(id: Uuid, clientKey: string | null): Buffer | null {
+    return clientKey === null ? null : sealBindClientKey(this.options.keys, id, clientKey);
   }
 
   private digestOf(id: Uuid, password: string): Pick<SmppSystem, 'passwordDigest' | 'digestVersion'> {

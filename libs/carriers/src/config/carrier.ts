@@ -27,4 +27,6 @@ export interface BindTls {
   readonly caCertificate?: string;
   /** Name required in the certificate, if it is not the host. */
   readonly serverName?: string;
+  /** PEM; presented to the carrier. Its key is `Bind.clientKeySealed`. */
+  readonly clientCertificate?: string;
 }

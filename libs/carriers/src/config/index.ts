@@ -15,6 +15,6 @@ export {
 export { type InboundNumber, InboundNumberEntity, INBOUND_NUMBERS } from './inbound-number.entity.js';
 export type { LinkTerms } from './link.entity.js';
 export { hasOwnCountry } from './number-plan.js';
-export { CarrierStore, type NewBind, type NewRoute, type NewSystem } from './carrier.store.js';
-export { bindPassword, sealBindPassword, systemPasswordMatches } from './smpp-password.js';
+export { CarrierStore, type BindSecrets, type NewBind, type NewRoute, type NewSystem } from './carrier.store.js';
+export { bindClientKey, bindPassword, sealBindPassword, systemPasswordMatches } from './smpp-password.js';
 export { type SmppSystem, SmppSystemEntity } from './smpp-system.entity.js';

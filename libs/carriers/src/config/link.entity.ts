@@ -3,6 +3,7 @@ import type { SenderFormat } from '@countersign/phone';
 import { CreatedAtColumn } from '@countersign/postgres';
 import { Column, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { SenderLearning } from '../senders/sender-learning.js';
+import type { SubmitOptions } from '../submit-options/index.js';
 import type { LinkAlphabet, MessageIdBase } from './carrier.js';
 
 /** The columns that our binds and systems that connect in have in common. */
@@ -29,6 +30,9 @@ export abstract class LinkEntity {
 
   /** Command statuses after which a submit may be retried. */
   @Column('integer', { array: true, default: '{8,20,88}' }) readonly temporaryStatuses!: readonly number[];
+
+  /** The carrier's requirements on a submit_sm. */
+  @Column('jsonb', { default: {} }) readonly submitOptions!: SubmitOptions;
 
   /** Only the MOs of a trusted link are evidence (contract, MO matching). */
   @Column('boolean', { default: false }) readonly trustedForMo!: boolean;

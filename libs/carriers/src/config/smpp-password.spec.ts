@@ -25,6 +25,7 @@ const system = (password: string): SmppSystem => ({
   responseTimeoutSeconds: 10,
   messageIdBase: 'as-is',
   temporaryStatuses: [],
+  submitOptions: {},
   trustedForMo: false,
   senderFormat: 'auto',
   senderLearning: null,

@@ -31,6 +31,17 @@ export function bindPassword(keys: ServerKeys, bind: Pick<Bind, 'id' | 'password
   return keys.open('bind-password', bind.passwordSealed, bind.id).toString('utf8');
 }
 
+/** The key of the client certificate of one of our binds, PEM; null for none. Throws as `bindPassword`. */
+export function bindClientKey(keys: ServerKeys, bind: Pick<Bind, 'id' | 'clientKeySealed'>): string | null {
+  if (bind.clientKeySealed === null) return null;
+  return keys.open('bind-client-key', bind.clientKeySealed, bind.id).toString('utf8');
+}
+
+/** The stored form of the key of a client certificate. */
+export function sealBindClientKey(keys: ServerKeys, id: Uuid, pem: string): Buffer {
+  return keys.seal('bind-client-key', pem, id);
+}
+
 /** The stored form of a bind's password. */
 export function sealBindPassword(keys: ServerKeys, id: Uuid, password: string): Buffer {
   return keys.seal('bind-password', password, id);

@@ -13,6 +13,14 @@ export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
       gatewaysWrite: false,
       ...OWN_ID,
     },
+    {
+      table: 'binds',
+      column: 'client_key_sealed',
+      label: 'bind-client-key',
+      isSmall: true,
+      gatewaysWrite: false,
+      ...OWN_ID,
+    },
     { table: 'messages', column: 'text_sealed', label: 'message-text', isSmall: false, gatewaysWrite: true, ...OWN_ID },
     {
       table: 'outbound_messages',

@@ -95,6 +95,7 @@ type Ending = Pick<Step, 'id' | 'networkError'> & { readonly state: 'delivered' 
 interface SessionFacts {
   readonly id: Uuid;
   readonly live: boolean;
+  readonly brand: string;
   readonly webhookUrl: string | null;
 }
 
@@ -128,11 +129,16 @@ export class MtMessageStore {
 
   /** Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. */
   async claimDueMessages(tx: Executor, query: DueQuery, planOf: (message: DueMessage) => MtPlan): Promise<MtClaim> {
-    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [query.limit, query.fromId, query.beforeId]);
+    const rows = await tx.query<Omit<DueMessage, 'brand' | 'sessionLive'>>(LOCK_DUE, [
+      query.limit,
+      query.fromId,
+      query.beforeId,
+    ]);
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
     const sessions = await sessionsOf(tx, rows);
     const decided = rows.map((row) => {
-      const message = { ...row, sessionLive: sessions.get(row.sessionId)?.live ?? false };
+      const { live = false, brand = '' } = sessions.get(row.sessionId) ?? {};
+      const message = { ...row, brand, sessionLive: live };
       return { message, plan: planOf(message) };
     });
     const claimed = await claimAll(tx, query.claimedBy, decided);

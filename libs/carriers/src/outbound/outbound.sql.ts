@@ -57,9 +57,10 @@ export const LOCK_DUE = `
     AND (${isRunning('outbound')} OR expires_at <= statement_timestamp())
   ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
-/** Whether each session can still use a code, and its webhook URL. $1 ids, $2 and $3 their bounds. */
+/** Whether each session can still use a code, and its webhook URL and brand. $1 ids, $2 and $3 their bounds. */
 export const READ_SESSIONS = `
-  SELECT id, status = 'pending' AND expires_at > clock_timestamp() AS live, webhook_url AS "webhookUrl"
+  SELECT id, status = 'pending' AND expires_at > clock_timestamp() AS live, webhook_url AS "webhookUrl",
+    brand_name AS brand
   FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /**

@@ -1,5 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 import type { BindLease } from '../leases/bind-lease.js';
+import type { SubmitOptions } from '../submit-options/index.js';
 
 /** States of an outbound code. */
 export const OUTBOUND_STATES = ['queued', 'sending', 'submitted', 'delivered', 'undelivered', 'failed'] as const;
@@ -45,6 +46,8 @@ export interface DueMessage {
   readonly networkError: string | null;
   /** The database's clock, read under the lock. */
   readonly now: Date;
+  /** The name of the session's brand; empty for an unknown session. */
+  readonly brand: string;
   /** Whether the session is pending and not expired. */
   readonly sessionLive: boolean;
 }
@@ -58,6 +61,8 @@ export interface PlannedAttempt {
   /** The sender shown on the phone. */
   readonly source: string;
   readonly leaseSeconds: number;
+  /** Those of the route: each key replaces that of the bind. */
+  readonly submitOptions: SubmitOptions;
   /**
    * Lease of the connection used. Claims and outcomes are written only while it is held, except `busy` outcomes
    * (nothing was sent).

@@ -1,6 +1,7 @@
 import type { Uuid } from '@countersign/ids';
 import { CreatedAtColumn, EntityTable } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { SubmitOptions } from '../submit-options/index.js';
 
 /** The bind for codes to numbers with a prefix, and its price (contract, Admin). */
 @Entity('routes')
@@ -23,6 +24,9 @@ export class RouteEntity {
 
   /** Replaces the message's own sender; null keeps it. */
   @Column('text', { nullable: true }) readonly sourceAddress!: string | null;
+
+  /** Each key replaces that of the bind. */
+  @Column('jsonb', { default: {} }) readonly submitOptions!: SubmitOptions;
 
   @Column('boolean', { default: true }) readonly enabled!: boolean;
 

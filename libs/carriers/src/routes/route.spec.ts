@@ -11,6 +11,7 @@ const route = (id: string, changes: Partial<Route> = {}): Route => ({
   weight: 1,
   costUsd: '0',
   sourceAddress: null,
+  submitOptions: {},
   enabled: true,
   ...changes,
 });

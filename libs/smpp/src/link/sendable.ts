@@ -20,7 +20,11 @@ export function refusalOf(pdu: Outgoing<MessagePdu | EnquireLink>, { role, state
 
 function refusalOfMessage(pdu: Outgoing<MessagePdu>, terms: BindTerms): string | null {
   const payload = tlvOctets(pdu, 'message_payload');
-  if (payload !== null && !terms.acceptsTlvs) return 'message_payload to a peer that does not support TLVs';
+  if (!terms.acceptsTlvs) {
+    if (payload !== null) return 'message_payload to a peer that does not support TLVs';
+    // Without them a phone would show parts as messages.
+    if (tlvOctets(pdu, 'sar_msg_ref_num') !== null) return 'sar_msg_ref_num to a peer that does not support TLVs';
+  }
   if (pdu.command === 'data_sm') {
     return terms.version < VERSION_34 ? 'data_sm to a peer older than SMPP 3.4' : null;
   }

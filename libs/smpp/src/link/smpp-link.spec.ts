@@ -18,7 +18,7 @@ import {
 import { deliverSm, submitSm } from '../pdu/pdu.js';
 import type { MessagePdu, Pdu } from '../pdu/pdu.js';
 import type { MessageAnswer } from './link-options.js';
-import { octetsTlv } from '../pdu/tlv.js';
+import { integerTlv, octetsTlv } from '../pdu/tlv.js';
 import { CREDENTIALS, Loopback, PATIENT, RawPeer, linkOptions } from './raw-peer.fixture.js';
 import { SmppLink } from './smpp-link.js';
 
@@ -256,7 +256,7 @@ describe('our requests', () => {
     await expect(sender.link.request(submitSm({}))).rejects.toBeInstanceOf(NotSentError);
   });
 
-  it('have no TLV for a peer that supports none: optional ones are dropped, a text in a TLV is rejected', async () => {
+  it('have no TLV for a peer that supports none: optional ones are dropped, a text or its place in a TLV is rejected', async () => {
     const vendor = [{ tag: 0x1400, value: Buffer.from('x') }];
     const strict = await boundAs('transceiver', { assumeTlvs: false }, []);
     const answer = strict.link.request(submitSm({ shortMessage: Buffer.from('x') }, vendor));
@@ -266,6 +266,8 @@ describe('our requests', () => {
     expect((await answer).status).toBe(0);
     const payload = submitSm({}, [octetsTlv('message_payload', Buffer.from('long'))]);
     await expect(strict.link.request(payload)).rejects.toBeInstanceOf(NotSentError);
+    const part = submitSm({ shortMessage: Buffer.from('x') }, [integerTlv('sar_msg_ref_num', 1)]);
+    await expect(strict.link.request(part)).rejects.toBeInstanceOf(NotSentError);
     const lenient = await boundAs('transceiver', {}, []);
     lenient.link.request(submitSm({}, vendor)).catch(() => undefined);
     expect((await lenient.peer.request(ID.submit_sm)).octets.includes(Buffer.from([0x14, 0, 0, 1]))).toBe(true);

@@ -14,7 +14,7 @@ import {
   MAX_CARRIER_CHARACTERS,
   SMPP_FIELDS,
 } from '../crud/smpp-fields.js';
-import { BIND_FIELDS, BIND_RANGES, MAX_NAME_CHARACTERS } from './bind.view.js';
+import { BIND_FIELDS, BIND_RANGES, BindTlsSettings, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsFault, isHost, isPort, MAX_HOSTS } from './hosts.js';
 import { tlsFault } from './tls.js';
 
@@ -62,10 +62,10 @@ export class BindDraft extends LinkSettingsDraft {
   @Optional()
   port?: number;
 
-  @ApiPropertyOptional(BIND_FIELDS.tls)
+  @ApiPropertyOptional({ ...BIND_FIELDS.tls, type: BindTlsSettings })
   @Satisfies(
     (value) => tlsFault(value) === null,
-    'tls must be an object of enabled (true or false), and where wanted caCertificate (PEM) and serverName (a host name).',
+    'tls must be an object of enabled (true or false), and where wanted caCertificate (PEM), serverName (a host name), clientCertificate and clientKey (PEM, without a passphrase).',
     (value) => tlsFault(value) ?? undefined,
   )
   @Optional()

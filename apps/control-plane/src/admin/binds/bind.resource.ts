@@ -1,18 +1,22 @@
 import { PubSub, TOPICS } from '@countersign/bus';
-import { type Bind, type BindHost, CarrierStore } from '@countersign/carriers/config';
+import { type Bind, type BindHost, type BindSecrets, CarrierStore } from '@countersign/carriers/config';
+import { needsTlvs, NO_OPTIONS } from '@countersign/carriers/submit-options';
 import { type BindRecord, BINDS } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
+import { refuse, succeed, type Outcome, type Refusal } from '../../http/errors.js';
+import type { JsonObject } from '../../http/json-body.js';
+import type { AdminResource, CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
+import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { discardsSenderEvidence } from '../crud/sender-format.js';
 import { storedWindow } from '../crud/link-settings.js';
+import { storedSubmitOptions, withoutPersonInOptions } from '../crud/submit-options.js';
 import { trustRefusal } from '../crud/trust.js';
 import type { BindChange, BindDraft } from './bind.dto.js';
 import { type BindAnswer, bindSettings, bindView, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsOf } from './hosts.js';
-import { tlsOf } from './tls.js';
+import { clientKeyFault, clientKeyOf, tlsOf } from './tls.js';
 
 type Answer = Plain<BindAnswer>;
 
@@ -36,6 +40,11 @@ export class BindResource implements CrudResource<BindRecord, Answer, BindDraft,
     private readonly bus: PubSub,
   ) {}
 
+  /** The binds with the view of the engineer's role. */
+  seenBy(by: Engineer): AdminResource<BindRecord, Answer> {
+    return maskedFor(by, this, withoutPersonInOptions);
+  }
+
   /** Gateways read the change at once; without this message, within 2 s. */
   readonly committed = (): void => this.bus.publish(TOPICS.binds);
 
@@ -56,23 +65,31 @@ export class BindResource implements CrudResource<BindRecord, Answer, BindDraft,
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
     const sentHosts = hostsOfBody(body);
     if (!sentHosts.ok) return sentHosts;
+    const key = clientKeyChange(body.tls, null);
+    if (!key.ok) return key;
+    const unknownTlvs = tlvRefusal(stored(rest));
+    if (unknownTlvs !== null) return { ok: false, refusal: unknownTlvs };
     const hosts = sentHosts.value ?? [];
     const name = sentName ?? (await this.nameFor(tx, systemId, hosts));
-    const draft = { ...stored(rest), name, carrier: carrier ?? name, hosts, systemId, password };
-    return succeed({ row: { ...(await this.carriers.createBind(tx, draft)), slots: [] }, hidden: ['password'] });
+    const draft = { ...stored(rest), name, carrier: carrier ?? name, hosts, systemId, password, ...key.value };
+    const row = { ...(await this.carriers.createBind(tx, draft)), slots: [] };
+    return succeed({ row, hidden: hiddenOf({ password, ...key.value }) });
   }
 
   async update(tx: Executor, bind: BindRecord, change: BindChange, by: Engineer): Reply<BindRecord, Answer> {
     const { hosts: _hosts, host: _host, port: _port, password, ...rest } = change;
     const sentHosts = hostsOfBody(change);
     if (!sentHosts.ok) return sentHosts;
+    const key = clientKeyChange(change.tls, bind);
+    if (!key.ok) return key;
     const changed = { ...bind, ...stored(rest), hosts: sentHosts.value ?? bind.hosts };
-    const refusal = trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed });
+    const refusal = trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed }) ?? tlvRefusal(changed);
     if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, bind.id);
-    const row = { ...(await this.carriers.updateBind(tx, changed, password)), slots: bind.slots };
-    return succeed({ row, ...(password === undefined ? {} : { hidden: ['password'] }) });
+    const secrets = { ...(password === undefined ? {} : { password }), ...key.value };
+    const row = { ...(await this.carriers.updateBind(tx, changed, secrets)), slots: bind.slots };
+    return succeed({ row, hidden: hiddenOf(secrets) });
   }
 
   delete(tx: Executor, { id }: BindRecord): Promise<void> {
@@ -115,15 +132,48 @@ function hostsOfBody({ hosts, host, port }: Plain<BindChange>): Outcome<readonly
 const misplaced = (field: string, what: string): ReturnType<typeof refuse> =>
   refuse('VALIDATION_ERROR', { message: `${field} ${what}.`, field });
 
+/** Refuses options with TLVs on a bind of SMPP 3.3, which would be sent without them; null otherwise. */
+function tlvRefusal({ interfaceVersion, submitOptions = NO_OPTIONS }: Partial<Bind>): Refusal | null {
+  if (interfaceVersion !== '3.3' || !needsTlvs(submitOptions)) return null;
+  const message = 'submitOptions must have no tlvs, and the concatenation udh, while interfaceVersion is 3.3.';
+  return { code: 'VALIDATION_ERROR', field: 'submitOptions', message };
+}
+
+/** The names of the secrets that are set, for the audit log. */
+const hiddenOf = ({ password, clientKey }: BindSecrets): readonly string[] => [
+  ...(password === undefined ? [] : ['password']),
+  ...(clientKey === undefined || clientKey === null ? [] : ['clientKey']),
+];
+
+/**
+ * The change of the client key by a body: a key is kept while its certificate stays, and removed with it.
+ *
+ * @param bind null for a create
+ */
+function clientKeyChange(
+  sent: JsonObject | undefined,
+  bind: Pick<Bind, 'tls' | 'clientKeySealed'> | null,
+): Outcome<Pick<BindSecrets, 'clientKey'>> {
+  if (sent === undefined) return succeed({});
+  const clientKey = clientKeyOf(sent);
+  const { clientCertificate } = tlsOf(sent);
+  const kept = bind?.clientKeySealed != null && clientCertificate === bind.tls.clientCertificate;
+  if (clientKey === null && clientCertificate !== undefined && kept) return succeed({});
+  const fault = clientKeyFault(clientCertificate, clientKey);
+  return fault === null ? succeed({ clientKey }) : refuse('VALIDATION_ERROR', fault);
+}
+
 /** Converts a body to stored fields. */
 function stored({
   tls,
   window,
+  submitOptions,
   ...rest
 }: Omit<Plain<BindChange>, 'hosts' | 'host' | 'port' | 'password'>): Partial<Bind> {
   return {
     ...rest,
     ...(tls === undefined ? {} : { tls: tlsOf(tls) }),
     ...storedWindow(window),
+    ...storedSubmitOptions(submitOptions),
   };
 }

@@ -10,7 +10,7 @@ import { asciiPattern, ConnectionNumbers, RATE_FIELD, SMPP_FIELDS } from '../cru
 import { SENDER_FIELDS } from '../crud/sender-format.js';
 import { idField, nullable, nullableId } from '../crud/view-fields.js';
 import { MAX_HOSTS } from './hosts.js';
-import { MAX_CERTIFICATE_CHARACTERS } from './tls.js';
+import { MAX_CERTIFICATE_CHARACTERS, MAX_KEY_CHARACTERS } from './tls.js';
 
 export const MAX_NAME_CHARACTERS = 100;
 
@@ -50,6 +50,24 @@ export class BindTlsAnswer {
     example: 'smpp.north.example',
   })
   readonly serverName?: string;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    maxLength: MAX_CERTIFICATE_CHARACTERS,
+    description: 'The PEM certificate to present to the carrier, followed by those of its issuers.',
+  })
+  readonly clientCertificate?: string;
+}
+
+export class BindTlsSettings extends BindTlsAnswer {
+  @ApiPropertyOptional({
+    type: 'string',
+    maxLength: MAX_KEY_CHARACTERS,
+    writeOnly: true,
+    description:
+      'The PEM key of `clientCertificate`, without a passphrase. Write-only; stored encrypted. Required with a new certificate; kept when it is omitted and the certificate stays.',
+  })
+  readonly clientKey?: string;
 }
 
 export const BIND_FIELDS = {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { rootCertificates } from 'node:tls';
+import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
-import { tlsFault, tlsOf } from './tls.js';
+import { clientKeyFault, clientKeyOf, tlsFault, tlsOf } from './tls.js';
 
 const [ONE = '', TWO = ''] = rootCertificates;
 const of = (...pairs: [string, unknown][]) => new Map(pairs);
@@ -26,6 +27,9 @@ describe('the TLS of a bind', () => {
     [of(['enabled', true], ['caCertificate', ONE.replaceAll('CERTIFICATE', 'PRIVATE KEY')]), 'caCertificate'],
     [of(['enabled', true], ['caCertificate', ONE.repeat(60)]), 'caCertificate'],
     [of(['enabled', true], ['serverName', 'a b']), 'serverName'],
+    [of(['enabled', true], ['clientCertificate', 'PEM']), 'clientCertificate'],
+    [of(['enabled', true], ['clientCertificate', ONE], ['clientKey', ONE]), 'clientKey'],
+    [of(['enabled', true], ['clientKey', null]), 'clientKey'],
     [of(['enabled', true], ['key', ONE]), 'key'],
   ])('has its fault (%#) in the named member', (tls, member) => expect(tlsFault(tls)).toBe(member));
 
@@ -38,5 +42,26 @@ describe('the TLS of a bind', () => {
         expect(tlsFault(of(['enabled', true], ['caCertificate', caCertificate]))).toBe('caCertificate');
       }),
     );
+  });
+});
+
+describe('a client certificate', () => {
+  it('is stored without its key, and needs the key that belongs to it', async () => {
+    const ours = await generate([{ name: 'commonName', value: 'us' }]);
+    const other = await generate([{ name: 'commonName', value: 'other' }]);
+    const tls = of(['enabled', true], ['clientCertificate', ours.cert], ['clientKey', ours.private]);
+    expect(tlsFault(tls)).toBeNull();
+    expect(tlsOf(tls)).toEqual({ enabled: true, clientCertificate: ours.cert });
+    expect(clientKeyOf(tls)).toBe(ours.private);
+    expect(clientKeyFault(ours.cert, ours.private)).toBeNull();
+    expect(clientKeyFault(undefined, null)).toBeNull();
+    expect(clientKeyFault(ours.cert, other.private)?.field).toBe('tls.clientKey');
+    expect(clientKeyFault(ours.cert, null)?.field).toBe('tls.clientKey');
+    expect(clientKeyFault(undefined, ours.private)?.field).toBe('tls.clientCertificate');
+  });
+
+  it('has a key without a passphrase', async () => {
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'us' }], { passphrase: 'secret' });
+    expect(tlsFault(of(['enabled', true], ['clientCertificate', cert], ['clientKey', key]))).toBe('clientKey');
   });
 });

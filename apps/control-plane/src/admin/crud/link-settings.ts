@@ -1,10 +1,13 @@
 import { LINK_ALPHABETS, type LinkAlphabet, MESSAGE_ID_BASES, type MessageIdBase } from '@countersign/carriers/config';
+import type { SubmitOptions } from '@countersign/carriers/submit-options';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
+import type { JsonObject } from '../../http/json-body.js';
 import { isListOf, isWholeNumber, Optional, Satisfies } from './fields.js';
 import type { Plain } from './plain.js';
 import { isErrorStatus, SMPP_FIELDS } from './smpp-fields.js';
+import { SUBMIT_OPTIONS_FIELD, SubmitOptionsField } from './submit-options.js';
 
 /* The settings of a link that binds and systems share. */
 
@@ -113,6 +116,9 @@ export abstract class LinkSettingsDraft {
   @Satisfies(isErrorStatus, 'retryableMoStatus must be a command status: a whole number from 1.')
   @Optional()
   retryableMoStatus?: number;
+
+  @SubmitOptionsField(SUBMIT_OPTIONS_FIELD)
+  submitOptions?: JsonObject;
 }
 
 /** These settings in an answer. */
@@ -137,6 +143,9 @@ export abstract class LinkSettingsAnswer {
 
   @ApiProperty(LINK_FIELDS.retryableMoStatus)
   readonly retryableMoStatus!: number;
+
+  @ApiProperty(SUBMIT_OPTIONS_FIELD)
+  readonly submitOptions!: SubmitOptions;
 }
 
 /** The rows' columns of these settings. */
@@ -153,6 +162,7 @@ export function linkSettings(link: LinkSettingsRow): Plain<LinkSettingsAnswer> {
     messageIdBase: link.messageIdBase,
     temporaryStatuses: link.temporaryStatuses,
     retryableMoStatus: link.retryableMoStatus,
+    submitOptions: link.submitOptions,
   };
 }
 

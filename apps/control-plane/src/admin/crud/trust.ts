@@ -57,6 +57,8 @@ export const TRUST_POLICY = {
       messageIdBase: 'none',
       temporaryStatuses: 'none',
       retryableMoStatus: 'none',
+      // Only codes that are sent.
+      submitOptions: 'none',
       enabled: 'none',
     },
   },
@@ -80,6 +82,8 @@ export const TRUST_POLICY = {
       messageIdBase: 'none',
       temporaryStatuses: 'none',
       retryableMoStatus: 'none',
+      // Only codes that are sent.
+      submitOptions: 'none',
       enabled: 'none',
     },
   },

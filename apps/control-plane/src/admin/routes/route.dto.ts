@@ -2,7 +2,9 @@ import { SENDER_ID } from '@countersign/accounts/accounts';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
+import type { JsonObject } from '../../http/json-body.js';
 import { ChangeOf, isText, isUsdOrNumber, isWholeNumber, Nullable, Optional, Satisfies } from '../crud/fields.js';
+import { ROUTE_SUBMIT_OPTIONS_FIELD, SubmitOptionsField } from '../crud/submit-options.js';
 import { MAX_PRIORITY, MAX_WEIGHT, ROUTE_FIELDS } from './route.view.js';
 
 /** The body of POST /v1/admin/routes. */
@@ -48,6 +50,9 @@ export class RouteDraft {
   )
   @Nullable()
   sourceAddress?: string | null;
+
+  @SubmitOptionsField(ROUTE_SUBMIT_OPTIONS_FIELD)
+  submitOptions?: JsonObject;
 
   @ApiPropertyOptional(ROUTE_FIELDS.enabled)
   @IsBoolean(failsWith('enabled must be true or false.'))

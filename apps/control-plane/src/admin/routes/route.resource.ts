@@ -8,6 +8,7 @@ import { succeed, type Refusal } from '../../http/errors.js';
 import type { AdminResource, CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
 import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
+import { storedSubmitOptions } from '../crud/submit-options.js';
 import type { RouteChange, RouteDraft } from './route.dto.js';
 import { type RouteAnswer, routeView, withoutPerson } from './route.view.js';
 
@@ -52,6 +53,7 @@ export class RouteResource implements CrudResource<Route, Answer, RouteDraft, Ro
   }
 }
 
-function stored({ costUsd, ...rest }: Omit<Plain<RouteChange>, 'bindId'>): Partial<Route> {
-  return { ...rest, ...(costUsd === undefined ? {} : { costUsd: String(costUsd) }) };
+function stored({ costUsd, submitOptions, ...rest }: Omit<Plain<RouteChange>, 'bindId'>): Partial<Route> {
+  const options = storedSubmitOptions(submitOptions);
+  return { ...rest, ...options, ...(costUsd === undefined ? {} : { costUsd: String(costUsd) }) };
 }

@@ -1,10 +1,12 @@
 import { renderUsd } from '@countersign/accounts/prices';
 import type { Route } from '@countersign/carriers/routes';
+import type { SubmitOptions } from '@countersign/carriers/submit-options';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
 import { maskPrefix } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
+import { ROUTE_SUBMIT_OPTIONS_FIELD, withoutPersonInOptions } from '../crud/submit-options.js';
 import { idField, nullable, USD_PATTERN } from '../crud/view-fields.js';
 
 export const MAX_PRIORITY = 1_000_000;
@@ -71,6 +73,9 @@ export class RouteAnswer {
   @ApiProperty(ROUTE_FIELDS.sourceAddress)
   readonly sourceAddress!: string | null;
 
+  @ApiProperty(ROUTE_SUBMIT_OPTIONS_FIELD)
+  readonly submitOptions!: SubmitOptions;
+
   @ApiProperty(ROUTE_FIELDS.enabled)
   readonly enabled!: boolean;
 }
@@ -78,7 +83,7 @@ export class RouteAnswer {
 export class RouteList extends PageOf(RouteAnswer) {}
 
 export function routeView({ id, bindId, costUsd, ...rest }: Route): Plain<RouteAnswer> {
-  const { prefix, priority, weight, sourceAddress, enabled } = rest;
+  const { prefix, priority, weight, sourceAddress, submitOptions, enabled } = rest;
   return {
     id: renderId('route', id),
     prefix,
@@ -87,12 +92,13 @@ export function routeView({ id, bindId, costUsd, ...rest }: Route): Plain<RouteA
     weight,
     costUsd: renderUsd(costUsd),
     sourceAddress,
+    submitOptions,
     enabled,
   };
 }
 
 /** The route without people's data: its prefix may be a whole phone number. */
 export const withoutPerson = (route: Plain<RouteAnswer>): Plain<RouteAnswer> => ({
-  ...route,
+  ...withoutPersonInOptions(route),
   prefix: maskPrefix(route.prefix),
 });

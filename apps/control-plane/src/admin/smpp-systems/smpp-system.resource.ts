@@ -5,10 +5,12 @@ import { SMPP_SYSTEMS, type SystemRecord } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Refusal } from '../../http/errors.js';
-import type { CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
+import type { AdminResource, CrudResource, Engineer, Reply } from '../crud/admin-resource.js';
+import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { discardsSenderEvidence } from '../crud/sender-format.js';
 import { storedWindow } from '../crud/link-settings.js';
+import { storedSubmitOptions, withoutPersonInOptions } from '../crud/submit-options.js';
 import { trustRefusal } from '../crud/trust.js';
 import { networkOf } from './networks.js';
 import type { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
@@ -32,6 +34,11 @@ export class SmppSystemResource implements CrudResource<SystemRecord, Answer, Sm
     private readonly carriers: CarrierStore,
     private readonly bus: PubSub,
   ) {}
+
+  /** The systems with the view of the engineer's role. */
+  seenBy(by: Engineer): AdminResource<SystemRecord, Answer> {
+    return maskedFor(by, this, withoutPersonInOptions);
+  }
 
   /** Gateways read the change at once; without this message, within 2 s. */
   readonly committed = (): void => this.bus.publish(TOPICS.systems);
@@ -107,10 +114,16 @@ function passwordRefusal(password: string | undefined, systemId: string): Refusa
 }
 
 /** Converts a body to stored fields: every network gets a prefix length. */
-function stored({ allowedCidrs, window, ...rest }: Omit<Plain<SmppSystemChange>, 'password'>): Partial<SystemRecord> {
+function stored({
+  allowedCidrs,
+  window,
+  submitOptions,
+  ...rest
+}: Omit<Plain<SmppSystemChange>, 'password'>): Partial<SystemRecord> {
   return {
     ...rest,
     ...storedWindow(window),
+    ...storedSubmitOptions(submitOptions),
     ...(allowedCidrs === undefined ? {} : { allowedCidrs: allowedCidrs.map((text) => networkOf(text) ?? text) }),
   };
 }

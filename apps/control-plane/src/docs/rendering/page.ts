@@ -56,6 +56,7 @@ const NAVIGATION: readonly {
       ['/docs/admin-keys', 'Admin keys and roles'],
       ['/docs/keys', 'Server keys'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
+      ['/docs/carrier-requirements', 'Carrier requirements'],
       ['/docs/guard', 'Guard: simulation results'],
     ],
   },
