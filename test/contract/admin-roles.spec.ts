@@ -365,7 +365,7 @@ describe('inbound numbers and an operator', () => {
 describe('the table of fields that concern trust', () => {
   /** Resources that operators write and whose fields concern only codes that are sent. */
   const OUTBOUND = {
-    routes: ['prefix', 'bindId', 'priority', 'weight', 'costUsd', 'sourceAddress', 'enabled'],
+    routes: ['prefix', 'bindId', 'smppSystemId', 'priority', 'weight', 'costUsd', 'sourceAddress', 'enabled'],
     destinations: ['accountId', 'prefix', 'action', 'kinds', 'reason', 'until'],
   };
 

@@ -3,10 +3,10 @@ import type { SmppSystem } from '@countersign/carriers/config';
 import { isTrustedConnection } from '@countersign/carriers/credentials';
 import type { SystemConnection } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
-import { SmppLink } from '@countersign/smpp/link';
-import { STATUS } from '@countersign/smpp/pdu';
+import { NotSentError, SmppLink } from '@countersign/smpp/link';
+import { deliverSm, STATUS } from '@countersign/smpp/pdu';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
-import type { MessagePdu } from '@countersign/smpp/pdu';
+import type { MessagePdu, Outgoing, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
 import type { InboundLink } from '../links/inbound-link.js';
 import type { MessageRouter } from '../inbound/message.router.js';
 import type { LinkView } from '../links/link.metrics.js';
@@ -61,12 +61,14 @@ export class SystemLink {
   #state: LinkState = 'open';
   #onBound: () => void = () => undefined;
   #closing: Promise<void> | undefined;
+  /** The first end of the claims of codes that are not written to the socket yet, on the monotonic clock. */
+  #writeBeforeMs = Infinity;
 
   constructor(
     socket: Socket,
     private readonly peer: Peer,
-    private readonly authenticator: BindAuthenticator,
-    private readonly messages: MessageRouter,
+    private readonly authenticator: Pick<BindAuthenticator, 'authenticateBind'>,
+    private readonly messages: Pick<MessageRouter, 'acceptMessage'>,
     private readonly reporter: SystemLinkReporter,
   ) {
     const meter = reporter.createMeter();
@@ -84,6 +86,7 @@ export class SystemLink {
         onMessage: (pdu) => this.acceptMessage(pdu),
         retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
         onChange: (state) => this.onStateChange(state),
+        mayWrite: () => this.mayWrite(),
         onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
         onMalformed: (pdu) => reporter.reportMalformed(peer, pdu),
       },
@@ -128,6 +131,30 @@ export class SystemLink {
     };
   }
 
+  /** Whether it can receive messages now: bound as receiver or transceiver. */
+  get receives(): boolean {
+    const { state } = this.#link;
+    return state === 'bound_rx' || state === 'bound_trx';
+  }
+
+  /** Maximum codes that may wait for their responses. */
+  get codeWindow(): number {
+    return this.#system?.sendWindow ?? 0;
+  }
+
+  /** Requests that can be sent without waiting for a response; negative after the window has become smaller. */
+  get freeSlots(): number {
+    return (this.#system?.sendWindow ?? 0) - this.#link.windowUsed;
+  }
+
+  /** See `LinkSender.submit`. */
+  deliverCode({ fields, tlvs }: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
+    if (performance.now() >= endsMs) return Promise.reject(new NotSentError('the claim of the code has ended'));
+    this.#writeBeforeMs = Math.min(this.#writeBeforeMs, endsMs);
+    // Unused in deliver_sm, and empty (SMPP 3.4, 4.6.1).
+    return this.#link.request(deliverSm({ ...fields, validityPeriod: '' }, tlvs));
+  }
+
   view(): LinkView {
     const { state, windowUsed } = this.#link;
     const boundMs = this.#bound === null ? null : performance.now() - this.#bound.sinceMs;
@@ -170,6 +197,13 @@ export class SystemLink {
   close(withinMs: number): Promise<void> {
     this.#closing ??= this.unbind(withinMs);
     return this.#closing;
+  }
+
+  /** False after a pause of the process in which the claim of a code ended: another gateway may send it. */
+  private mayWrite(): boolean {
+    const isInTime = performance.now() < this.#writeBeforeMs;
+    this.#writeBeforeMs = Infinity;
+    return isInTime;
   }
 
   private async unbind(withinMs: number): Promise<void> {

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AttemptOutcome, ClaimedMessage, PlannedAttempt } from '@countersign/carriers/outbound';
+import type { AttemptOutcome, PlannedAttempt } from '@countersign/carriers/outbound';
 import { ServerKeys } from '@countersign/keys';
 import { DatabaseClock } from '@countersign/postgres';
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import { BindConnections } from '../binds/bind-connections.js';
 import { LOGGER } from '../injection/logger.token.js';
+import { CodeSenders } from './code-senders.js';
+import type { TimedClaim } from './mt-claimer.js';
 import { SubmitQueues } from './submit-queues.js';
 import { EXPIRED } from './mt-plan.js';
 import {
@@ -22,7 +23,7 @@ import { textParts, type TextPart } from './text-parts.js';
 
 const MS_PER_SECOND = 1_000;
 
-type Claimed = Pick<ClaimedMessage, 'message' | 'plan'>;
+type Claimed = Pick<TimedClaim, 'message' | 'plan' | 'endsMs'>;
 
 /** Makes the attempt of a claimed message. */
 @Injectable()
@@ -30,49 +31,50 @@ export class AttemptMaker {
   constructor(
     private readonly keys: ServerKeys,
     private readonly clock: DatabaseClock,
-    private readonly senders: BindConnections,
+    private readonly senders: CodeSenders,
     private readonly queues: SubmitQueues,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Sends the message and resolves to the outcome. Never rejects. */
-  async makeAttempt({ message, plan }: Claimed): Promise<AttemptOutcome> {
-    const sender = this.senders.senderOfLease(plan.lease);
+  async makeAttempt(claimed: Claimed): Promise<AttemptOutcome> {
+    const { message, plan } = claimed;
+    const sender = this.senders.senderOf(plan.link);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
     // `busy`: the next poll fails the message as expired.
     if (this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
     const text = this.textOf(message);
     if (text === null) return { kind: 'refused', error: UNREADABLE_TEXT };
     // All parts at once: a submit queue keeps their order.
-    const parts = textParts(text, sender.bind.defaultAlphabet, referenceOf(message));
-    const withinMs = Math.min(sender.bind.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
-    return judgeParts(
-      await Promise.all(parts.map((part) => this.sendPart({ message, plan }, part, withinMs, sender.bind))),
-    );
+    const { terms } = sender;
+    const parts = textParts(text, terms.defaultAlphabet, referenceOf(message));
+    const withinMs = Math.min(terms.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
+    return judgeParts(await Promise.all(parts.map((part) => this.sendPart(claimed, part, withinMs, terms))));
   }
 
   private async sendPart(
-    { message, plan }: Claimed,
+    claimed: Claimed,
     part: TextPart,
     withinMs: number,
     conventions: AnswerConventions,
   ): Promise<AttemptOutcome> {
     try {
-      const answer = await this.queues.submit(plan.lease, withinMs, () => this.submitPart({ message, plan }, part));
+      const answer = await this.queues.submit(claimed.plan.link, withinMs, () => this.submitPart(claimed, part));
       return judgeAnswer(answer, conventions);
     } catch (error) {
-      if (error instanceof NotSentError && this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
+      if (error instanceof NotSentError && this.secondsLeft(claimed.message) < 1)
+        return { kind: 'busy', error: EXPIRED };
       return judgeFailure(error);
     }
   }
 
   /** Called at its turn in the queue: checks sender and remaining time again. */
-  private submitPart({ message, plan }: Claimed, part: TextPart): Promise<ResponsePdu> {
-    const sender = this.senders.senderOfLease(plan.lease);
+  private submitPart({ message, plan, endsMs }: Claimed, part: TextPart): Promise<ResponsePdu> {
+    const sender = this.senders.senderOf(plan.link);
     const validSeconds = this.secondsLeft(message);
     if (sender === null || validSeconds < 1)
       return Promise.reject(new NotSentError('the sender is gone or the validity is over'));
-    return sender.submit(submitPdu({ ...addressesOf(message, plan), validSeconds }, part));
+    return sender.submit(submitPdu({ ...addressesOf(message, plan), validSeconds }, part), endsMs);
   }
 
   /** Whole seconds until the code expires. */
