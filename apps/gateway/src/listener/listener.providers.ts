@@ -19,6 +19,7 @@ import { SystemConnections } from './system-connections.js';
 import { SystemGuesses } from './system-guesses.js';
 import { SystemLinkReporter } from './system-link.reporter.js';
 import { SystemLinks } from './system-links.js';
+import { SystemReceipts } from './system-receipts.js';
 import { SystemSenders } from './system-senders.js';
 import { SystemPasswords } from './system-passwords.js';
 
@@ -37,6 +38,7 @@ export const listenerProviders: Provider[] = [
   SystemLinkReporter,
   SystemLinks,
   SystemSenders,
+  SystemReceipts,
   ConnectionRegistry,
   ConnectionAdmitter,
   SmppPorts,

@@ -6,12 +6,13 @@ import type { Uuid } from '@countersign/ids';
 import { NotSentError, SmppLink } from '@countersign/smpp/link';
 import { deliverSm, STATUS } from '@countersign/smpp/pdu';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
-import type { MessagePdu, Outgoing, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
+import type { DeliverSm, MessagePdu, Outgoing, Pdu, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
 import type { InboundLink } from '../links/inbound-link.js';
 import type { MessageRouter } from '../inbound/message.router.js';
 import type { LinkView } from '../links/link.metrics.js';
 import type { LinkMeter } from '../links/link-meter.js';
 import { connectionRefusal, sameConnectionTerms } from './admission.js';
+import { acceptedId, asksForReceipt, type DueReceipt, type ReceiptRequest } from './receipt-request.js';
 import { ThroughputMeter } from '../links/throughput-meter.js';
 import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 import { CURRENT_MS } from './system-cache.js';
@@ -60,6 +61,12 @@ export class SystemLink {
   #readMs = Number.NEGATIVE_INFINITY;
   #state: LinkState = 'open';
   #onBound: () => void = () => undefined;
+  #onReceiptDue: (systemId: Uuid, due: DueReceipt) => void = () => undefined;
+  /** Receipts requested with messages that are not answered yet, by sequence number. */
+  readonly #requested = new Map<number, ReceiptRequest>();
+  /** Codes and receipts without a response. */
+  #codesOut = 0;
+  #receiptsOut = 0;
   #closing: Promise<void> | undefined;
   /** The first end of the claims of codes that are not written to the socket yet, on the monotonic clock. */
   #writeBeforeMs = Infinity;
@@ -87,7 +94,7 @@ export class SystemLink {
         retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
         onChange: (state) => this.onStateChange(state),
         mayWrite: () => this.mayWrite(),
-        onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
+        onPdu: (direction, pdu) => this.onPdu(direction, pdu),
         onMalformed: (pdu) => reporter.reportMalformed(peer, pdu),
       },
     });
@@ -97,6 +104,11 @@ export class SystemLink {
   /** Sets the listener called when the peer has bound. */
   onBound(listener: () => void): void {
     this.#onBound = listener;
+  }
+
+  /** Sets the listener called with a requested receipt, once the response to its message is encoded. */
+  onReceiptDue(listener: (systemId: Uuid, due: DueReceipt) => void): void {
+    this.#onReceiptDue = listener;
   }
 
   /** The bound system; null before the bind. */
@@ -139,20 +151,40 @@ export class SystemLink {
 
   /** Maximum codes that may wait for their responses. */
   get codeWindow(): number {
-    return this.#system?.sendWindow ?? 0;
+    return this.window - this.#receiptsOut;
   }
 
-  /** Requests that can be sent without waiting for a response; negative after the window has become smaller. */
+  /** Codes that can be sent without waiting for a response; negative after the window has become smaller. */
   get freeSlots(): number {
-    return (this.#system?.sendWindow ?? 0) - this.#link.windowUsed;
+    return this.codeWindow - this.#codesOut;
+  }
+
+  /** Receipts that can be sent now: at most half of the window. They may wait within the link for the response to a code. */
+  get receiptSlots(): number {
+    return Math.max(1, Math.floor(this.window / 2)) - this.#receiptsOut;
   }
 
   /** See `LinkSender.submit`. */
-  deliverCode({ fields, tlvs }: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
-    if (performance.now() >= endsMs) return Promise.reject(new NotSentError('the claim of the code has ended'));
+  async deliverCode({ fields, tlvs }: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
+    if (performance.now() >= endsMs) throw new NotSentError('the claim of the code has ended');
     this.#writeBeforeMs = Math.min(this.#writeBeforeMs, endsMs);
-    // Unused in deliver_sm, and empty (SMPP 3.4, 4.6.1).
-    return this.#link.request(deliverSm({ ...fields, validityPeriod: '' }, tlvs));
+    this.#codesOut += 1;
+    try {
+      // The period is unused in deliver_sm, and empty (SMPP 3.4, 4.6.1).
+      return await this.#link.request(deliverSm({ ...fields, validityPeriod: '' }, tlvs));
+    } finally {
+      this.#codesOut -= 1;
+    }
+  }
+
+  /** Rejects as `SmppLink.request`. */
+  async deliverReceipt(pdu: Outgoing<DeliverSm>): Promise<ResponsePdu> {
+    this.#receiptsOut += 1;
+    try {
+      return await this.#link.request(pdu);
+    } finally {
+      this.#receiptsOut -= 1;
+    }
   }
 
   view(): LinkView {
@@ -199,6 +231,25 @@ export class SystemLink {
     return this.#closing;
   }
 
+  private get window(): number {
+    return this.#system?.sendWindow ?? 0;
+  }
+
+  private onPdu(direction: 'in' | 'out', pdu: Pdu): void {
+    this.#meter.countPdu(direction, pdu, performance.now());
+    if (direction === 'out' && this.#requested.size > 0) this.reportRequestedReceipt(pdu);
+  }
+
+  /** The request ends with the response to its message, whatever its status. Our own requests have other commands. */
+  private reportRequestedReceipt(pdu: Pdu): void {
+    if (pdu.command !== 'submit_sm_resp' && pdu.command !== 'data_sm_resp') return;
+    const request = this.#requested.get(pdu.sequence);
+    if (request === undefined || this.#system === null) return;
+    this.#requested.delete(pdu.sequence);
+    const messageId = acceptedId(pdu);
+    if (messageId !== null) this.#onReceiptDue(this.#system.id, { request, messageId });
+  }
+
   /** False after a pause of the process in which the claim of a code ended: another gateway may send it. */
   private mayWrite(): boolean {
     const isInTime = performance.now() < this.#writeBeforeMs;
@@ -243,10 +294,18 @@ export class SystemLink {
       this.reporter.countOutdated();
       return { status: this.#inbound.retryableMoStatus };
     }
-    if (this.#bound.connection.rate.takeToken(nowMs)) return this.messages.acceptMessage(pdu, this.#inbound);
+    if (this.#bound.connection.rate.takeToken(nowMs)) return this.routeMessage(pdu, this.#inbound);
     this.#bound.throttled += 1;
     this.reporter.countThrottled();
     return { status: STATUS.ESME_RTHROTTLED };
+  }
+
+  private routeMessage(pdu: MessagePdu, inbound: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+    if (asksForReceipt(pdu)) {
+      const { sourceAddress: source, destinationAddress: destination } = pdu.fields;
+      this.#requested.set(pdu.sequence, { source, destination, receivedMs: performance.now() });
+    }
+    return this.messages.acceptMessage(pdu, inbound);
   }
 
   private onStateChange(state: LinkState): void {

@@ -8,6 +8,7 @@ import { MessageRouter } from '../inbound/message.router.js';
 import { DRAIN_MS } from '../composition/phases.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { BindAuthenticator, type Peer } from './bind-authenticator.js';
+import type { DueReceipt } from './receipt-request.js';
 import { SystemLink } from './system-link.js';
 import { SystemLinkReporter } from './system-link.reporter.js';
 
@@ -22,6 +23,7 @@ export class SystemLinks {
   readonly #receivers = new Map<Uuid, Set<SystemLink>>();
   readonly #changeListeners: (() => void)[] = [];
   readonly #receiverListeners: (() => void)[] = [];
+  readonly #receiptListeners: ((systemId: Uuid, due: DueReceipt) => void)[] = [];
 
   constructor(
     private readonly authenticator: BindAuthenticator,
@@ -43,6 +45,11 @@ export class SystemLinks {
     this.#receiverListeners.push(listener);
   }
 
+  /** Registers a listener called with each requested receipt, once the response to its message is encoded. Must not throw. */
+  onReceiptDue(listener: (systemId: Uuid, due: DueReceipt) => void): void {
+    this.#receiptListeners.push(listener);
+  }
+
   /** The links of a system, by its row's id, that can receive now. */
   receiversOf(id: Uuid): SystemLink[] {
     return [...(this.#receivers.get(id) ?? [])].filter(({ receives }) => receives);
@@ -56,6 +63,7 @@ export class SystemLinks {
       this.addReceiver(link);
       this.reportChange();
     });
+    link.onReceiptDue((systemId, due) => this.#receiptListeners.forEach((listener) => listener(systemId, due)));
     this.#links.set(link, this.clock.newId());
     void link.ended.then(() => {
       this.#links.delete(link);
