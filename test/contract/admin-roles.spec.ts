@@ -365,7 +365,17 @@ describe('inbound numbers and an operator', () => {
 describe('the table of fields that concern trust', () => {
   /** Resources that operators write and whose fields concern only codes that are sent. */
   const OUTBOUND = {
-    routes: ['prefix', 'bindId', 'priority', 'weight', 'costUsd', 'sourceAddress', 'submitOptions', 'enabled'],
+    routes: [
+      'prefix',
+      'bindId',
+      'smppSystemId',
+      'priority',
+      'weight',
+      'costUsd',
+      'sourceAddress',
+      'submitOptions',
+      'enabled',
+    ],
     destinations: ['accountId', 'prefix', 'action', 'kinds', 'reason', 'until'],
   };
 

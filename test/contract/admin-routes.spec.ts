@@ -145,6 +145,40 @@ describe('a route', () => {
     expect((await admin.notes(id)).map(({ action }) => action)).toEqual(['create', 'delete']);
   });
 
+  it('leads to a bind or to a system, and to the other after a change that names it', async () => {
+    const smppSystemId = idOf(await admin.post('smpp-systems', { systemId: 'a system' }));
+    const answer = await admin.post('routes', { prefix: '+5', smppSystemId });
+    expect([answer.status, answer.json]).toMatchObject([201, { prefix: '+5', bindId: null, smppSystemId }]);
+    const id = idOf(answer);
+    expect((await admin.get(`routes/${id}`)).json).toEqual(answer.json);
+    const toBind = await admin.patch(`routes/${id}`, { bindId });
+    expect([toBind.json['bindId'], 'smppSystemId' in toBind.json]).toEqual([bindId, false]);
+    for (const kept of [{ smppSystemId: null }, { weight: 2 }, { bindId, smppSystemId: null }])
+      expect((await admin.patch(`routes/${id}`, kept)).json).toMatchObject({ bindId });
+    const back = await admin.patch(`routes/${id}`, { smppSystemId, bindId: null });
+    expect(back.json).toMatchObject({ bindId: null, smppSystemId, weight: 2 });
+    expect((await admin.notes(id)).at(-1)?.after).toEqual(back.json);
+  });
+
+  it('leads to one of both', async () => {
+    const smppSystemId = idOf(await admin.post('smpp-systems', { systemId: 'either' }));
+    const toSystem = idOf(await admin.post('routes', { prefix: '+5', smppSystemId }));
+    const toBind = idOf(await admin.post('routes', { prefix: '+5', bindId }));
+    const bodies: [string, object, string][] = [
+      [`routes/${toBind}`, { bindId, smppSystemId }, 'smppSystemId'],
+      [`routes/${toBind}`, { bindId: null }, 'bindId'],
+      [`routes/${toSystem}`, { smppSystemId: null }, 'bindId'],
+      [`routes/${toSystem}`, { smppSystemId: 'sys_00000000000000000000000000' }, 'smppSystemId'],
+      [`routes/${toSystem}`, { smppSystemId: bindId }, 'smppSystemId'],
+      [`routes/${toSystem}`, { smppSystemId: 5 }, 'smppSystemId'],
+    ];
+    for (const [path, body, field] of bodies) {
+      const refused = await admin.patch(path, body);
+      expect([refused.status, refused.code, refused.field]).toEqual([422, 'VALIDATION_ERROR', field]);
+    }
+    expect((await admin.post('routes', { prefix: '+5', bindId, smppSystemId })).field).toBe('smppSystemId');
+  });
+
   it('decides at once whether a code is sent', async () => {
     const { id } = (await harness.create()).json;
     const send = (): Promise<Answer> => harness.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
@@ -153,6 +187,19 @@ describe('a route', () => {
     }
     expect((await send()).code).toBe('SERVICE_UNAVAILABLE');
     await admin.post('routes', { prefix: '+1415', bindId });
+    expect((await send()).status).toBe(200);
+  });
+
+  it('to a system decides it too, unless the system is disabled or may only bind as transmitter', async () => {
+    const { id } = (await harness.create({ phone: '+33612345678' })).json;
+    const send = (): Promise<Answer> => harness.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
+    const system = `smpp-systems/${idOf(await admin.post('smpp-systems', { systemId: 'only', bindTypes: ['transmitter'] }))}`;
+    const smppSystemId = system.slice('smpp-systems/'.length);
+    await admin.post('routes', { prefix: '+33612', smppSystemId });
+    expect((await send()).code).toBe('SERVICE_UNAVAILABLE');
+    await admin.patch(system, { bindTypes: ['receiver'], enabled: false });
+    expect((await send()).code).toBe('SERVICE_UNAVAILABLE');
+    await admin.patch(system, { enabled: true });
     expect((await send()).status).toBe(200);
   });
 });

@@ -40,6 +40,7 @@ describe('a system that connects in', () => {
       bindTypes: ['transmitter', 'receiver', 'transceiver'],
       maxConnections: 4,
       submitPerSecond: null,
+      deliverPerSecond: 50,
       tlsRequired: false,
       window: 10,
       enquireLinkSeconds: 30,
@@ -88,6 +89,22 @@ describe('a system that connects in', () => {
       const { status, field } = await admin.patch(`smpp-systems/${id}`, change);
       expect([status, field]).toEqual([422, Object.keys(change)[0]]);
     }
+  });
+
+  it('has a rate of codes that are sent to it', async () => {
+    const id = idOf(await create({ deliverPerSecond: 7 }));
+    expect((await admin.get(`smpp-systems/${id}`)).json['deliverPerSecond']).toBe(7);
+    for (const deliverPerSecond of [0, 100_001, '7', null])
+      expect((await admin.patch(`smpp-systems/${id}`, { deliverPerSecond })).field).toBe('deliverPerSecond');
+  });
+
+  it('is deleted, but not while a route uses it', async () => {
+    const id = idOf(await create());
+    const route = idOf(await admin.post('routes', { prefix: '+1', smppSystemId: id }));
+    const refused = await admin.delete(`smpp-systems/${id}`);
+    expect([refused.status, refused.code]).toEqual([409, 'CONFLICT']);
+    await admin.delete(`routes/${route}`);
+    expect((await admin.delete(`smpp-systems/${id}`)).status).toBe(204);
   });
 
   it('gets another random password when it is rotated, shown in that answer alone', async () => {

@@ -89,8 +89,7 @@ const duePoll = (limit = 100): DueQuery => ({
 const north = (): PlannedAttempt => ({
   kind: 'send',
   routeId: session.id,
-  bindId: lease.bindId,
-  lease,
+  link: lease,
   carrier: 'north',
   source: '60606',
   leaseSeconds: 30,
@@ -108,10 +107,10 @@ const submitted = (
   harness.database.transaction((tx) =>
     mtMessages.recordAttempts(
       tx,
-      claimed.map(({ message: { id }, attempt, plan: { carrier, lease } }, index) => {
+      claimed.map(({ message: { id }, attempt, plan: { carrier, link } }, index) => {
         const smscMessageId = idOf(index);
         const receiptId = smscMessageId === null ? null : receiptIdOf(smscMessageId, base);
-        return { id, attempt, carrier, lease, outcome: { kind: 'submitted', smscMessageId, receiptId } };
+        return { id, attempt, carrier, link, outcome: { kind: 'submitted', smscMessageId, receiptId } };
       }),
     ),
   );
@@ -316,7 +315,7 @@ describe('a gateway whose lease was lost unnoticed', () => {
       mtMessages.recordAttempts(
         tx,
         claimed.map(({ message: { id }, attempt, plan: { carrier } }) => {
-          return { id, attempt, carrier, lease, outcome: { kind: 'busy', error: 'NOT_SENT' } };
+          return { id, attempt, carrier, link: lease, outcome: { kind: 'busy', error: 'NOT_SENT' } };
         }),
       ),
     );

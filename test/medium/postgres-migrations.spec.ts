@@ -25,6 +25,7 @@ const MIGRATIONS = [
   'UnclaimedDeliveries1700000000020',
   'SystemSettings1700000000021',
   'GatewayBounds1700000000022',
+  'RoutesToSystems1700000000024',
   'SubmitOptions1700000000025',
 ];
 const TABLES = `

@@ -52,7 +52,7 @@ export class BindConnections {
   /** The sender of the connection held under this lease; null unless bound and able to send. */
   senderOfLease(lease: BindLease): BindSender | null {
     const sender = this.senderOfSlot(lease);
-    return sender?.lease.epoch === lease.epoch ? sender : null;
+    return sender?.link.epoch === lease.epoch ? sender : null;
   }
 
   /** The same for a slot, under whichever lease it is held now. */

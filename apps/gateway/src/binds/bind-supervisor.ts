@@ -16,6 +16,7 @@ import type { InboundLink } from '../links/inbound-link.js';
 import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../links/link.metrics.js';
+import type { LinkSender } from '../links/link-sender.js';
 import {
   afterAttempt,
   afterFailback,
@@ -38,15 +39,10 @@ export interface BindNote {
   readonly retryInMs?: number;
 }
 
-/** Sends over a bound connection. */
-export interface BindSender {
+/** Sends over a bound connection, while its lease is held. */
+export interface BindSender extends LinkSender {
   readonly bind: Bind;
-  /** Lease recorded with every message sent over this connection. */
-  readonly lease: BindLease;
-  /** Number of our unanswered requests. */
-  readonly windowUsed: number;
-  /** Rejects as `SmppLink.request`: NotSentError when not sent, also without the lease; any other error leaves the fate unknown. */
-  submit(pdu: Outgoing<SubmitSm>): Promise<ResponsePdu>;
+  readonly link: BindLease;
 }
 
 /** Reason shown for a connection that fails back. */
@@ -117,8 +113,15 @@ export class BindSupervisor implements LeasedConnection {
     const link = this.#link;
     if (this.state !== 'bound' || link === null || this.#bind.bindType === 'receiver') return null;
     if (!this.holdsLease()) return null;
-    const { windowUsed } = link;
-    return { bind: this.#bind, lease: this.guard.lease, windowUsed, submit: (pdu) => this.submit(link, pdu) };
+    const bind = this.#bind;
+    return {
+      bind,
+      terms: bind,
+      link: this.guard.lease,
+      window: bind.sendWindow,
+      perSecond: bind.submitPerSecond / bind.connections,
+      submit: (pdu, endsMs) => this.submit(link, pdu, endsMs),
+    };
   }
 
   /** Applies a changed row. Reconnects only if the row needs a different connection. */
@@ -160,7 +163,8 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   /** Last lease check before sending. Requests waiting for a window slot are checked with the response that frees the slot. */
-  private submit(link: SmppLink, pdu: Outgoing<SubmitSm>): Promise<ResponsePdu> {
+  private submit(link: SmppLink, pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
+    if (performance.now() >= endsMs) return Promise.reject(new NotSentError('the claim of the code has ended'));
     if (this.holdsLease()) return link.request(pdu);
     this.fence('the lease is not held');
     return Promise.reject(new NotSentError('the lease is not held'));

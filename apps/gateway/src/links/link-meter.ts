@@ -2,8 +2,10 @@ import type { Pdu } from '@countersign/smpp/pdu';
 import { isThrottle } from './throttle.js';
 
 /** Our requests whose response time is measured. */
-const TIMED = new Set(['submit_sm', 'enquire_link'] as const);
+const TIMED = new Set(['submit_sm', 'deliver_sm', 'enquire_link'] as const);
 export type TimedCommand = typeof TIMED extends Set<infer Command> ? Command : never;
+/** Responses to them. */
+const STOPS: ReadonlySet<string> = new Set(['submit_sm_resp', 'deliver_sm_resp', 'enquire_link_resp', 'generic_nack']);
 const isTimed = (command: string): command is TimedCommand => (TIMED as ReadonlySet<string>).has(command);
 
 const BINDS: ReadonlySet<string> = new Set(['bind_transmitter', 'bind_receiver', 'bind_transceiver']);
@@ -63,7 +65,7 @@ export class LinkMeter {
 
   /** Ignores requests of the peer: each side numbers its own, so sequence numbers can be equal. */
   private stopTimer({ command, sequence }: Pdu, nowMs: number): void {
-    if (command !== 'submit_sm_resp' && command !== 'enquire_link_resp' && command !== 'generic_nack') return;
+    if (!STOPS.has(command)) return;
     const sent = this.#sent.get(sequence);
     if (sent === undefined) return;
     this.#sent.delete(sequence);

@@ -19,6 +19,8 @@ import { SystemConnections } from './system-connections.js';
 import { SystemGuesses } from './system-guesses.js';
 import { SystemLinkReporter } from './system-link.reporter.js';
 import { SystemLinks } from './system-links.js';
+import { SystemReceipts } from './system-receipts.js';
+import { SystemSenders } from './system-senders.js';
 import { SystemPasswords } from './system-passwords.js';
 
 /** Connections that carriers and aggregators open to the gateway. */
@@ -35,6 +37,8 @@ export const listenerProviders: Provider[] = [
   BindAuthenticator,
   SystemLinkReporter,
   SystemLinks,
+  SystemSenders,
+  SystemReceipts,
   ConnectionRegistry,
   ConnectionAdmitter,
   SmppPorts,

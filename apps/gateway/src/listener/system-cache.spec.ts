@@ -29,6 +29,7 @@ const system = (systemId: string, allowedCidrs: readonly string[], changes: Part
   bindTypes: ['transceiver'],
   maxConnections: 4,
   submitPerSecond: null,
+  deliverPerSecond: 50,
   tlsRequired: false,
   ...changes,
 });

@@ -1,5 +1,5 @@
 import type { SmppSystem } from '@countersign/carriers/config';
-import { SystemConnectionStore } from '@countersign/carriers/leases';
+import { SystemConnectionStore, type ConnectionsElsewhere } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { Injectable } from '@nestjs/common';
 import { Database } from '@countersign/postgres';
@@ -11,6 +11,8 @@ interface Connections {
   perSecond: number | null;
   here: number;
   elsewhere: number;
+  /** Of those elsewhere, bound as receiver or transceiver. */
+  receiversElsewhere: number;
 }
 
 /** A counted connection of a system. */
@@ -43,17 +45,24 @@ export class SystemConnections {
     return this.#systems.get(id)?.here ?? 0;
   }
 
-  /** Sets the number of connections of each system at other gateways, which share its rate. */
-  setConnectionsElsewhere(elsewhere: ReadonlyMap<Uuid, number>): void {
+  /** Number of connections of the system at other gateways that receive; until the first count, that of all. */
+  receiversElsewhere(id: Uuid): number {
+    return this.#systems.get(id)?.receiversElsewhere ?? 0;
+  }
+
+  /** Sets the number of connections of each system at other gateways, which share its rates. */
+  setConnectionsElsewhere(elsewhere: ReadonlyMap<Uuid, ConnectionsElsewhere>): void {
     for (const [id, connections] of this.#systems) {
-      connections.elsewhere = elsewhere.get(id) ?? 0;
+      const counted = elsewhere.get(id);
+      connections.elsewhere = counted?.connections ?? 0;
+      connections.receiversElsewhere = counted?.receivers ?? 0;
       setShareOfRate(connections);
     }
   }
 
   addConnection({ id, submitPerSecond: perSecond }: SmppSystem, elsewhere: number): CountedConnection {
     const rate = new MessageRate(shareOfRate(perSecond, 1, elsewhere), performance.now());
-    const connections = this.#systems.get(id) ?? { rate, perSecond, here: 0, elsewhere };
+    const connections = this.#systems.get(id) ?? { rate, perSecond, here: 0, elsewhere, receiversElsewhere: elsewhere };
     this.#systems.set(id, connections);
     connections.here += 1;
     connections.elsewhere = elsewhere;

@@ -3,15 +3,16 @@ import type { SmppSystem } from '@countersign/carriers/config';
 import { isTrustedConnection } from '@countersign/carriers/credentials';
 import type { SystemConnection } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
-import { SmppLink } from '@countersign/smpp/link';
-import { STATUS } from '@countersign/smpp/pdu';
+import { NotSentError, SmppLink } from '@countersign/smpp/link';
+import { deliverSm, STATUS } from '@countersign/smpp/pdu';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
-import type { MessagePdu } from '@countersign/smpp/pdu';
+import type { DeliverSm, MessagePdu, Outgoing, Pdu, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
 import type { InboundLink } from '../links/inbound-link.js';
 import type { MessageRouter } from '../inbound/message.router.js';
 import type { LinkView } from '../links/link.metrics.js';
 import type { LinkMeter } from '../links/link-meter.js';
 import { connectionRefusal, sameConnectionTerms } from './admission.js';
+import { acceptedId, asksForReceipt, type DueReceipt, type ReceiptRequest } from './receipt-request.js';
 import { ThroughputMeter } from '../links/throughput-meter.js';
 import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 import { CURRENT_MS } from './system-cache.js';
@@ -60,13 +61,21 @@ export class SystemLink {
   #readMs = Number.NEGATIVE_INFINITY;
   #state: LinkState = 'open';
   #onBound: () => void = () => undefined;
+  #onReceiptDue: (systemId: Uuid, due: DueReceipt) => void = () => undefined;
+  /** Receipts requested with messages that are not answered yet, by sequence number. */
+  readonly #requested = new Map<number, ReceiptRequest>();
+  /** Codes and receipts without a response. */
+  #codesOut = 0;
+  #receiptsOut = 0;
   #closing: Promise<void> | undefined;
+  /** The first end of the claims of codes that are not written to the socket yet, on the monotonic clock. */
+  #writeBeforeMs = Infinity;
 
   constructor(
     socket: Socket,
     private readonly peer: Peer,
-    private readonly authenticator: BindAuthenticator,
-    private readonly messages: MessageRouter,
+    private readonly authenticator: Pick<BindAuthenticator, 'authenticateBind'>,
+    private readonly messages: Pick<MessageRouter, 'acceptMessage'>,
     private readonly reporter: SystemLinkReporter,
   ) {
     const meter = reporter.createMeter();
@@ -84,7 +93,8 @@ export class SystemLink {
         onMessage: (pdu) => this.acceptMessage(pdu),
         retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
         onChange: (state) => this.onStateChange(state),
-        onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
+        mayWrite: () => this.mayWrite(),
+        onPdu: (direction, pdu) => this.onPdu(direction, pdu),
         onMalformed: (pdu) => reporter.reportMalformed(peer, pdu),
       },
     });
@@ -94,6 +104,11 @@ export class SystemLink {
   /** Sets the listener called when the peer has bound. */
   onBound(listener: () => void): void {
     this.#onBound = listener;
+  }
+
+  /** Sets the listener called with a requested receipt, once the response to its message is encoded. */
+  onReceiptDue(listener: (systemId: Uuid, due: DueReceipt) => void): void {
+    this.#onReceiptDue = listener;
   }
 
   /** The bound system; null before the bind. */
@@ -126,6 +141,50 @@ export class SystemLink {
         lastError,
       },
     };
+  }
+
+  /** Whether it can receive messages now: bound as receiver or transceiver. */
+  get receives(): boolean {
+    const { state } = this.#link;
+    return state === 'bound_rx' || state === 'bound_trx';
+  }
+
+  /** Maximum codes that may wait for their responses. */
+  get codeWindow(): number {
+    return this.window - this.#receiptsOut;
+  }
+
+  /** Codes that can be sent without waiting for a response; negative after the window has become smaller. */
+  get freeSlots(): number {
+    return this.codeWindow - this.#codesOut;
+  }
+
+  /** Receipts that can be sent now: at most half of the window. They may wait within the link for the response to a code. */
+  get receiptSlots(): number {
+    return Math.max(1, Math.floor(this.window / 2)) - this.#receiptsOut;
+  }
+
+  /** See `LinkSender.submit`. */
+  async deliverCode({ fields, tlvs }: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
+    if (performance.now() >= endsMs) throw new NotSentError('the claim of the code has ended');
+    this.#writeBeforeMs = Math.min(this.#writeBeforeMs, endsMs);
+    this.#codesOut += 1;
+    try {
+      // The period is unused in deliver_sm, and empty (SMPP 3.4, 4.6.1).
+      return await this.#link.request(deliverSm({ ...fields, validityPeriod: '' }, tlvs));
+    } finally {
+      this.#codesOut -= 1;
+    }
+  }
+
+  /** Rejects as `SmppLink.request`. */
+  async deliverReceipt(pdu: Outgoing<DeliverSm>): Promise<ResponsePdu> {
+    this.#receiptsOut += 1;
+    try {
+      return await this.#link.request(pdu);
+    } finally {
+      this.#receiptsOut -= 1;
+    }
   }
 
   view(): LinkView {
@@ -172,6 +231,32 @@ export class SystemLink {
     return this.#closing;
   }
 
+  private get window(): number {
+    return this.#system?.sendWindow ?? 0;
+  }
+
+  private onPdu(direction: 'in' | 'out', pdu: Pdu): void {
+    this.#meter.countPdu(direction, pdu, performance.now());
+    if (direction === 'out' && this.#requested.size > 0) this.reportRequestedReceipt(pdu);
+  }
+
+  /** The request ends with the response to its message, whatever its status. Our own requests have other commands. */
+  private reportRequestedReceipt(pdu: Pdu): void {
+    if (pdu.command !== 'submit_sm_resp' && pdu.command !== 'data_sm_resp') return;
+    const request = this.#requested.get(pdu.sequence);
+    if (request === undefined || this.#system === null) return;
+    this.#requested.delete(pdu.sequence);
+    const messageId = acceptedId(pdu);
+    if (messageId !== null) this.#onReceiptDue(this.#system.id, { request, messageId });
+  }
+
+  /** False after a pause of the process in which the claim of a code ended: another gateway may send it. */
+  private mayWrite(): boolean {
+    const isInTime = performance.now() < this.#writeBeforeMs;
+    this.#writeBeforeMs = Infinity;
+    return isInTime;
+  }
+
   private async unbind(withinMs: number): Promise<void> {
     if (this.#system !== null) await this.#link.unbind(withinMs).catch(() => undefined);
     this.#link.destroy('the gateway closed the link');
@@ -209,10 +294,18 @@ export class SystemLink {
       this.reporter.countOutdated();
       return { status: this.#inbound.retryableMoStatus };
     }
-    if (this.#bound.connection.rate.takeToken(nowMs)) return this.messages.acceptMessage(pdu, this.#inbound);
+    if (this.#bound.connection.rate.takeToken(nowMs)) return this.routeMessage(pdu, this.#inbound);
     this.#bound.throttled += 1;
     this.reporter.countThrottled();
     return { status: STATUS.ESME_RTHROTTLED };
+  }
+
+  private routeMessage(pdu: MessagePdu, inbound: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+    if (asksForReceipt(pdu)) {
+      const { sourceAddress: source, destinationAddress: destination } = pdu.fields;
+      this.#requested.set(pdu.sequence, { source, destination, receivedMs: performance.now() });
+    }
+    return this.messages.acceptMessage(pdu, inbound);
   }
 
   private onStateChange(state: LinkState): void {

@@ -8,6 +8,7 @@ import { MessageRouter } from '../inbound/message.router.js';
 import { DRAIN_MS } from '../composition/phases.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { BindAuthenticator, type Peer } from './bind-authenticator.js';
+import type { DueReceipt } from './receipt-request.js';
 import { SystemLink } from './system-link.js';
 import { SystemLinkReporter } from './system-link.reporter.js';
 
@@ -18,7 +19,11 @@ const EVICT_MS = 5_000;
 @Injectable()
 export class SystemLinks {
   readonly #links = new Map<SystemLink, Uuid>();
+  /** Links that can receive, by system. */
+  readonly #receivers = new Map<Uuid, Set<SystemLink>>();
   readonly #changeListeners: (() => void)[] = [];
+  readonly #receiverListeners: (() => void)[] = [];
+  readonly #receiptListeners: ((systemId: Uuid, due: DueReceipt) => void)[] = [];
 
   constructor(
     private readonly authenticator: BindAuthenticator,
@@ -35,16 +40,34 @@ export class SystemLinks {
     this.#changeListeners.push(listener);
   }
 
+  /** Registers a listener called after a bind as receiver or transceiver. Must not throw. */
+  onReceiverBound(listener: () => void): void {
+    this.#receiverListeners.push(listener);
+  }
+
+  /** Registers a listener called with each requested receipt, once the response to its message is encoded. Must not throw. */
+  onReceiptDue(listener: (systemId: Uuid, due: DueReceipt) => void): void {
+    this.#receiptListeners.push(listener);
+  }
+
+  /** The links of a system, by its row's id, that can receive now. */
+  receiversOf(id: Uuid): SystemLink[] {
+    return [...(this.#receivers.get(id) ?? [])].filter(({ receives }) => receives);
+  }
+
   openLink(socket: Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>, onBound: () => void): void {
     const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, ...over };
     const link = new SystemLink(socket, peer, this.authenticator, this.messages, this.reporter);
     link.onBound(() => {
       onBound();
+      this.addReceiver(link);
       this.reportChange();
     });
+    link.onReceiptDue((systemId, due) => this.#receiptListeners.forEach((listener) => listener(systemId, due)));
     this.#links.set(link, this.clock.newId());
     void link.ended.then(() => {
       this.#links.delete(link);
+      this.removeReceiver(link);
       if (link.system !== null) this.reportChange();
     });
   }
@@ -73,6 +96,21 @@ export class SystemLinks {
   /** Answers received messages, unbinds and closes every link within the time limit. */
   async closeAll(): Promise<void> {
     await Promise.all([...this.#links.keys()].map((link) => link.close(DRAIN_MS)));
+  }
+
+  private addReceiver(link: SystemLink): void {
+    if (link.system === null || !link.receives) return;
+    const { id } = link.system;
+    this.#receivers.set(id, (this.#receivers.get(id) ?? new Set()).add(link));
+    for (const listener of this.#receiverListeners) listener();
+  }
+
+  private removeReceiver(link: SystemLink): void {
+    if (link.system === null) return;
+    const { id } = link.system;
+    const receivers = this.#receivers.get(id);
+    receivers?.delete(link);
+    if (receivers?.size === 0) this.#receivers.delete(id);
   }
 
   private reportChange(): void {

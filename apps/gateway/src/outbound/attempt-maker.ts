@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AttemptOutcome, ClaimedMessage } from '@countersign/carriers/outbound';
+import type { AttemptOutcome } from '@countersign/carriers/outbound';
 import { effectiveOptions, type SubmitOptions } from '@countersign/carriers/submit-options';
 import { renderId } from '@countersign/ids';
 import { ServerKeys } from '@countersign/keys';
@@ -7,8 +7,9 @@ import { DatabaseClock } from '@countersign/postgres';
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import { BindConnections } from '../binds/bind-connections.js';
 import { LOGGER } from '../injection/logger.token.js';
+import { CodeSenders } from './code-senders.js';
+import type { TimedClaim } from './mt-claimer.js';
 import { SubmitQueues } from './submit-queues.js';
 import { EXPIRED } from './mt-plan.js';
 import {
@@ -25,9 +26,9 @@ import { textParts, type TextPart } from './text-parts.js';
 
 const MS_PER_SECOND = 1_000;
 
-type Claimed = Pick<ClaimedMessage, 'message' | 'plan'>;
+type Claimed = Pick<TimedClaim, 'message' | 'plan' | 'endsMs'>;
 
-/** A claimed message with the options of its route and bind. */
+/** A claimed message with the options of its route and link. */
 interface ClaimedWithOptions extends Claimed {
   readonly options: SubmitOptions;
 }
@@ -38,27 +39,28 @@ export class AttemptMaker {
   constructor(
     private readonly keys: ServerKeys,
     private readonly clock: DatabaseClock,
-    private readonly senders: BindConnections,
+    private readonly senders: CodeSenders,
     private readonly queues: SubmitQueues,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Sends the message and resolves to the outcome. Never rejects. */
-  async makeAttempt({ message, plan }: Claimed): Promise<AttemptOutcome> {
-    const sender = this.senders.senderOfLease(plan.lease);
+  async makeAttempt(claimed: Claimed): Promise<AttemptOutcome> {
+    const { message, plan } = claimed;
+    const sender = this.senders.senderOf(plan.link);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
     // `busy`: the next poll fails the message as expired.
     if (this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
     const text = this.textOf(message);
     if (text === null) return { kind: 'refused', error: UNREADABLE_TEXT };
-    const options = effectiveOptions(sender.bind.submitOptions, plan.submitOptions);
+    const { terms } = sender;
+    const options = effectiveOptions(terms.submitOptions, plan.submitOptions);
     if (options === null) return { kind: 'refused', error: ILLEGAL_OPTIONS };
     // All parts at once: a submit queue keeps their order.
-    const parts = textParts(text, sender.bind.defaultAlphabet, referenceOf(message), options.concatenation);
-    const withinMs = Math.min(sender.bind.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
-    return judgeParts(
-      await Promise.all(parts.map((part) => this.sendPart({ message, plan, options }, part, withinMs, sender.bind))),
-    );
+    const parts = textParts(text, terms.defaultAlphabet, referenceOf(message), options.concatenation);
+    const withinMs = Math.min(terms.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
+    const withOptions = { ...claimed, options };
+    return judgeParts(await Promise.all(parts.map((part) => this.sendPart(withOptions, part, withinMs, terms))));
   }
 
   private async sendPart(
@@ -68,7 +70,7 @@ export class AttemptMaker {
     conventions: AnswerConventions,
   ): Promise<AttemptOutcome> {
     try {
-      const answer = await this.queues.submit(claimed.plan.lease, withinMs, () => this.submitPart(claimed, part));
+      const answer = await this.queues.submit(claimed.plan.link, withinMs, () => this.submitPart(claimed, part));
       return judgeAnswer(answer, conventions);
     } catch (error) {
       if (error instanceof NotSentError && this.secondsLeft(claimed.message) < 1)
@@ -78,15 +80,15 @@ export class AttemptMaker {
   }
 
   /** Called at its turn in the queue: checks sender and remaining time again. */
-  private submitPart({ message, plan, options }: ClaimedWithOptions, part: TextPart): Promise<ResponsePdu> {
-    const sender = this.senders.senderOfLease(plan.lease);
+  private submitPart({ message, plan, endsMs, options }: ClaimedWithOptions, part: TextPart): Promise<ResponsePdu> {
+    const sender = this.senders.senderOf(plan.link);
     const validSeconds = this.secondsLeft(message);
     if (sender === null || validSeconds < 1)
       return Promise.reject(new NotSentError('the sender is gone or the validity is over'));
     const { destination, expiresAt, brand } = message;
     const messageId = renderId('msg', message.id);
     const envelope = { destination, source: plan.source, validSeconds, expiresAt, brand, messageId };
-    return sender.submit(submitPdu(envelope, part, options));
+    return sender.submit(submitPdu(envelope, part, options), endsMs);
   }
 
   /** Whole seconds until the code expires. */

@@ -1,7 +1,7 @@
-import type { ClaimedMessage } from '@countersign/carriers/outbound';
 import { Injectable } from '@nestjs/common';
 import { AttemptMaker } from './attempt-maker.js';
 import { AttemptRecorder } from './attempt.recorder.js';
+import type { TimedClaim } from './mt-claimer.js';
 import { OutboundMetrics } from './outbound.metrics.js';
 import { SubmitQueues } from './submit-queues.js';
 
@@ -16,14 +16,13 @@ export class AttemptRunner {
   ) {}
 
   /** One attempt with its record. Never rejects. */
-  async runAttempt(claimed: ClaimedMessage): Promise<void> {
-    const { message, plan, attempt } = claimed;
-    this.queues.reserve(plan.lease);
-    const endsMs = performance.now() + plan.leaseSeconds * 1_000;
+  async runAttempt(claimed: TimedClaim): Promise<void> {
+    const { message, plan, attempt, endsMs } = claimed;
+    this.queues.reserve(plan.link);
     const outcome = await this.attempts.makeAttempt(claimed);
-    this.queues.release(plan.lease);
-    const { carrier, lease } = plan;
-    const record = { id: message.id, attempt, carrier, lease, outcome };
+    this.queues.release(plan.link);
+    const { carrier, link } = plan;
+    const record = { id: message.id, attempt, carrier, link, outcome };
     if (await this.recorder.recordAttempt(record, endsMs)) this.metrics.attempts.inc({ outcome: outcome.kind });
   }
 

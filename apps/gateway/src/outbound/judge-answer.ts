@@ -1,10 +1,10 @@
-import type { Bind } from '@countersign/carriers/config';
 import { receiptIdOf, type AttemptOutcome } from '@countersign/carriers/outbound';
 import { NotSentError } from '@countersign/smpp/link';
 import { STATUS, statusName, type ResponsePdu } from '@countersign/smpp/pdu';
+import type { SendingTerms } from '../links/link-sender.js';
 
 /** Carrier-specific settings: the temporary statuses (all others are final) and the number base of message ids. */
-export type AnswerConventions = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;
+export type AnswerConventions = Pick<SendingTerms, 'temporaryStatuses' | 'messageIdBase'>;
 
 /** Errors of attempts without a status from the carrier. */
 export const NOT_SENT = 'NOT_SENT';
@@ -18,7 +18,9 @@ export function judgeAnswer(
   answer: ResponsePdu,
   { temporaryStatuses, messageIdBase }: AnswerConventions,
 ): AttemptOutcome {
-  if (answer.command === 'submit_sm_resp' && answer.status === STATUS.ESME_ROK) {
+  // The link passes on the response of the command that was sent: deliver_sm to a system.
+  const isOfMessage = answer.command === 'submit_sm_resp' || answer.command === 'deliver_sm_resp';
+  if (isOfMessage && answer.status === STATUS.ESME_ROK) {
     const { messageId } = answer.fields;
     if (messageId === '') return { kind: 'submitted', smscMessageId: null, receiptId: null };
     return { kind: 'submitted', smscMessageId: messageId, receiptId: receiptIdOf(messageId, messageIdBase) };

@@ -1,12 +1,20 @@
 import { JobNotifier } from '@countersign/bus';
-import { MtMessageStore, type MtClaim, type MtPlan } from '@countersign/carriers/outbound';
+import { MtMessageStore, type ClaimedMessage, type MtClaim, type MtPlan } from '@countersign/carriers/outbound';
 import { Injectable } from '@nestjs/common';
 import { Database, type DataError } from '@countersign/postgres';
 import { MtPlanner } from './mt.planner.js';
 import { DueQueries } from './due-queries.js';
 
+const MS_PER_SECOND = 1_000;
+
+/** A claimed message, and the end of its claim on the monotonic clock: it is not sent from then on. */
+export interface TimedClaim extends ClaimedMessage {
+  readonly endsMs: number;
+}
+
 /** The messages claimed by one poll, and the plans of all messages that it read. */
-interface PolledMessages extends Pick<MtClaim, 'claimed' | 'due'> {
+interface PolledMessages extends Pick<MtClaim, 'due'> {
+  readonly claimed: readonly TimedClaim[];
   readonly plans: readonly MtPlan[];
   /** Of a message whose claim has expired and that cannot be requeued; null for none. */
   readonly lapsedFault: DataError | null;
@@ -28,6 +36,8 @@ export class MtClaimer {
     const routing = await this.planner.readRouting();
     const query = this.queries.next();
     const lapsedFault = await this.mtMessages.requeueLapsed(this.database, query);
+    // Before the claims are written, so that none ends earlier in the database than here.
+    const startedMs = performance.now();
     const { claim, plans } = await this.database.transaction(async (tx) => {
       const made: MtPlan[] = [];
       const planned = new Map<string, number>();
@@ -39,7 +49,10 @@ export class MtClaimer {
       return { claim: claimed, plans: made };
     });
     if (claim.eventIds.length > 0) this.notifier.notify(claim.eventIds);
-    return { claimed: claim.claimed, due: claim.due, plans, lapsedFault };
+    const claimed = claim.claimed.map((message) => {
+      return { ...message, endsMs: startedMs + message.plan.leaseSeconds * MS_PER_SECOND };
+    });
+    return { claimed, due: claim.due, plans, lapsedFault };
   }
 
   /** The consecutive full polls have ended. */

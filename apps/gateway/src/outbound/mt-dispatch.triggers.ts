@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BindConnections } from '../binds/bind-connections.js';
+import { SystemLinks } from '../listener/system-links.js';
 import { AttemptRecorder } from './attempt.recorder.js';
 import { MtDispatcher } from './mt.dispatcher.js';
 import { OtherGateways } from './other-gateways.js';
@@ -13,11 +14,13 @@ export class MtDispatchTriggers {
   constructor(
     dispatcher: MtDispatcher,
     connections: BindConnections,
+    systems: SystemLinks,
     others: OtherGateways,
     recorder: AttemptRecorder,
   ) {
     connections.beforeRelease((lease) => dispatcher.waitForRecords(lease));
     connections.onBound(() => dispatcher.trigger());
+    systems.onReceiverBound(() => dispatcher.trigger());
     others.onDeferred(() => dispatcher.triggerAfterHandOver());
     recorder.onRecorded((records) => dispatcher.triggerAfterRecords(records));
   }

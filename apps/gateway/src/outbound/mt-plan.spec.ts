@@ -1,13 +1,14 @@
 import type { DueMessage } from '@countersign/carriers/outbound';
 import type { Route } from '@countersign/carriers/routes';
 import { describe, expect, it } from 'vitest';
-import { backoffMs, mtPlan, type PlanFacts } from './mt-plan.js';
+import { backoffMs, mtPlan, type PlanFacts, type RouteTarget } from './mt-plan.js';
 
 const NOW = new Date('2025-11-21T12:00:00.000Z');
 const route = (id: string, changes: Partial<Route> = {}): Route => ({
   id,
   prefix: '+',
   bindId: `bind-${id}`,
+  systemId: null,
   priority: 0,
   weight: 1,
   costUsd: '0',
@@ -33,7 +34,7 @@ const message = (changes: Partial<DueMessage> = {}): DueMessage => ({
   sessionLive: true,
   ...changes,
 });
-const CAPACITY = { carrier: 'north', leaseSeconds: 30, lease: { bindId: 'bind-a', slot: 0, owner: 'gw', epoch: '1' } };
+const CAPACITY = { carrier: 'north', leaseSeconds: 30, link: { bindId: 'bind-a', slot: 0, owner: 'gw', epoch: '1' } };
 const facts = (changes: Partial<PlanFacts> = {}): PlanFacts => ({
   routes: [route('a'), route('b')],
   capacityOf: () => CAPACITY,
@@ -47,16 +48,20 @@ const leftMs = (ms: number): Partial<DueMessage> => ({ expiresAt: new Date(NOW.g
 
 describe('the plan of a due code', () => {
   it('uses the first route whose bind has capacity', () => {
-    expect(plan({})).toEqual({
-      kind: 'send',
-      routeId: 'a',
-      bindId: 'bind-a',
-      source: '60606',
-      submitOptions: {},
-      ...CAPACITY,
-    });
-    const capacityOf = (bindId: string) => (bindId === 'bind-b' ? CAPACITY : null);
+    expect(plan({})).toEqual({ kind: 'send', routeId: 'a', source: '60606', submitOptions: {}, ...CAPACITY });
+    const capacityOf = ({ bindId }: RouteTarget) => (bindId === 'bind-b' ? CAPACITY : null);
     expect(plan({}, { capacityOf })).toMatchObject({ kind: 'send', routeId: 'b' });
+  });
+
+  it('goes over a system as over a bind, and is left to the gateway to which the system is connected', () => {
+    const routes = [route('a', { bindId: null, systemId: 'sys-a' }), route('b')];
+    const overSystem = { ...CAPACITY, link: { systemId: 'sys-a' } };
+    const capacityOf = ({ systemId }: RouteTarget) => (systemId === 'sys-a' ? overSystem : CAPACITY);
+    expect(plan({}, { routes, capacityOf })).toMatchObject({ routeId: 'a', link: { systemId: 'sys-a' } });
+    const absent = { routes, capacityOf: ({ systemId }: RouteTarget) => (systemId === null ? CAPACITY : null) };
+    expect(plan({}, absent)).toMatchObject({ routeId: 'b' });
+    const boundElsewhere = (linkId: string) => linkId === 'sys-a';
+    expect(plan({}, { ...absent, boundElsewhere })).toEqual({ kind: 'wait', ms: 50, afresh: false, elsewhere: true });
   });
 
   it('uses the source address of the route if it has one', () => {
@@ -73,7 +78,7 @@ describe('the plan of a due code', () => {
     const waits = { kind: 'wait', ms: 1_000, afresh: true, elsewhere: false };
     expect(plan({ busyRoutes: ['a', 'b'], attempts: 2 })).toEqual(waits);
     expect(plan({ busyRoutes: ['a'], refusedRoutes: ['b'], attempts: 2 })).toEqual(waits);
-    const capacityOf = (bindId: string) => (bindId === 'bind-a' ? CAPACITY : null);
+    const capacityOf = ({ bindId }: RouteTarget) => (bindId === 'bind-a' ? CAPACITY : null);
     expect(plan({ busyRoutes: ['a'], attempts: 2 }, { capacityOf })).toEqual(waits);
   });
 
@@ -85,8 +90,8 @@ describe('the plan of a due code', () => {
   });
 
   it('is left to the gateway with the better bind', () => {
-    const capacityOf = (bindId: string) => (bindId === 'bind-b' ? CAPACITY : null);
-    const more = { capacityOf, boundElsewhere: (bindId: string) => bindId === 'bind-a' };
+    const capacityOf = ({ bindId }: RouteTarget) => (bindId === 'bind-b' ? CAPACITY : null);
+    const more = { capacityOf, boundElsewhere: (linkId: string) => linkId === 'bind-a' };
     expect(plan({}, more)).toEqual({ kind: 'wait', ms: 50, afresh: false, elsewhere: true });
     expect(plan({ busyRoutes: ['a'] }, more)).toMatchObject({ kind: 'send', routeId: 'b' });
     expect(plan({ refusedRoutes: ['a'] }, more)).toMatchObject({ kind: 'send', routeId: 'b' });
@@ -98,11 +103,11 @@ describe('the plan of a due code', () => {
 
   it('uses the next route when a bind is full, and waits for the first to have capacity when all are full', () => {
     const full = { fullForMs: 120 };
-    const capacityOf = (bindId: string) => (bindId === 'bind-a' ? full : CAPACITY);
+    const capacityOf = ({ bindId }: RouteTarget) => (bindId === 'bind-a' ? full : CAPACITY);
     expect(plan({}, { capacityOf })).toMatchObject({ kind: 'send', routeId: 'b' });
     const waits = { kind: 'wait', ms: 120, afresh: false, elsewhere: false };
-    expect(plan({}, { capacityOf: (bindId) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
-    expect(plan({}, { capacityOf: (bindId) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
+    expect(plan({}, { capacityOf: ({ bindId }) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
+    expect(plan({}, { capacityOf: ({ bindId }) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
   });
 
   it('waits longer the more messages were deferred before it, up to a limit', () => {

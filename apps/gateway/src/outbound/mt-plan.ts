@@ -1,17 +1,18 @@
-import type { BindLease } from '@countersign/carriers/leases';
+import type { SendingLink } from '@countersign/carriers/leases';
 import type { MtPlan, DueMessage, PlannedAttempt } from '@countersign/carriers/outbound';
 import type { Route } from '@countersign/carriers/routes';
+import type { Uuid } from '@countersign/ids';
 import { doubledMs, withJitterMs } from '@countersign/resilience';
 
 /** Attempts of unknown fate after which a message is sent once more; beyond this number it fails. */
 const UNKNOWN_FATES_AT_MOST = 1;
 /** With less time left the message would arrive too late. */
 const LEAST_VALIDITY_MS = 1_000;
-/** Delay when no bind of the routes is bound at this gateway; shorter than this gateway's own retry, for other gateways. */
+/** Delay when no link of the routes is bound at this gateway; shorter than this gateway's own retry, for other gateways. */
 const NO_BIND_PAUSE_MS = 500;
-/** Delay when a better bind is bound at another gateway, which is notified. */
+/** Delay when a better link is bound at another gateway, which is notified. */
 const HAND_OVER_PAUSE_MS = 50;
-/** Deferred messages per added base delay of a full bind: with 20 the delay is twice its base, with 40 three times. */
+/** Deferred messages per added base delay of a full link: with 20 the delay is twice its base, with 40 three times. */
 const DEFERRED_PER_ADDED_PAUSE = 20;
 const LONGEST_PAUSE_MS = 2_000;
 const BACKOFF_MS = 500;
@@ -22,31 +23,34 @@ export const EXPIRED = 'EXPIRED';
 export const NO_ROUTE = 'NO_ROUTE';
 export const UNKNOWN_FATE = 'UNKNOWN_FATE';
 
-/** Free capacity of a bind at this gateway. */
-export interface BindCapacity {
+/** Free capacity of a bind or a system at this gateway. */
+export interface LinkCapacity {
   readonly carrier: string;
   /** Maximum duration of an attempt. */
   readonly leaseSeconds: number;
-  /** Lease of the connection with the capacity. */
-  readonly lease: BindLease;
+  /** The connection with the capacity, or the system. */
+  readonly link: SendingLink;
 }
+
+/** The bind or the system of a route: exactly one of them. */
+export type RouteTarget = Pick<Route, 'bindId' | 'systemId'>;
 
 export interface PlanFacts {
   /** The routes of the destination, best first. */
   readonly routes: readonly Route[];
-  /** Null for a bind that cannot send from this gateway; `fullForMs` estimates how long a bind stays full. */
-  readonly capacityOf: (bindId: string) => BindCapacity | { readonly fullForMs: number } | null;
-  /** Number of messages deferred because of full binds before this one; it lengthens the delay. */
+  /** Null for a bind or system that cannot send from this gateway; `fullForMs` estimates how long it stays full. */
+  readonly capacityOf: (target: RouteTarget) => LinkCapacity | { readonly fullForMs: number } | null;
+  /** Number of messages deferred because of full links before this one; it lengthens the delay. */
   readonly deferred: number;
-  /** Whether the message may be left to another gateway that is bound to this bind. */
-  readonly boundElsewhere: (bindId: string) => boolean;
+  /** Whether the message may be left to another gateway that is bound to this bind, or has this system connected. */
+  readonly boundElsewhere: (linkId: Uuid) => boolean;
   /** In [0, 1). */
   readonly random: number;
 }
 
 /**
- * Plans a due message: an attempt on the next route that is neither refused nor busy and whose bind has capacity. When all
- * remaining routes are busy, they are tried again with growing delays until the session ends. A message whose better bind
+ * Plans a due message: an attempt on the next route that is neither refused nor busy and whose bind or system has capacity. When all
+ * remaining routes are busy, they are tried again with growing delays until the session ends. A message whose better link
  * is bound at another gateway is left to that gateway. A message of an ended session fails.
  */
 export function mtPlan(message: DueMessage, facts: PlanFacts): MtPlan {
@@ -58,10 +62,11 @@ export function mtPlan(message: DueMessage, facts: PlanFacts): MtPlan {
   let fullForMs = Infinity;
   for (const route of remaining) {
     if (message.busyRoutes.includes(route.id)) continue;
-    const capacity = capacityOf(route.bindId);
-    if (capacity === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_PAUSE_MS, leftMs, 'elsewhere');
+    const capacity = capacityOf(route);
+    if (capacity === null && isBoundElsewhere(route, boundElsewhere))
+      return waitFor(HAND_OVER_PAUSE_MS, leftMs, 'elsewhere');
     if (capacity === null) continue;
-    if ('lease' in capacity) return attemptBy(route, capacity, message);
+    if ('link' in capacity) return attemptBy(route, capacity, message);
     fullForMs = Math.min(fullForMs, capacity.fullForMs);
   }
   if (message.busyRoutes.length > 0) return waitFor(backoffMs(message.attempts, random), leftMs, 'afresh');
@@ -69,9 +74,14 @@ export function mtPlan(message: DueMessage, facts: PlanFacts): MtPlan {
   return waitFor(pauseMs(fullForMs, facts.deferred), leftMs);
 }
 
-/** Delay for a full bind: later messages in a long backlog wait longer, up to two seconds, to limit repeated polls. */
+/** Delay for a full link: later messages in a long backlog wait longer, up to two seconds, to limit repeated polls. */
 const pauseMs = (fullForMs: number, deferred: number): number =>
   Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + deferred / DEFERRED_PER_ADDED_PAUSE));
+
+function isBoundElsewhere({ bindId, systemId }: RouteTarget, boundElsewhere: PlanFacts['boundElsewhere']): boolean {
+  const linkId = bindId ?? systemId;
+  return linkId !== null && boundElsewhere(linkId);
+}
 
 /** A wait that ends with the message's validity at the latest, so that it fails in time. */
 function waitFor(ms: number, leftMs: number, then?: 'afresh' | 'elsewhere'): MtPlan {
@@ -86,10 +96,10 @@ function verdictOf(message: DueMessage, leftMs: number, routes: number, remainin
   return routes > 0 && remaining === 0 ? (message.networkError ?? NO_ROUTE) : null;
 }
 
-function attemptBy(route: Route, capacity: BindCapacity, message: DueMessage): PlannedAttempt {
+function attemptBy(route: Route, capacity: LinkCapacity, message: DueMessage): PlannedAttempt {
   const source = route.sourceAddress ?? message.sender;
-  const { id: routeId, bindId, submitOptions } = route;
-  return { kind: 'send', routeId, bindId, source, submitOptions, ...capacity };
+  const { id: routeId, submitOptions } = route;
+  return { kind: 'send', routeId, source, submitOptions, ...capacity };
 }
 
 /** Delay before all routes are tried again: 0.5 s doubled up to 8 s, with jitter. */

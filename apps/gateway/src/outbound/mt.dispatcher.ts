@@ -1,5 +1,5 @@
-import { leaseKey, type BindLease } from '@countersign/carriers/leases';
-import type { AttemptRecord, ClaimedMessage, MtPlan } from '@countersign/carriers/outbound';
+import { isBindLease, leaseKey, type BindLease } from '@countersign/carriers/leases';
+import type { AttemptRecord, MtPlan } from '@countersign/carriers/outbound';
 import { LeasedWorker, type Claim } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from '@countersign/telemetry';
@@ -7,7 +7,7 @@ import { LOGGER } from '../injection/logger.token.js';
 import { OnStart, OnStop } from '../composition/phases.js';
 import { AttemptRunner } from './attempt.runner.js';
 import { MAX_MESSAGES_PER_POLL } from './due-queries.js';
-import { MtClaimer } from './mt-claimer.js';
+import { MtClaimer, type TimedClaim } from './mt-claimer.js';
 import { OtherGateways } from './other-gateways.js';
 import { OutboundMetrics } from './outbound.metrics.js';
 
@@ -27,7 +27,7 @@ const HANDED_OVER_MS = 60;
  */
 @Injectable()
 export class MtDispatcher {
-  private readonly worker: LeasedWorker<ClaimedMessage>;
+  private readonly worker: LeasedWorker<TimedClaim>;
   private fullPollsInARow = 0;
 
   constructor(
@@ -49,7 +49,7 @@ export class MtDispatcher {
     this.worker.start();
   }
 
-  /** Polls at once: a message may be due, or a bind may have capacity. Never throws or blocks. */
+  /** Polls at once: a message may be due, or a link may have capacity. Never throws or blocks. */
   trigger(): void {
     this.worker.trigger();
   }
@@ -59,7 +59,7 @@ export class MtDispatcher {
     this.worker.triggerIn(HANDED_OVER_MS);
   }
 
-  /** Polls at once when recorded messages are to be retried, and when a full bind has capacity again. */
+  /** Polls at once when recorded messages are to be retried, and when a full link has capacity again. */
   triggerAfterRecords(records: readonly AttemptRecord[]): void {
     if (this.fullPollsInARow > 0 || records.some(({ outcome }) => outcome.kind !== 'submitted')) this.trigger();
   }
@@ -80,10 +80,10 @@ export class MtDispatcher {
   /** Resolves when every attempt under this lease is recorded, or has reached its time limit without the database. */
   async waitForRecords(lease: BindLease): Promise<void> {
     const key = leaseKey(lease);
-    await this.worker.drain(({ plan }) => leaseKey(plan.lease) === key);
+    await this.worker.drain(({ plan: { link } }) => isBindLease(link) && leaseKey(link) === key);
   }
 
-  private async claimDue(): Promise<Claim<ClaimedMessage>> {
+  private async claimDue(): Promise<Claim<TimedClaim>> {
     const { claimed: jobs, due, plans, lapsedFault } = await this.claimer.claimDueMessages();
     if (lapsedFault !== null)
       this.logger.warn({ err: lapsedFault }, 'MT dispatcher: a code of a gateway that is gone cannot be queued again');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OtherGateways } from './other-gateways.js';
 
-/** One bind is bound at another gateway; published payloads are collected. */
+/** One link is bound at another gateway; published payloads are collected. */
 function openOthers(): {
   others: OtherGateways;
   published: unknown[];
@@ -15,7 +15,7 @@ function openOthers(): {
     {
       query: <Row>(): Promise<Row[]> => {
         reads++;
-        return Promise.resolve([{ bindId: 'b' } as Row]);
+        return Promise.resolve([{ linkId: 'b' } as Row]);
       },
     },
     {
@@ -31,7 +31,7 @@ function openOthers(): {
   return { others, published, receive, reads: () => reads };
 }
 
-describe('a code with a better bind at another gateway', () => {
+describe('a code with a better link at another gateway', () => {
   it('is deferred for three seconds, and again after fifteen', () => {
     const { others } = openOthers();
     const at = [0, 1_000, 2_999, 3_000, 14_999, 15_000, 17_999, 18_000];
@@ -45,12 +45,12 @@ describe('a code with a better bind at another gateway', () => {
     expect(others.mayDefer('more', 15_000)).toBe(true);
   });
 
-  it('is announced at most once per interval, and only when another gateway has a bind', async () => {
+  it('is announced at most once per interval, and only when another gateway has a link', async () => {
     const { others, published, reads } = openOthers();
     others.announceDeferred();
     expect(published).toEqual([]);
-    expect([...(await others.boundBinds())]).toEqual(['b']);
-    await others.boundBinds();
+    expect([...(await others.boundLinks())]).toEqual(['b']);
+    await others.boundLinks();
     expect(reads()).toBe(1);
     for (let count = 0; count < 10; count++) others.announceDeferred();
     expect(published).toEqual(['here']);

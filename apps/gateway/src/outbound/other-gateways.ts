@@ -1,11 +1,11 @@
 import { PubSub, TOPICS } from '@countersign/bus';
 import { Inject, Injectable } from '@nestjs/common';
-import { bindsBoundElsewhere } from '@countersign/carriers/leases';
+import { linksBoundElsewhere } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { Database, type Executor } from '@countersign/postgres';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 
-/** Minimum time between reads of the binds of other gateways. */
+/** Minimum time between reads of the links of other gateways. */
 const READ_EVERY_MS = 500;
 /** Minimum time between announcements; each makes the receivers poll all due messages. */
 const ANNOUNCE_EVERY_MS = 50;
@@ -16,10 +16,10 @@ const DEFER_FOR_MS = 3_000;
 const FORGOTTEN_AFTER_MS = 15_000;
 const MAX_REMEMBERED = 10_000;
 
-/** Binds of other gateways, and the codes deferred to them. */
+/** Binds and systems of other gateways, and the codes deferred to them. */
 @Injectable()
 export class OtherGateways {
-  #binds: ReadonlySet<Uuid> = new Set();
+  #links: ReadonlySet<Uuid> = new Set();
   #readMs = -Infinity;
   #announcedMs = -Infinity;
   /** Time at which each code was first deferred, oldest first. */
@@ -31,14 +31,14 @@ export class OtherGateways {
     @Inject(GATEWAY_ID) private readonly self: Uuid,
   ) {}
 
-  /** The binds that other gateways can send over, at most half a second old. Rejects with the database's error. */
-  async boundBinds(): Promise<ReadonlySet<Uuid>> {
+  /** The ids of binds and systems that other gateways can send over, at most half a second old. Rejects with the database's error. */
+  async boundLinks(): Promise<ReadonlySet<Uuid>> {
     const nowMs = performance.now();
     if (nowMs - this.#readMs >= READ_EVERY_MS) {
-      this.#binds = await bindsBoundElsewhere(this.database, this.self);
+      this.#links = await linksBoundElsewhere(this.database, this.self);
       this.#readMs = nowMs;
     }
-    return this.#binds;
+    return this.#links;
   }
 
   /** Whether this code may be left to other gateways now. The time starts with the first call. */
@@ -54,7 +54,7 @@ export class OtherGateways {
   /** Notifies other gateways that codes are left to them. If the notification is lost, their next poll finds the codes. */
   announceDeferred(): void {
     const nowMs = performance.now();
-    if (this.#binds.size === 0 || nowMs - this.#announcedMs < ANNOUNCE_EVERY_MS) return;
+    if (this.#links.size === 0 || nowMs - this.#announcedMs < ANNOUNCE_EVERY_MS) return;
     this.#announcedMs = nowMs;
     this.bus.publish(TOPICS.deferredCodes, this.self);
   }

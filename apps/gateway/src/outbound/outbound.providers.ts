@@ -7,6 +7,7 @@ import { provide } from '@countersign/composition';
 import { AttemptMaker } from './attempt-maker.js';
 import { AttemptRecorder } from './attempt.recorder.js';
 import { AttemptRunner } from './attempt.runner.js';
+import { CodeSenders } from './code-senders.js';
 import { CodeQueueGauges } from './code-queue.gauges.js';
 import { MtPlanner } from './mt.planner.js';
 import { DueQueries } from './due-queries.js';
@@ -27,6 +28,7 @@ export const outboundProviders: Provider[] = [
   provide(RouteDirectory, [Database], (database) => new RouteDirectory(database)),
   OutboundMetrics,
   CodeQueueGauges,
+  CodeSenders,
   SubmitQueues,
   OtherGateways,
   DueQueries,

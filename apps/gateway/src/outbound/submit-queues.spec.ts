@@ -1,4 +1,5 @@
 import type { Bind } from '@countersign/carriers/config';
+import { isBindLease, linkKey } from '@countersign/carriers/leases';
 import { describe, expect, it } from 'vitest';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import { SubmitQueues } from './submit-queues.js';
@@ -35,36 +36,40 @@ const bind: Bind = {
 };
 const senderOf = (slot: number): BindSender => ({
   bind,
-  lease: { bindId: 'b', slot, owner: 'gw', epoch: '1' },
-  windowUsed: 0,
+  terms: bind,
+  link: { bindId: 'b', slot, owner: 'gw', epoch: '1' },
+  window: bind.sendWindow,
+  perSecond: bind.submitPerSecond,
   submit: () => Promise.reject(new Error('not sent here')),
 });
+const NORTH = { bindId: 'b', systemId: null };
 const sender = senderOf(0);
 const planned = (count: number, slot = 0): Map<string, number> => new Map([[`b/${slot}`, count]]);
 
 const queuesOf = (...senders: BindSender[]): SubmitQueues =>
   new SubmitQueues(
     {
-      senders: () => senders,
-      sendersOf: (bindId) => (bindId === 'b' ? senders : []),
-      senderOfLease: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
-      senderOfSlot: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+      bindSenders: () => senders,
+      sendersOf: ({ bindId }) => (bindId === 'b' ? senders : []),
+      senderOf: (named) => senders.find(({ link }) => linkKey(link) === linkKey(named)) ?? null,
+      presentSenderOf: (named) => senders.find(({ link }) => linkKey(link) === linkKey(named)) ?? null,
     },
     { setPaceSource: () => undefined },
   );
 const slotWithCapacity = (queues: SubmitQueues, plannedBySlot: ReadonlyMap<string, number>): number | null => {
-  const capacity = queues.capacityOf('b', plannedBySlot);
-  return capacity !== null && 'lease' in capacity ? capacity.lease.slot : null;
+  const capacity = queues.capacityOf(NORTH, plannedBySlot);
+  if (capacity === null || !('link' in capacity) || !isBindLease(capacity.link)) return null;
+  return capacity.link.slot;
 };
 
 describe('the capacity of a bind', () => {
   it('is four windows, less planned and reserved attempts', () => {
     const queues = queuesOf(sender);
-    expect(queues.capacityOf('b', planned(3))).toEqual({ carrier: 'north', leaseSeconds: 20, lease: sender.lease });
+    expect(queues.capacityOf(NORTH, planned(3))).toEqual({ carrier: 'north', leaseSeconds: 20, link: sender.link });
     expect(slotWithCapacity(queues, planned(4))).toBe(null);
-    queues.reserve(sender.lease);
+    queues.reserve(sender.link);
     expect(slotWithCapacity(queues, planned(3))).toBe(null);
-    queues.release(sender.lease);
+    queues.release(sender.link);
     expect(slotWithCapacity(queues, planned(3))).toBe(0);
   });
 
@@ -72,22 +77,22 @@ describe('the capacity of a bind', () => {
     const queues = queuesOf(sender, senderOf(1));
     expect(slotWithCapacity(queues, planned(1))).toBe(1);
     expect(slotWithCapacity(queues, planned(1, 1))).toBe(0);
-    queues.reserve(sender.lease);
+    queues.reserve(sender.link);
     expect(slotWithCapacity(queues, new Map())).toBe(1);
     expect(slotWithCapacity(queues, planned(4, 1))).toBe(0);
   });
 
   it('is one second of submits for a slow bind, with the delay until it is free', () => {
-    const queues = queuesOf({ ...sender, bind: { ...bind, sendWindow: 50, submitPerSecond: 2 } });
+    const queues = queuesOf({ ...sender, window: 50, perSecond: 2 });
     expect(slotWithCapacity(queues, planned(1))).toBe(0);
-    expect(queues.capacityOf('b', planned(2))).toEqual({ fullForMs: 50 });
-    queues.reserve(sender.lease);
-    queues.reserve(sender.lease);
-    expect(queues.capacityOf('b', new Map())).toEqual({ fullForMs: 500 });
+    expect(queues.capacityOf(NORTH, planned(2))).toEqual({ fullForMs: 50 });
+    queues.reserve(sender.link);
+    queues.reserve(sender.link);
+    expect(queues.capacityOf(NORTH, new Map())).toEqual({ fullForMs: 500 });
   });
 
   it('is null while the bind is not bound', () => {
-    expect(queuesOf().capacityOf('b', new Map())).toBe(null);
-    expect(queuesOf(sender).capacityOf('other', new Map())).toBe(null);
+    expect(queuesOf().capacityOf(NORTH, new Map())).toBe(null);
+    expect(queuesOf(sender).capacityOf({ bindId: 'other', systemId: null }, new Map())).toBe(null);
   });
 });

@@ -1,94 +1,91 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers/leases';
+import { linkKey, type SendingLink } from '@countersign/carriers/leases';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { BindSender } from '../binds/bind-supervisor.js';
-import { BindConnections } from '../binds/bind-connections.js';
 import { LinkMetrics, type Pace } from '../links/link.metrics.js';
-import type { BindCapacity } from './mt-plan.js';
+import type { LinkSender } from '../links/link-sender.js';
+import { CodeSenders } from './code-senders.js';
+import type { LinkCapacity, RouteTarget } from './mt-plan.js';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 
 /** Added to two response times (one for the queue, one for the response) for the lease of an attempt. */
 const LEASE_MARGIN_SECONDS = 10;
 
-/** The bind connections that can send now. */
-type Senders = Pick<BindConnections, 'senders' | 'sendersOf' | 'senderOfLease' | 'senderOfSlot'>;
+/** The links that can send now. */
+type Senders = Pick<CodeSenders, 'bindSenders' | 'sendersOf' | 'senderOf' | 'presentSenderOf'>;
 
-/** The submit queues of all connections; a slow connection does not delay others. */
+/** The submit queues of all connections of binds, and of all systems; a slow one does not delay others. */
 @Injectable()
 export class SubmitQueues {
   private readonly queues = new Map<string, SubmitQueue>();
 
   constructor(
-    @Inject(BindConnections) private readonly senders: Senders,
+    @Inject(CodeSenders) private readonly senders: Senders,
     @Inject(LinkMetrics) metrics: Pick<LinkMetrics, 'setPaceSource'>,
   ) {
-    metrics.setPaceSource(() => this.pacesOf(this.senders.senders()));
+    metrics.setPaceSource(() => this.pacesOf(this.senders.bindSenders()));
   }
 
   /**
-   * The connection of the bind with most capacity beyond `planned` (by `slotKey`). Without capacity, the expected time until
-   * there is some; null when the bind cannot send from this gateway.
+   * The link of the bind or system with most capacity beyond `planned` (by `linkKey`). Without capacity, the expected time
+   * until there is some; null when nothing can be sent over it from this gateway.
    */
   capacityOf(
-    bindId: string,
+    target: RouteTarget,
     planned: ReadonlyMap<string, number>,
-  ): BindCapacity | { readonly fullForMs: number } | null {
+  ): LinkCapacity | { readonly fullForMs: number } | null {
     let most = 0;
-    let best: BindSender | null = null;
-    const senders = this.senders.sendersOf(bindId);
+    let best: LinkSender | null = null;
+    const senders = this.senders.sendersOf(target);
     for (const sender of senders) {
-      const { lease } = sender;
-      const capacity = this.queueOf(lease).capacityBeyond(planned.get(slotKey(lease)) ?? 0);
+      const { link } = sender;
+      const capacity = this.queueOf(link).capacityBeyond(planned.get(linkKey(link)) ?? 0);
       if (capacity > most) [most, best] = [capacity, sender];
     }
-    if (best !== null) return bindCapacityOf(best);
+    if (best !== null) return linkCapacityOf(best);
     if (senders.length === 0) return null;
-    return { fullForMs: Math.min(...senders.map(({ lease }) => this.queueOf(lease).pauseMs)) };
+    return { fullForMs: Math.min(...senders.map(({ link }) => this.queueOf(link).pauseMs)) };
   }
 
   /** Present rates of these connections; the agreed rate until the first submit. */
   pacesOf(senders: Iterable<BindSender>): Pace[] {
-    return [...senders].map(({ bind, lease }) => {
-      const agreed = bind.submitPerSecond / bind.connections;
-      return { bind: bind.name, agreed, perSecond: this.queues.get(slotKey(lease))?.perSecond ?? agreed };
+    return [...senders].map(({ bind, link, perSecond: agreed }) => {
+      return { bind: bind.name, agreed, perSecond: this.queues.get(linkKey(link))?.perSecond ?? agreed };
     });
   }
 
-  reserve(lease: BindLease): void {
-    this.queueOf(lease).reserve();
+  reserve(link: SendingLink): void {
+    this.queueOf(link).reserve();
   }
 
-  release(lease: BindLease): void {
-    const queue = this.queueOf(lease);
+  release(link: SendingLink): void {
+    const queue = this.queueOf(link);
     queue.release();
     // The queue of a lost connection is deleted, unless its rate is reduced.
-    if (queue.isIdle && this.senders.senderOfLease(lease) === null) this.queues.delete(slotKey(lease));
+    if (queue.isIdle && this.senders.senderOf(link) === null) this.queues.delete(linkKey(link));
   }
 
   /** See `SubmitQueue.submit`. */
-  submit(lease: BindLease, withinMs: number, send: () => Promise<ResponsePdu>): Promise<ResponsePdu> {
-    return this.queueOf(lease).submit(withinMs, send);
+  submit(link: SendingLink, withinMs: number, send: () => Promise<ResponsePdu>): Promise<ResponsePdu> {
+    return this.queueOf(link).submit(withinMs, send);
   }
 
-  private queueOf(lease: BindLease): SubmitQueue {
-    const key = slotKey(lease);
+  private queueOf(link: SendingLink): SubmitQueue {
+    const key = linkKey(link);
     const known = this.queues.get(key);
     if (known !== undefined) return known;
-    const queue = new SubmitQueue(() => this.termsOf(lease));
+    const queue = new SubmitQueue(() => this.termsOf(link));
     this.queues.set(key, queue);
     return queue;
   }
 
   /** By slot, not by lease: a reduced rate persists over reconnections. */
-  private termsOf(slot: BindSlotName): SubmitQueueTerms | null {
-    const sender = this.senders.senderOfSlot(slot);
-    if (sender === null) return null;
-    const { sendWindow: window, submitPerSecond, connections } = sender.bind;
-    return { window, perSecond: submitPerSecond / connections };
+  private termsOf(link: SendingLink): SubmitQueueTerms | null {
+    return this.senders.presentSenderOf(link);
   }
 }
 
-function bindCapacityOf({ bind, lease }: BindSender): BindCapacity {
-  const leaseSeconds = 2 * bind.responseTimeoutSeconds + LEASE_MARGIN_SECONDS;
-  return { carrier: bind.carrier, lease, leaseSeconds };
+function linkCapacityOf({ terms, link }: LinkSender): LinkCapacity {
+  const leaseSeconds = 2 * terms.responseTimeoutSeconds + LEASE_MARGIN_SECONDS;
+  return { carrier: terms.carrier, link, leaseSeconds };
 }

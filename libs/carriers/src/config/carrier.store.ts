@@ -63,8 +63,8 @@ export type NewBind = Defaulted<
 > &
   BindSecrets & { readonly password: string };
 
-/** A new route; every field except prefix and bind has the contract's default. */
-export type NewRoute = Defaulted<Omit<Route, 'id'>, 'prefix' | 'bindId'>;
+/** A new route, to a bind or to a system; every other field except the prefix has the contract's default. */
+export type NewRoute = Defaulted<Omit<Route, 'id'>, 'prefix'>;
 
 /** Writes inbound numbers, systems, binds and routes, in the caller's transaction. Passwords are stored digested or sealed. */
 export class CarrierStore {
@@ -115,6 +115,7 @@ export class CarrierStore {
     return SYSTEMS.update(tx, id, { ...system, ...(password === undefined ? {} : this.digestOf(id, password)) });
   }
 
+  /** Throws DataError 23503 while a route uses the system. */
   async deleteSystem(tx: Executor, id: Uuid): Promise<void> {
     await tx.query(DELETE_SYSTEM, [id]);
   }
@@ -154,7 +155,7 @@ export class CarrierStore {
     return `${name} ${next}`;
   }
 
-  /** Throws DataError 23503 for an unknown bind, 23514 for an invalid prefix. */
+  /** Throws DataError 23503 for an unknown bind or system, 23514 for an invalid prefix, or not one of bind and system. */
   createRoute(tx: Executor, route: NewRoute): Promise<Route> {
     return ROUTES.insert(tx, { ...route, id: this.options.newId() });
   }

@@ -17,6 +17,7 @@ const system = (password: string): SmppSystem => ({
   allowedCidrs: [],
   maxConnections: 4,
   submitPerSecond: null,
+  deliverPerSecond: 50,
   tlsRequired: false,
   defaultAlphabet: 'gsm',
   retryableMoStatus: 20,

@@ -21,8 +21,11 @@ export class SmppSystemEntity extends LinkEntity {
 
   @Column('integer', { default: 4 }) readonly maxConnections!: number;
 
-  /** Maximum messages per second over all its connections; null for no limit. */
+  /** Maximum messages per second from it over all its connections; null for no limit. */
   @Column('integer', { nullable: true }) readonly submitPerSecond!: number | null;
+
+  /** Codes per second that are sent to it over all its connections; less while it throttles. */
+  @Column('integer', { default: 50 }) readonly deliverPerSecond!: number;
 
   @Column('boolean', { default: false }) readonly tlsRequired!: boolean;
 }

@@ -17,6 +17,7 @@ export {
   type ConnectionState,
   type ConnectionStatus,
 } from './bind-status.js';
-export { bindsBoundElsewhere } from './bound-elsewhere.js';
+export { linksBoundElsewhere } from './bound-elsewhere.js';
 export { GatewayStore, type GatewayIdentity } from './gateway.store.js';
-export { SystemConnectionStore, type SystemConnection } from './system-connection.store.js';
+export { isBindLease, linkKey, type ConnectedSystem, type SendingLink } from './sending-link.js';
+export { SystemConnectionStore, type ConnectionsElsewhere, type SystemConnection } from './system-connection.store.js';

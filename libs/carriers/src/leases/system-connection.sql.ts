@@ -15,9 +15,10 @@ export const REPLACE_SYSTEM_CONNECTIONS = `
   ORDER BY own.id
   ON CONFLICT (id) DO UPDATE SET status = EXCLUDED.status`;
 
-/** Number of connections of each system at other live gateways. $1 this gateway. */
+/** Number of connections of each system at other live gateways, and of those that receive. $1 this gateway. */
 export const COUNT_SYSTEM_CONNECTIONS_ELSEWHERE = `
-  SELECT c.system_id AS "systemId", count(*)::integer AS connections
+  SELECT c.system_id AS "systemId", count(*)::integer AS connections,
+    count(*) FILTER (WHERE c.bind_type <> 'transmitter')::integer AS receivers
   FROM system_connections c JOIN gateways ON gateways.id = c.gateway_id
   WHERE c.gateway_id <> $1 AND ${IS_ALIVE} GROUP BY c.system_id`;
 

@@ -32,6 +32,13 @@ export interface SystemConnection {
   readonly status: SystemConnectionStatus;
 }
 
+/** Numbers of connections of one system at other live gateways. */
+export interface ConnectionsElsewhere {
+  readonly connections: number;
+  /** Of these, bound as receiver or transceiver. */
+  readonly receivers: number;
+}
+
 /** The connections of systems by gateway: each gateway writes its own rows, as a set. */
 export class SystemConnectionStore {
   constructor(private readonly gatewayId: Uuid) {}
@@ -49,11 +56,12 @@ export class SystemConnectionStore {
   }
 
   /** Connections of systems at other live gateways; a system without connections is not in the map. */
-  async countElsewhere(db: Executor): Promise<ReadonlyMap<Uuid, number>> {
-    const rows = await db.query<{ systemId: Uuid; connections: number }>(COUNT_SYSTEM_CONNECTIONS_ELSEWHERE, [
-      this.gatewayId,
-    ]);
-    return new Map(rows.map(({ systemId, connections }) => [systemId, connections]));
+  async countElsewhere(db: Executor): Promise<ReadonlyMap<Uuid, ConnectionsElsewhere>> {
+    const rows = await db.query<ConnectionsElsewhere & { readonly systemId: Uuid }>(
+      COUNT_SYSTEM_CONNECTIONS_ELSEWHERE,
+      [this.gatewayId],
+    );
+    return new Map(rows.map((row) => [row.systemId, row]));
   }
 
   /** Connections of this system at other live gateways. */

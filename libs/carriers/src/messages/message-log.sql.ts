@@ -14,7 +14,8 @@ const INBOUND = `id, 'in' AS direction, link_id = '${TEST_LINK_ID}' AS test, fat
   NULL::smallint AS attempts, NULL::smallint AS "unknownFates", NULL::text AS "networkError", NULL::text AS "smscMessageId",
   NULL::timestamptz AS "submittedAt", NULL::timestamptz AS "endedAt"`;
 const OUTBOUND = `id, 'out' AS direction, test, state AS fate, created_at AS at, session_id AS "sessionId",
-  account_id AS "accountId", carrier, CASE WHEN bind_id IS NOT NULL THEN 'bind' END AS "linkKind", bind_id AS "linkId",
+  account_id AS "accountId", carrier, CASE WHEN bind_id IS NOT NULL THEN 'bind' WHEN system_id IS NOT NULL THEN 'sys' END AS "linkKind",
+  coalesce(bind_id, system_id) AS "linkId",
   coalesce(source, sender) AS source, destination, NULL::smallint AS "partNumber", NULL::smallint AS "partTotal",
   attempts, unknown_fates AS "unknownFates", network_error AS "networkError", smsc_message_id AS "smscMessageId", submitted_at AS "submittedAt",
   ended_at AS "endedAt"`;

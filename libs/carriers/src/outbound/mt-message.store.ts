@@ -1,8 +1,9 @@
 import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
 import { idBounds, type Uuid } from '@countersign/ids';
 import { DataError, type Database, type Executor } from '@countersign/postgres';
-import { leaseKey, type BindLease } from '../leases/bind-lease.js';
+import { leaseKey } from '../leases/bind-lease.js';
 import { BindLeaseStore } from '../leases/bind-lease.store.js';
+import { isBindLease, type SendingLink } from '../leases/sending-link.js';
 import { canonicalId } from './message-id.js';
 import {
   CLAIM_MESSAGES,
@@ -67,8 +68,8 @@ export interface AttemptRecord {
   readonly id: Uuid;
   readonly attempt: number;
   readonly carrier: string;
-  /** Lease of the connection that was used. */
-  readonly lease: BindLease;
+  /** The connection of a bind, or the system, that it was sent over. */
+  readonly link: SendingLink;
   readonly outcome: AttemptOutcome;
 }
 
@@ -151,8 +152,8 @@ export class MtMessageStore {
   }
 
   /**
-   * Records the outcomes of attempts. Attempts whose claim expired, or over a connection that another gateway has
-   * claimed, or that was released, change nothing: their outcome is unknown. Returns the ids of the events written.
+   * Records the outcomes of attempts. Attempts whose claim expired, or over a connection of a bind that another gateway
+   * has claimed, or that was released, change nothing: their outcome is unknown. Returns the ids of the events written.
    * At most one record per message.
    */
   async recordAttempts(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
@@ -227,15 +228,16 @@ export class MtMessageStore {
     return (await db.query(PURGE_SUBMISSIONS, [REMEMBERED_SECONDS, PURGE_BATCH])).length;
   }
 
-  /** `busy` outcomes are recorded without a valid lease, because nothing was sent. */
+  /**
+   * `busy` outcomes are recorded without a valid lease, because nothing was sent. Connections of systems have none: the
+   * count of the attempt tells whether it is still the present one.
+   */
   private async withHeldLease(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
-    const acted = records.filter(({ outcome }) => outcome.kind !== 'busy');
-    const holding = await this.leases.findHeldLeases(
-      tx,
-      acted.map(({ lease }) => lease),
-      true,
+    const leases = records.flatMap(({ outcome, link }) => (outcome.kind !== 'busy' && isBindLease(link) ? [link] : []));
+    const holding = await this.leases.findHeldLeases(tx, leases, true);
+    return records.filter(
+      ({ outcome, link }) => outcome.kind === 'busy' || !isBindLease(link) || holding.has(leaseKey(link)),
     );
-    return records.filter(({ outcome, lease }) => outcome.kind === 'busy' || holding.has(leaseKey(lease)));
   }
 
   private async appendEvents(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {
@@ -313,19 +315,21 @@ async function claimAll(tx: Executor, claimedBy: Uuid, decided: readonly Decided
   const ids = sent.map(({ message }) => message.id);
   const { low, high } = idBounds(ids);
   const of = <Value>(pick: (plan: PlannedAttempt) => Value): Value[] => sent.map(({ plan }) => pick(plan));
+  const leases = of(({ link }) => (isBindLease(link) ? link : null));
   const rows = await tx.query<{ id: Uuid; attempts: number }>(CLAIM_MESSAGES, [
     ids,
     of(({ leaseSeconds }) => leaseSeconds),
     of(({ routeId }) => routeId),
-    of(({ bindId }) => bindId),
+    leases.map((lease) => lease?.bindId ?? null),
     of(({ carrier }) => carrier),
     of(({ source }) => source),
     claimedBy,
     low,
     high,
-    of(({ lease }) => lease.slot),
-    of(({ lease }) => lease.owner),
-    of(({ lease }) => lease.epoch),
+    leases.map((lease) => lease?.slot ?? null),
+    leases.map((lease) => lease?.owner ?? null),
+    leases.map((lease) => lease?.epoch ?? null),
+    of(({ link }) => (isBindLease(link) ? null : link.systemId)),
   ]);
   const attempts = new Map(rows.map(({ id, attempts: made }) => [id, made]));
   return sent.flatMap(({ message, plan }) => {

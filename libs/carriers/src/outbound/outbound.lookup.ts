@@ -16,7 +16,7 @@ export class OutboundLookup {
     return message?.destination ?? null;
   }
 
-  /** Whether an enabled route over an enabled bind that may send exists for the number. */
+  /** Whether an enabled route to an enabled bind or system that may carry codes exists for the number. */
   async hasRoute(db: Executor, e164: string): Promise<boolean> {
     return (await db.query(HAS_OPEN_ROUTE, [e164])).length > 0;
   }

@@ -65,20 +65,23 @@ export const READ_SESSIONS = `
 
 /**
  * Claims locked messages for one attempt each. The attempt is counted before it is made, and its outcome may be
- * recorded only with that count. Only over connections with a valid lease. $1 ids, $2 claim seconds, $3 routes, $4
- * binds, $5 carriers, $6 senders, in the same order, $7 claiming gateway, $8 and $9 bounds of the ids; $10 slots of
- * the binds, $11 owners and $12 epochs of their leases, in the same order.
+ * recorded only with that count. Over a bind only with a valid lease of the connection. $1 ids, $2 claim seconds, $3
+ * routes, $4 binds, $5 carriers, $6 senders, in the same order, $7 claiming gateway, $8 and $9 bounds of the ids; $10
+ * slots of the binds, $11 owners and $12 epochs of their leases, and $13 systems, in the same order; bind, slot, owner
+ * and epoch are null for a system, which is null for a bind.
  */
 export const CLAIM_MESSAGES = `
   UPDATE outbound_messages
   SET state = 'sending', next_attempt_at = NULL, claimed_by = $7, attempts = least(attempts + 1, ${MOST_ATTEMPTS}),
     claimed_until = ${NOW} + make_interval(secs => claim.seconds), route_id = claim.route, bind_id = claim.bind,
-    carrier = claim.carrier, source = claim.source
+    system_id = claim.system, carrier = claim.carrier, source = claim.source
   FROM unnest($1::uuid[], $2::float8[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $10::smallint[], $11::uuid[],
-      $12::bigint[]) AS claim (claimed_id, seconds, route, bind, carrier, source, slot, owner, epoch)
-    JOIN bind_connections AS held ON held.bind_id = claim.bind AND held.slot = claim.slot AND held.owner = claim.owner
+      $12::bigint[], $13::uuid[])
+      AS claim (claimed_id, seconds, route, bind, carrier, source, slot, owner, epoch, system)
+    LEFT JOIN bind_connections AS held ON held.bind_id = claim.bind AND held.slot = claim.slot AND held.owner = claim.owner
       AND held.epoch = claim.epoch AND ${isUnexpired('held')}
   WHERE id = claimed_id AND id = ANY ($1::uuid[]) AND id BETWEEN $8 AND $9 AND state = 'queued'
+    AND (held.bind_id IS NOT NULL OR claim.system IS NOT NULL)
   RETURNING id, attempts`;
 
 /**

@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/ids';
-import type { BindLease } from '../leases/bind-lease.js';
+import type { SendingLink } from '../leases/sending-link.js';
 import type { SubmitOptions } from '../submit-options/index.js';
 
 /** States of an outbound code. */
@@ -56,7 +56,6 @@ export interface DueMessage {
 export interface PlannedAttempt {
   readonly kind: 'send';
   readonly routeId: Uuid;
-  readonly bindId: Uuid;
   readonly carrier: string;
   /** The sender shown on the phone. */
   readonly source: string;
@@ -64,10 +63,10 @@ export interface PlannedAttempt {
   /** Those of the route: each key replaces that of the bind. */
   readonly submitOptions: SubmitOptions;
   /**
-   * Lease of the connection used. Claims and outcomes are written only while it is held, except `busy` outcomes
-   * (nothing was sent).
+   * The connection of a bind, or the system, that it is sent over. Over a bind, claims and outcomes are written only while the lease is held, except `busy`
+   * outcomes (nothing was sent).
    */
-  readonly lease: BindLease;
+  readonly link: SendingLink;
 }
 
 /** The decision on a due message. */

@@ -14,7 +14,7 @@ export class RouteDirectory {
     this.routes = new RowCache({ load: () => db.query<Route>(LIST_OPEN_ROUTES) });
   }
 
-  /** Usable routes: enabled, over an enabled bind that may send. In no particular order (see `routesInOrder`). */
+  /** Usable routes: enabled, to an enabled bind or system that may carry codes. In no particular order (see `routesInOrder`). */
   async usableRoutes(): Promise<readonly Route[]> {
     return (await this.routes.get(ALL)) ?? [];
   }

@@ -3,7 +3,7 @@ import { CreatedAtColumn, EntityTable } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { SubmitOptions } from '../submit-options/index.js';
 
-/** The bind for codes to numbers with a prefix, and its price (contract, Admin). */
+/** The bind or system for codes to numbers with a prefix, and its price (contract, Admin). */
 @Entity('routes')
 export class RouteEntity {
   @PrimaryColumn('uuid') readonly id!: Uuid;
@@ -11,7 +11,11 @@ export class RouteEntity {
   /** A plus sign and digits; the plus sign alone for every number. */
   @Column('text') readonly prefix!: string;
 
-  @Column('uuid') readonly bindId!: Uuid;
+  /** Null for a route to a system. */
+  @Column('uuid', { nullable: true }) readonly bindId!: Uuid | null;
+
+  /** The system over whose connections codes are sent; null for a route to a bind. */
+  @Column('uuid', { nullable: true }) readonly systemId!: Uuid | null;
 
   /** Lower is tried first. */
   @Column('integer', { default: 0 }) readonly priority!: number;

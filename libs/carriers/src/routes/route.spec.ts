@@ -7,6 +7,7 @@ const route = (id: string, changes: Partial<Route> = {}): Route => ({
   id,
   prefix: '+',
   bindId: id,
+  systemId: null,
   priority: 0,
   weight: 1,
   costUsd: '0',

@@ -31,6 +31,7 @@ import { FormerNumbers1700000000019 } from '../migrations/0019-former-numbers.js
 import { UnclaimedDeliveries1700000000020 } from '../migrations/0020-unclaimed-deliveries.js';
 import { SystemSettings1700000000021 } from '../migrations/0021-system-settings.js';
 import { GatewayBounds1700000000022 } from '../migrations/0022-gateway-bounds.js';
+import { RoutesToSystems1700000000024 } from '../migrations/0024-routes-to-systems.js';
 import { SubmitOptions1700000000025 } from '../migrations/0025-submit-options.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -55,6 +56,7 @@ const MIGRATIONS = [
   UnclaimedDeliveries1700000000020,
   SystemSettings1700000000021,
   GatewayBounds1700000000022,
+  RoutesToSystems1700000000024,
   SubmitOptions1700000000025,
 ];
 

@@ -113,6 +113,7 @@ const GATEWAY_TABLES: SchemaRights = {
         'busy_routes',
         'route_id',
         'bind_id',
+        'system_id',
         'carrier',
         'source',
         'smsc_message_id',

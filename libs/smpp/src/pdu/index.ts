@@ -3,6 +3,7 @@ export {
   dataSm,
   deliverSm,
   submitSm,
+  type DeliverSm,
   type MalformedPdu,
   type MessagePdu,
   type Outgoing,

@@ -75,6 +75,7 @@ export const TRUST_POLICY = {
       bindTypes: 'none',
       maxConnections: 'none',
       submitPerSecond: 'none',
+      deliverPerSecond: 'none',
       window: 'none',
       enquireLinkSeconds: 'none',
       responseTimeoutSeconds: 'none',

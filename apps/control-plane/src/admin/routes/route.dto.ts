@@ -16,9 +16,18 @@ export class RouteDraft {
   )
   prefix!: string;
 
-  @ApiProperty(ROUTE_FIELDS.bindId)
+  @ApiPropertyOptional({
+    ...ROUTE_FIELDS.bindId,
+    description: 'The bind over which they are sent. Needed unless smppSystemId is given.',
+  })
   @IsString(failsWith('bindId must be the id of a bind.'))
-  bindId!: string;
+  @Nullable()
+  bindId?: string | null;
+
+  @ApiPropertyOptional(ROUTE_FIELDS.smppSystemId)
+  @IsString(failsWith('smppSystemId must be the id of an SMPP system, or null.'))
+  @Nullable()
+  smppSystemId?: string | null;
 
   @ApiPropertyOptional(ROUTE_FIELDS.priority)
   @Satisfies(isWholeNumber(0, MAX_PRIORITY), `priority must be a whole number from 0 to ${MAX_PRIORITY}.`)

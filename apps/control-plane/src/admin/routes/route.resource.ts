@@ -20,6 +20,30 @@ const NO_SUCH_BIND = {
   message: 'There is no bind with this id.',
 } as const satisfies Refusal;
 
+const NO_SUCH_SYSTEM = {
+  code: 'VALIDATION_ERROR',
+  field: 'smppSystemId',
+  message: 'There is no SMPP system with this id.',
+} as const satisfies Refusal;
+
+const NO_TARGET = {
+  code: 'VALIDATION_ERROR',
+  field: 'bindId',
+  message: 'A route needs a bindId, or a smppSystemId.',
+} as const satisfies Refusal;
+
+const TWO_TARGETS = {
+  code: 'VALIDATION_ERROR',
+  field: 'smppSystemId',
+  message: 'A route leads to a bind or to an SMPP system: give one of bindId and smppSystemId.',
+} as const satisfies Refusal;
+
+type Target = Pick<Route, 'bindId' | 'systemId'>;
+interface SentTarget {
+  readonly bindId: string | null | undefined;
+  readonly smppSystemId: string | null | undefined;
+}
+
 @Injectable()
 export class RouteResource implements CrudResource<Route, Answer, RouteDraft, RouteChange> {
   readonly name = 'routes';
@@ -27,7 +51,7 @@ export class RouteResource implements CrudResource<Route, Answer, RouteDraft, Ro
   readonly idPrefix = 'route';
   readonly table = ROUTES;
   readonly view = routeView;
-  readonly refusals = { routes_bind_id_fkey: NO_SUCH_BIND };
+  readonly refusals = { routes_bind_id_fkey: NO_SUCH_BIND, routes_system_id_fkey: NO_SUCH_SYSTEM };
 
   constructor(private readonly carriers: CarrierStore) {}
 
@@ -36,16 +60,16 @@ export class RouteResource implements CrudResource<Route, Answer, RouteDraft, Ro
     return maskedFor(by, this, withoutPerson);
   }
 
-  async create(tx: Executor, { prefix, bindId: sentId, ...rest }: RouteDraft): Reply<Route, Answer> {
-    const bindId = parseId('bind', sentId);
-    if (bindId === null) return { ok: false, refusal: NO_SUCH_BIND };
-    return succeed({ row: await this.carriers.createRoute(tx, { ...stored(rest), prefix, bindId }) });
+  async create(tx: Executor, { prefix, bindId, smppSystemId, ...rest }: RouteDraft): Reply<Route, Answer> {
+    const target = targetOf({ bindId, smppSystemId }, NO_TARGET_YET);
+    if ('code' in target) return { ok: false, refusal: target };
+    return succeed({ row: await this.carriers.createRoute(tx, { ...stored(rest), ...target, prefix }) });
   }
 
-  async update(tx: Executor, route: Route, { bindId: sentId, ...change }: RouteChange): Reply<Route, Answer> {
-    const bindId = sentId === undefined ? route.bindId : parseId('bind', sentId);
-    if (bindId === null) return { ok: false, refusal: NO_SUCH_BIND };
-    return succeed({ row: await this.carriers.updateRoute(tx, { ...route, ...stored(change), bindId }) });
+  async update(tx: Executor, route: Route, { bindId, smppSystemId, ...change }: RouteChange): Reply<Route, Answer> {
+    const target = targetOf({ bindId, smppSystemId }, route);
+    if ('code' in target) return { ok: false, refusal: target };
+    return succeed({ row: await this.carriers.updateRoute(tx, { ...route, ...stored(change), ...target }) });
   }
 
   delete(tx: Executor, { id }: Route): Promise<void> {
@@ -53,7 +77,29 @@ export class RouteResource implements CrudResource<Route, Answer, RouteDraft, Ro
   }
 }
 
-function stored({ costUsd, submitOptions, ...rest }: Omit<Plain<RouteChange>, 'bindId'>): Partial<Route> {
+function stored({ costUsd, submitOptions, ...rest }: Omit<Plain<RouteChange>, keyof SentTarget>): Partial<Route> {
   const options = storedSubmitOptions(submitOptions);
   return { ...rest, ...options, ...(costUsd === undefined ? {} : { costUsd: String(costUsd) }) };
 }
+
+const NO_TARGET_YET: Target = { bindId: null, systemId: null };
+
+/** The target that a body leaves a route with. A new target replaces the other kind, which need not be sent as null. */
+function targetOf(sent: SentTarget, { bindId, systemId }: Target): Target | Refusal {
+  if (isGiven(sent.bindId) && isGiven(sent.smppSystemId)) return TWO_TARGETS;
+  if (isGiven(sent.bindId)) {
+    const id = parseId('bind', sent.bindId);
+    return id === null ? NO_SUCH_BIND : { bindId: id, systemId: null };
+  }
+  if (isGiven(sent.smppSystemId)) {
+    const id = parseId('sys', sent.smppSystemId);
+    return id === null ? NO_SUCH_SYSTEM : { bindId: null, systemId: id };
+  }
+  const kept = {
+    bindId: sent.bindId === null ? null : bindId,
+    systemId: sent.smppSystemId === null ? null : systemId,
+  };
+  return kept.bindId === null && kept.systemId === null ? NO_TARGET : kept;
+}
+
+const isGiven = (id: string | null | undefined): id is string => id !== null && id !== undefined;

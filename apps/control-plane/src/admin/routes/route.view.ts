@@ -2,12 +2,12 @@ import { renderUsd } from '@countersign/accounts/prices';
 import type { Route } from '@countersign/carriers/routes';
 import type { SubmitOptions } from '@countersign/carriers/submit-options';
 import { renderId } from '@countersign/ids';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
 import { maskPrefix } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { ROUTE_SUBMIT_OPTIONS_FIELD, withoutPersonInOptions } from '../crud/submit-options.js';
-import { idField, nullable, USD_PATTERN } from '../crud/view-fields.js';
+import { idField, nullable, nullableId, USD_PATTERN } from '../crud/view-fields.js';
 
 export const MAX_PRIORITY = 1_000_000;
 export const MAX_WEIGHT = 1_000_000;
@@ -19,7 +19,14 @@ export const ROUTE_FIELDS = {
     description: 'Numbers that begin with this prefix; the plus sign alone for every number.',
     example: '+4479',
   },
-  bindId: idField('bind', { description: 'The bind over which they are sent.' }),
+  bindId: {
+    ...nullableId('bind', 'The bind over which they are sent; null for a route to a system.'),
+    example: idField('bind').example,
+  },
+  smppSystemId: nullableId(
+    'sys',
+    'Instead of a bind: the system over whose connections they are sent, as deliver_sm over those that it has bound as receiver or transceiver.',
+  ),
   priority: {
     type: 'integer',
     minimum: 0,
@@ -59,7 +66,13 @@ export class RouteAnswer {
   readonly prefix!: string;
 
   @ApiProperty(ROUTE_FIELDS.bindId)
-  readonly bindId!: string;
+  readonly bindId!: string | null;
+
+  @ApiPropertyOptional({
+    ...idField('sys'),
+    description: 'The system over whose connections they are sent, as deliver_sm. Absent for a route to a bind.',
+  })
+  readonly smppSystemId?: string;
 
   @ApiProperty(ROUTE_FIELDS.priority)
   readonly priority!: number;
@@ -82,12 +95,13 @@ export class RouteAnswer {
 
 export class RouteList extends PageOf(RouteAnswer) {}
 
-export function routeView({ id, bindId, costUsd, ...rest }: Route): Plain<RouteAnswer> {
+export function routeView({ id, bindId, systemId, costUsd, ...rest }: Route): Plain<RouteAnswer> {
   const { prefix, priority, weight, sourceAddress, submitOptions, enabled } = rest;
   return {
     id: renderId('route', id),
     prefix,
-    bindId: renderId('bind', bindId),
+    bindId: bindId === null ? null : renderId('bind', bindId),
+    ...(systemId === null ? {} : { smppSystemId: renderId('sys', systemId) }),
     priority,
     weight,
     costUsd: renderUsd(costUsd),

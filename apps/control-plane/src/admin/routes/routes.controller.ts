@@ -12,7 +12,7 @@ export class RoutesController extends CrudController(RouteResource, {
   list: Lists(ROUTE, RouteList),
   create: Creates(ROUTE, RouteAnswer, {
     description:
-      'The longest prefix of a number decides, then the lowest priority, then random choice by weight; the next route is used when a bind is down. It takes effect with the next code.',
+      'The longest prefix of a number decides, then the lowest priority, then random choice by weight; the next route is used when a bind is down or a system not connected. It takes effect with the next code.',
   }),
   get: Shows(ROUTE, RouteAnswer),
   update: Updates(ROUTE, RouteAnswer),

@@ -5,7 +5,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../crud/fields.js';
-import { LinkSettingsDraft } from '../crud/link-settings.js';
+import { LinkSettingsDraft, Ranged } from '../crud/link-settings.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
 import { isCarrier, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../crud/smpp-fields.js';
 import { networkOf } from './networks.js';
@@ -62,6 +62,9 @@ export class SmppSystemDraft extends LinkSettingsDraft {
   )
   @Nullable()
   submitPerSecond?: number | null;
+
+  @Ranged(SYSTEM_FIELDS.deliverPerSecond, [1, MAX_PER_SECOND])
+  deliverPerSecond?: number;
 
   @ApiPropertyOptional(SYSTEM_FIELDS.tlsRequired)
   @IsBoolean(failsWith('tlsRequired must be true or false.'))

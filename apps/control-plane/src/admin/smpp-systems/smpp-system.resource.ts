@@ -28,6 +28,7 @@ export class SmppSystemResource implements CrudResource<SystemRecord, Answer, Sm
   readonly audited = smppSystemSettings;
   readonly refusals = {
     smpp_systems_system_id_key: { code: 'CONFLICT', field: 'systemId', message: 'Another system has this systemId.' },
+    routes_system_id_fkey: { code: 'CONFLICT', message: 'A route uses this system: delete or change the route first.' },
   } as const;
 
   constructor(

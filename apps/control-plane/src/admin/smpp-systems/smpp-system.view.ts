@@ -8,7 +8,7 @@ import {
 import type { SystemLink, SystemRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { linkSettings, LinkSettingsAnswer } from '../crud/link-settings.js';
+import { linkSettings, LinkSettingsAnswer, wholeField } from '../crud/link-settings.js';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
@@ -60,6 +60,10 @@ export const SYSTEM_FIELDS = {
       'Messages a second that are accepted over all its connections; further ones are throttled. Null for no limit.',
     example: 100,
   },
+  deliverPerSecond: wholeField([1, MAX_PER_SECOND], {
+    default: 50,
+    description: 'Codes a second that are sent to it over all its connections; less while it throttles.',
+  }),
   tlsRequired: { type: 'boolean', default: false, description: 'Whether it may bind on the TLS port only.' },
   enabled: { type: 'boolean', default: true, description: 'Whether it may bind.' },
 } as const satisfies Record<string, ApiPropertyOptions>;
@@ -106,6 +110,9 @@ export class SmppSystemAnswer extends LinkSettingsAnswer {
 
   @ApiProperty(SYSTEM_FIELDS.submitPerSecond)
   readonly submitPerSecond!: number | null;
+
+  @ApiProperty(SYSTEM_FIELDS.deliverPerSecond)
+  readonly deliverPerSecond!: number;
 
   @ApiProperty(SYSTEM_FIELDS.tlsRequired)
   readonly tlsRequired!: boolean;
@@ -173,6 +180,7 @@ export function smppSystemSettings(system: SystemRecord): Settings {
     bindTypes: system.bindTypes,
     maxConnections: system.maxConnections,
     submitPerSecond: system.submitPerSecond,
+    deliverPerSecond: system.deliverPerSecond,
     tlsRequired: system.tlsRequired,
     ...linkSettings(system),
     trustedForMo: system.trustedForMo,

@@ -27,7 +27,10 @@ export class SmppSystemsController extends CrudController(SmppSystemResource, {
       'allowedCidrs, tlsRequired, systemId, senderFormat, carrier or password.',
     errors: ['CONFLICT'],
   }),
-  delete: Deletes(SYSTEM, { description: 'Its connections are closed.' }),
+  delete: Deletes(SYSTEM, {
+    description: 'Its connections are closed. Not while a route uses it.',
+    errors: ['CONFLICT'],
+  }),
   draft: SmppSystemDraft,
   change: SmppSystemChange,
 }) {

@@ -1,0 +1,25 @@
+import type { LinkTerms } from '@countersign/carriers/config';
+import type { SendingLink } from '@countersign/carriers/leases';
+import type { Outgoing, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
+
+/** The settings of a bind or a system that codes are sent by. */
+export type SendingTerms = Pick<
+  LinkTerms,
+  'carrier' | 'defaultAlphabet' | 'responseTimeoutSeconds' | 'messageIdBase' | 'temporaryStatuses' | 'submitOptions'
+>;
+
+/** Sends codes over a connection of a bind, or over those of a system. */
+export interface LinkSender {
+  readonly terms: SendingTerms;
+  /** Recorded with every code sent over it. */
+  readonly link: SendingLink;
+  /** Maximum codes that may wait for their responses. */
+  readonly window: number;
+  /** This gateway's share of the rate. */
+  readonly perSecond: number;
+  /**
+   * Sends a code, as deliver_sm to a system, unless `endsMs` on the monotonic clock, the end of its claim, has passed.
+   * Rejects as `SmppLink.request`: NotSentError when not sent; any other error leaves the fate unknown.
+   */
+  submit(pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu>;
+}

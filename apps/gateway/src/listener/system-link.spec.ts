@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import type { SmppSystem } from '@countersign/carriers/config';
+import { LinkClosedError, NotSentError } from '@countersign/smpp/link';
+import { submitSm } from '@countersign/smpp/pdu';
+import { createLogger, Metrics } from '@countersign/telemetry';
+import smpp, { type PDU, type Session } from 'smpp';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InboundMetrics } from '../inbound/inbound.metrics.js';
+import { LinkMetrics } from '../links/link.metrics.js';
+import { MessageRate } from './message-rate.js';
+import { SystemLink } from './system-link.js';
+import { SystemLinkReporter } from './system-link.reporter.js';
+
+const system: SmppSystem = {
+  id: '018f0000-0000-7000-8000-000000000001',
+  systemId: 'aggregator',
+  allowedCidrs: [],
+  passwordDigest: Buffer.alloc(0),
+  digestVersion: 1,
+  carrier: 'north',
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: 0x14,
+  sendWindow: 10,
+  enquireLinkSeconds: 30,
+  responseTimeoutSeconds: 10,
+  messageIdBase: 'as-is',
+  temporaryStatuses: [],
+  submitOptions: {},
+  trustedForMo: false,
+  senderFormat: 'auto',
+  senderLearning: null,
+  enabled: true,
+  bindTypes: ['transceiver'],
+  maxConnections: 4,
+  submitPerSecond: null,
+  deliverPerSecond: 50,
+  tlsRequired: false,
+};
+const linkMetrics = new LinkMetrics(new Metrics({ app: 'gateway' }));
+const reporter = new SystemLinkReporter(
+  linkMetrics,
+  new InboundMetrics(new Metrics({ app: 'gateway' }), linkMetrics),
+  createLogger({ app: 'gateway', level: 'silent' }),
+);
+const connection = {
+  rate: new MessageRate(Infinity, 0),
+  setSystemRate: () => undefined,
+  remove: () => undefined,
+};
+const code = submitSm({ shortMessage: Buffer.from('code'), validityPeriod: '000000000500000R' });
+
+let server: Server;
+let link: SystemLink;
+let session: Session;
+let received: PDU[];
+
+beforeEach(async () => {
+  received = [];
+  server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const accepted = once(server, 'connection');
+  session = smpp.connect({ host: '127.0.0.1', port });
+  session.on('error', () => undefined);
+  session.on('unbind', (pdu) => session.send(pdu.response()));
+  session.on('deliver_sm', (pdu) => {
+    received.push(pdu);
+    session.send(pdu.response({ message_id: 'id' }));
+  });
+  const [socket] = (await accepted) as [ReturnType<typeof connect>];
+  link = new SystemLink(
+    socket,
+    { address: '127.0.0.1', port, overTls: false, certificateNames: null },
+    { authenticateBind: () => Promise.resolve({ admitted: true, system, connection }) },
+    { acceptMessage: () => ({ status: 0 }) },
+    reporter,
+  );
+  await new Promise((resolve) => session.bind_transceiver({ system_id: 'aggregator', password: 'secret' }, resolve));
+});
+afterEach(async () => {
+  await link.close(1_000);
+  session.destroy();
+  server.close();
+});
+
+/** Blocks the process until this time of the monotonic clock, as a pause does. */
+function pauseUntil(ms: number): void {
+  while (performance.now() < ms);
+}
+
+describe('a code over a link of a system', () => {
+  it('is a deliver_sm without a validity period, which SMPP 3.4 leaves empty in it', async () => {
+    const answer = await link.deliverCode(code, performance.now() + 60_000);
+    expect(answer).toMatchObject({ command: 'deliver_sm_resp', fields: { messageId: 'id' } });
+    expect(received).toMatchObject([{ validity_period: '', esm_class: 0 }]);
+  });
+
+  it('is not sent after the end of its claim', async () => {
+    await expect(link.deliverCode(code, performance.now())).rejects.toBeInstanceOf(NotSentError);
+    expect(received).toEqual([]);
+  });
+
+  it('is not written, and the link ends, when a pause between submit and write outlasts the claim', async () => {
+    const endsMs = performance.now() + 200;
+    const answer = link.deliverCode(code, endsMs);
+    pauseUntil(endsMs);
+    await expect(answer).rejects.toBeInstanceOf(LinkClosedError);
+    await link.ended;
+    expect(received).toEqual([]);
+  });
+});
