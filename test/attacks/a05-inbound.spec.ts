@@ -206,6 +206,69 @@ describe('A6 another sender with the right token', () => {
     expect((await operator.delete(pathOf(await operator.post('inbound-numbers', indian)))).status).toBe(204);
   });
 
+  it('A6 an operator cannot, by deleting or replacing the last number of a country, turn a sender that reads as two numbers into evidence of one', async () => {
+    const operator = await admin.colleague('operator', 'operator of last numbers');
+    await gateway.system({ systemId: 'two-ways', senderFormat: 'auto' });
+    const spanish = await operator.post('inbound-numbers', { number: '+34912345678', countries: ['ES'] });
+    const path = `inbound-numbers/${String(spanish.json['id'])}`;
+    // Nine digits that are a Spanish national number and a number of New Caledonia.
+    const { id, text } = await opened({ phone: '+687751234' });
+    const sent = { source_addr_ton: 0, source_addr: '687751234', dest_addr_ton: 0 };
+    const isPendingAfter = async (): Promise<void> => {
+      // A gateway that starts now has read the numbers as they are.
+      const fresh = await GatewayBeside.start(harness, { MO_SENDER_PER_SECOND: '1000000' });
+      try {
+        const esme = await fresh.esme('two-ways');
+        for (const destination of ['34912345678', '912345678', '0034912345678', '70000']) {
+          expect(await submit(text, { ...sent, destination_addr: destination }, esme)).toBe(OK);
+        }
+        expect(await statusOf(id)).toBe('pending');
+        // A sender that reads one way needs no destination of ours.
+        const other = await opened({ phone: '+33612345678' });
+        const french = { ...sent, source_addr: '33612345678', destination_addr: '70000' };
+        expect(await submit(other.text, french, esme)).toBe(OK);
+        expect(await statusOf(other.id)).toBe('approved');
+      } finally {
+        await fresh.stop();
+      }
+    };
+    await isPendingAfter();
+    expect((await operator.patch(path, { number: '+4722000077', countries: ['NO'] })).status).toBe(200);
+    await isPendingAfter();
+    expect((await operator.patch(path, { number: '+34912345678', countries: ['ES'] })).status).toBe(200);
+    expect((await operator.delete(path)).status).toBe(204);
+    await isPendingAfter();
+  });
+
+  it('A6 of two numbers with the same national digits that operators create at the same time one is refused', async () => {
+    const operators = [
+      await admin.colleague('operator', 'first of two operators'),
+      await admin.colleague('operator', 'second of two operators'),
+    ];
+    const numbers = ['+16592345679', '+6592345679'];
+    const made = await harness.database.transaction(async (tx) => {
+      // Reads of the numbers go on, writes wait: each create has made its check, or waits for the other's, when it is released.
+      await tx.query('LOCK TABLE inbound_numbers IN SHARE MODE');
+      const answers = operators.map((each, nth) =>
+        each.post('inbound-numbers', { number: numbers[nth] ?? '', countries: ['*'] }),
+      );
+      await until('both creates wait for a lock', 20_000, async () => {
+        const [row] = await harness.database.query<{ waiting: number }>(
+          `SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+           AND relation IN ('inbound_numbers'::regclass, 'former_numbers'::regclass)`,
+        );
+        return row?.waiting === operators.length;
+      });
+      return { answers };
+    });
+    const answers = await Promise.all(made.answers);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403]);
+    for (const { status, json } of answers) {
+      if (status === 201) await admin.delete(`inbound-numbers/${String(json['id'])}`);
+    }
+  });
+
   it('A6 an operator cannot let a trusted link join the parts of another carrier’s messages', async () => {
     const operator = await admin.colleague('operator', 'operator of carriers');
     const { id } = await gateway.system({ systemId: 'south', carrier: 'south' });
@@ -241,6 +304,37 @@ describe('A24 a flood of messages', () => {
       );
       expect(row?.stored).toBe(taken);
       expect(taken).toBeLessThan(200);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
+describe('A24 a flood of texts like receipts', () => {
+  it('A24 counts towards the rate of its sender, even where they name a message to that phone', async () => {
+    const strict = await GatewayBeside.start(harness);
+    try {
+      await gateway.system({ systemId: 'text-receipts', carrier: 'text-receipts' });
+      const esme = await strict.esme('text-receipts');
+      await harness.database.query(
+        `WITH sent AS (
+           INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender,
+             state, created_at, expires_at)
+           VALUES ($1, gen_random_uuid(), gen_random_uuid(), false, '+14155557777', '+1415555', 'US', 'ACME',
+             'submitted', clock_timestamp(), clock_timestamp())
+           RETURNING id)
+         INSERT INTO submissions (carrier, smsc_message_id, message_id, updated_at)
+         SELECT 'text-receipts', 'w-1', id, clock_timestamp() FROM sent`,
+        [harness.clock.newId()],
+      );
+      const fields = { source_addr: '14155557777' };
+      const flood = Array.from({ length: 150 }, () => submit('id:w-1 stat:ENROUTE', fields, esme));
+      expect(new Set(await Promise.all(flood))).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
+      const [row] = await harness.database.query<{ stored: number }>(
+        `SELECT count(*)::int AS stored FROM messages WHERE source = '14155557777'`,
+      );
+      // Those within the rate were looked up: they are receipts, and no MOs.
+      expect(row?.stored).toBe(0);
     } finally {
       await strict.stop();
     }

@@ -75,6 +75,7 @@ describe("the gateways' role", () => {
       concatenation_parts: ['DELETE,INSERT,SELECT,UPDATE', null],
       concatenations: ['DELETE,INSERT,SELECT,UPDATE', null],
       events: [null, 'INSERT,SELECT'],
+      former_numbers: ['SELECT', null],
       gateways: ['DELETE,INSERT,SELECT,UPDATE', null],
       inbound_numbers: ['SELECT', null],
       key_checks: ['SELECT', null],

@@ -1,6 +1,14 @@
 import { DatabaseUnavailable } from '@countersign/postgres';
 import type { InboundVerdict } from '@countersign/session/rules';
-import { dataSm, deliverSm, octetsTlv, submitSm, type MessagePdu, type Outgoing } from '@countersign/smpp/pdu';
+import {
+  dataSm,
+  deliverSm,
+  integerTlv,
+  octetsTlv,
+  submitSm,
+  type MessagePdu,
+  type Outgoing,
+} from '@countersign/smpp/pdu';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import { describe, expect, it } from 'vitest';
 import type { InboundCommand } from './inbound-command.js';
@@ -32,7 +40,10 @@ const NO_TOKEN: InboundVerdict = { fate: 'no_token', sessionId: null, accountId:
 
 type Run = (commands: readonly InboundCommand[]) => Promise<readonly InboundVerdict[]>;
 
-function opened(run: Run): { service: InboundService; log: string[]; metrics: () => Promise<string> } {
+function opened(
+  run: Run,
+  moSenderPerSecond = 0,
+): { service: InboundService; log: string[]; metrics: () => Promise<string> } {
   const metrics = new Metrics({ app: 'test', processMetrics: false });
   const log: string[] = [];
   const logger = createLogger({
@@ -44,7 +55,7 @@ function opened(run: Run): { service: InboundService; log: string[]; metrics: ()
     { newId: () => ID },
     { storeAndMatch: run },
     new InboundMetrics(metrics, new LinkMetrics(metrics)),
-    { batchMaxCommands: 64, moSenderPerSecond: 0 },
+    { batchMaxCommands: 64, moSenderPerSecond },
     logger,
   );
   return { service, log, metrics: () => metrics.render().then(({ text }) => text) };
@@ -104,6 +115,41 @@ describe('the response to an MO', () => {
     const { service } = opened(() => Promise.reject(new Error('unexpected batch')));
     const router = new MessageRouter(service, RECEIPTS);
     expect(router.acceptMessage(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_STATUS });
+  });
+
+  it('to a text like a receipt counts towards the rate of its sender once, before the message is looked up', async () => {
+    const { service, metrics } = opened(storesAll, 1);
+    let lookUps = 0;
+    const router = new MessageRouter(service, {
+      ...RECEIPTS,
+      acceptTextReceipt: () => {
+        lookUps += 1;
+        return Promise.resolve(null);
+      },
+    });
+    const textReceipt = received(deliverSm({ shortMessage: Buffer.from('id:7 stat:DELIVRD') }));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => Promise.resolve(router.acceptMessage(textReceipt, link))),
+    );
+    const stored = answers.filter(({ status }) => status === OK).length;
+    expect(lookUps).toBe(stored);
+    expect(stored).toBeGreaterThanOrEqual(2);
+    expect(stored).toBeLessThan(20);
+    expect(await metrics()).toContain(`{reason="sender_rate",app="test"} ${String(20 - stored)}`);
+  });
+
+  it('to a receipt that is marked as one does not count towards the rate of its sender', () => {
+    const { service } = opened(() => Promise.reject(new Error('unexpected batch')), 1);
+    const router = new MessageRouter(service, RECEIPTS);
+    const marked = [
+      deliverSm({ esmClass: 0x04, shortMessage: Buffer.from('id:7 stat:DELIVRD') }),
+      deliverSm({ shortMessage: Buffer.from('id:7 stat:DELIVRD') }, [integerTlv('message_state', 2)]),
+    ];
+    for (const pdu of marked) {
+      for (let nth = 0; nth < 20; nth += 1) {
+        expect(router.acceptMessage(received(pdu), link)).toEqual({ status: RECEIPT_STATUS });
+      }
+    }
   });
 
   it('to a manual acknowledgement is that of an MO', async () => {

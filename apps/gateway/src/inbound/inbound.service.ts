@@ -65,14 +65,30 @@ export class InboundService {
     return this.#batcher.queued;
   }
 
-  /** Never rejects. */
+  /** Counts an MO towards the rate of its sender, and stores it. Never rejects. */
   acceptMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     const receivedMs = performance.now();
-    // Checked before decoding, so that a message over the limit costs little.
-    if (!this.#senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
-      this.metrics.countRetryableResponse('sender_rate');
-      return { status: link.retryableMoStatus };
-    }
+    return this.limitSender(pdu, link, receivedMs) ?? this.storeMessage(pdu, link, receivedMs);
+  }
+
+  /**
+   * Takes a token of the sender's rate, once for each message and before its text is read, so that a message over the
+   * rate costs little. Returns the response to such a message, else null.
+   *
+   * @param receivedMs of `performance.now()`
+   */
+  limitSender(pdu: MessagePdu, link: InboundLink, receivedMs: number): MessageAnswer | null {
+    if (this.#senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) return null;
+    this.metrics.countRetryableResponse('sender_rate');
+    return { status: link.retryableMoStatus };
+  }
+
+  /**
+   * Stores an MO that has passed `limitSender`. Never rejects.
+   *
+   * @param receivedMs when it arrived, of `performance.now()`
+   */
+  storeMessage(pdu: MessagePdu, link: InboundLink, receivedMs: number): Promise<MessageAnswer> | MessageAnswer {
     return link.trustedForMo ? this.store(pdu, link, receivedMs) : this.storeUntrusted(pdu, link, receivedMs);
   }
 

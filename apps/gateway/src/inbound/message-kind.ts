@@ -20,6 +20,11 @@ export type ReceivedKind =
 
 const MO: ReceivedKind = { kind: 'mo' };
 
+const isReceiptByClass = (pdu: MessagePdu): boolean => messageKind(pdu) === 'receipt';
+
+/** Whether esm_class or TLVs mark the message as a receipt. Only a carrier sets these; no text is read. */
+export const isMarkedAsReceipt = (pdu: MessagePdu): boolean => isReceiptByClass(pdu) || hasReceiptTlvs(pdu);
+
 /**
  * Distinguishes receipts from MOs, in this order:
  *
@@ -34,12 +39,18 @@ const MO: ReceivedKind = { kind: 'mo' };
  *    acknowledgements, and a phone's user can write the same text.
  *
  * Never throws. An MO without signs of a receipt costs a comparison of one octet.
+ *
+ * @param isMarked the result of `isMarkedAsReceipt`, where it is at hand
  */
-export function kindOf(pdu: MessagePdu, alphabet: DefaultAlphabet): ReceivedKind {
-  const byClass = messageKind(pdu) === 'receipt';
-  const byTlvs = hasReceiptTlvs(pdu);
+export function kindOf(
+  pdu: MessagePdu,
+  alphabet: DefaultAlphabet,
+  isMarked: boolean = isMarkedAsReceipt(pdu),
+): ReceivedKind {
+  const byClass = isMarked && isReceiptByClass(pdu);
   const byText = !byClass && beginsAsReceipt(pdu, alphabet);
-  if (!byClass && !byTlvs && !byText) return MO;
+  if (!isMarked && !byText) return MO;
+  const byTlvs = isMarked && hasReceiptTlvs(pdu);
   const receipt = parseReceipt(pdu, alphabet);
   if ((byClass || byTlvs) && receipt !== null && receipt.state !== 'undecided') return { kind: 'receipt', receipt };
   const { tokens, part, text } = readMessage(pdu, alphabet);

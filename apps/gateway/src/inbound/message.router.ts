@@ -4,28 +4,38 @@ import type { MessagePdu } from '@countersign/smpp/pdu';
 import type { InboundLink } from '../links/inbound-link.js';
 import { ReceiptsService } from '../receipts/receipts.service.js';
 import { InboundService } from './inbound.service.js';
-import { kindOf } from './message-kind.js';
+import { isMarkedAsReceipt, kindOf } from './message-kind.js';
 
 /** Passes on the messages of peers: delivery receipts, and MOs. */
 @Injectable()
 export class MessageRouter {
   constructor(
-    @Inject(InboundService) private readonly inbound: Pick<InboundService, 'acceptMessage'>,
+    @Inject(InboundService)
+    private readonly inbound: Pick<InboundService, 'limitSender' | 'acceptMessage' | 'storeMessage'>,
     @Inject(ReceiptsService) private readonly receipts: Pick<ReceiptsService, 'acceptReceipt' | 'acceptTextReceipt'>,
   ) {}
 
-  /** Never rejects. */
+  /**
+   * A message that only its text can make a receipt may be written by a phone's user: it takes a token of its sender's
+   * rate, once, before its text is read. Never rejects.
+   */
   acceptMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
-    const read = kindOf(pdu, link.defaultAlphabet);
-    switch (read.kind) {
-      case 'mo':
-        return this.inbound.acceptMessage(pdu, link);
-      case 'receipt':
-        return this.receipts.acceptReceipt(read.receipt, link);
-      case 'text_receipt':
-        return this.receipts
-          .acceptTextReceipt(pdu, read.receipt, link)
-          .then((answer) => answer ?? this.inbound.acceptMessage(pdu, link));
-    }
+    if (isMarkedAsReceipt(pdu)) return this.acceptMarked(pdu, link);
+    const receivedMs = performance.now();
+    const refusal = this.inbound.limitSender(pdu, link, receivedMs);
+    if (refusal !== null) return refusal;
+    const read = kindOf(pdu, link.defaultAlphabet, false);
+    if (read.kind !== 'text_receipt') return this.inbound.storeMessage(pdu, link, receivedMs);
+    return this.receipts
+      .acceptTextReceipt(pdu, read.receipt, link)
+      .then((answer) => answer ?? this.inbound.storeMessage(pdu, link, receivedMs));
+  }
+
+  /** Only a carrier marks messages. Such a receipt has no rate by sender; an MO that is marked by mistake has. */
+  private acceptMarked(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+    const read = kindOf(pdu, link.defaultAlphabet, true);
+    return read.kind === 'receipt'
+      ? this.receipts.acceptReceipt(read.receipt, link)
+      : this.inbound.acceptMessage(pdu, link);
   }
 }

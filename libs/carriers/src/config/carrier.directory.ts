@@ -2,11 +2,11 @@ import type { SmppAddress } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
-import { FIND_SYSTEM, LIST_BINDS, LIST_NUMBERS, LIST_SYSTEMS } from './carrier.sql.js';
+import { FIND_SYSTEM, LIST_BINDS, LIST_FORMER_NUMBERS, LIST_NUMBERS, LIST_SYSTEMS } from './carrier.sql.js';
 import type { Bind } from './bind.entity.js';
 import type { InboundNumber } from './inbound-number.entity.js';
 import type { SmppSystem } from './smpp-system.entity.js';
-import { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
+import { countriesOfFormer, possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
 
 /** The cache key of all inbound numbers: every query needs all of them. */
 const ALL = 'all';
@@ -16,7 +16,11 @@ const MAX_REMEMBERED_DESTINATIONS = 10_000;
 /** The numbers as read at one moment, with a cache of results derived from them. */
 interface NumberPlan {
   readonly numbers: readonly InboundNumber[];
+  /** Long numbers that were ours, in E.164. */
+  readonly former: readonly string[];
   readonly countries: Map<string, string | null>;
+  /** Null until a message needs them. */
+  countriesOfFormer: readonly string[] | null;
 }
 
 /**
@@ -28,7 +32,14 @@ export class CarrierDirectory {
 
   constructor(private readonly db: Executor) {
     this.plans = new RowCache({
-      load: async () => ({ numbers: await db.query<InboundNumber>(LIST_NUMBERS), countries: new Map() }),
+      load: async () => {
+        const numbers = await db.query<InboundNumber>(LIST_NUMBERS);
+        const former = await db.query<{ number: string }>(LIST_FORMER_NUMBERS);
+        return planOf(
+          numbers,
+          former.map(({ number }) => number),
+        );
+      },
     });
   }
 
@@ -46,19 +57,20 @@ export class CarrierDirectory {
 
   /** The country of the number that received an SMS (see `receivingCountry`); null when unknown. */
   async receivingCountry(destination: SmppAddress): Promise<string | null> {
-    const { numbers, countries } = await this.plan();
+    const { numbers, former, countries } = await this.plan();
     const key = `${destination.ton}:${destination.value}`;
     const known = countries.get(key);
     if (known !== undefined) return known;
-    const country = receivingCountry(numbers, destination);
+    const country = receivingCountry(numbers, destination, former);
     if (countries.size < MAX_REMEMBERED_DESTINATIONS) countries.set(key, country);
     return country;
   }
 
   /** The possible countries of an unknown receiving country (see `possibleCountries`). */
   async possibleCountries(destination: SmppAddress): Promise<readonly string[]> {
-    const { numbers } = await this.plan();
-    return possibleCountries(numbers, destination);
+    const plan = await this.plan();
+    plan.countriesOfFormer ??= countriesOfFormer(plan.former);
+    return possibleCountries(plan.numbers, destination, plan.countriesOfFormer);
   }
 
   /** The current row of a system that connects in, enabled or not; null for an unknown system_id. */
@@ -77,6 +89,13 @@ export class CarrierDirectory {
   }
 
   private async plan(): Promise<NumberPlan> {
-    return (await this.plans.get(ALL)) ?? { numbers: [], countries: new Map() };
+    return (await this.plans.get(ALL)) ?? planOf([], []);
   }
 }
+
+const planOf = (numbers: readonly InboundNumber[], former: readonly string[]): NumberPlan => ({
+  numbers,
+  former,
+  countries: new Map(),
+  countriesOfFormer: null,
+});

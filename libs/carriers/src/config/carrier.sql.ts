@@ -16,6 +16,18 @@ const SYSTEM = `${columnsOf(SmppSystemEntity, { table: 'smpp_systems', without: 
 export const LIST_NUMBERS = `SELECT ${columnsOf(InboundNumberEntity)} FROM inbound_numbers ORDER BY id`;
 
 /**
+ * Long numbers that were ours. Read after LIST_NUMBERS: a number that is deleted between the two statements is then in
+ * both results, never in neither.
+ */
+export const LIST_FORMER_NUMBERS = `SELECT number FROM former_numbers ORDER BY number`;
+
+/**
+ * Held to the end of the transaction: of two creates or changes of inbound numbers the second sees the first. Gateways
+ * still read the table.
+ */
+export const LOCK_NUMBERS = `LOCK TABLE former_numbers IN SHARE ROW EXCLUSIVE MODE`;
+
+/**
  * Our long numbers, and those that were ours, with the last four digits of another one. $1 that number, $2 the id of a
  * row that is left out, or null.
  */

@@ -11,6 +11,7 @@ import {
   HAS_TRUSTED_LINK,
   LIST_NAMES_LIKE,
   LIST_SAME_END,
+  LOCK_NUMBERS,
 } from './carrier.sql.js';
 import { INBOUND_NUMBERS, type InboundNumber } from './inbound-number.entity.js';
 import { shareNationalDigits } from './number-plan.js';
@@ -87,6 +88,11 @@ export class CarrierStore {
   async deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
     await this.addFormerNumber(tx, id, null);
     await INBOUND_NUMBERS.delete(tx, id);
+  }
+
+  /** Makes creates and changes of inbound numbers wait for each other, until the end of the transaction. */
+  async lockNumbers(tx: Executor): Promise<void> {
+    await tx.query(LOCK_NUMBERS);
   }
 
   /**

@@ -1,7 +1,13 @@
 import type { SmppAddress } from '@countersign/phone';
 import { describe, expect, it } from 'vitest';
 import type { InboundNumber } from './inbound-number.entity.js';
-import { possibleCountries, receivingCountry, servingNumber, shareNationalDigits } from './number-plan.js';
+import {
+  countriesOfFormer,
+  possibleCountries,
+  receivingCountry,
+  servingNumber,
+  shareNationalDigits,
+} from './number-plan.js';
 
 const number = (
   id: string,
@@ -77,6 +83,16 @@ describe('receivingCountry', () => {
     expect(receivingCountry(numbers, destination)).toBe(country);
   });
 
+  it('stays that of a deleted number, in each form of it, unless a number of ours is meant', () => {
+    for (const destination of [to('4722000011', 0), to('4722000011', 1), to('22000011', 2), to('22000011', 0)]) {
+      expect(receivingCountry(numbers, destination, ['+4722000011'])).toBe('NO');
+    }
+    expect(receivingCountry(numbers, to('22000012', 0), ['+4722000011'])).toBeNull();
+    const singapore = number('6', '+6592345678', ['SG']);
+    expect(receivingCountry([singapore], to('6592345678', 0), ['+16592345678'])).toBe('SG');
+    expect(receivingCountry([], to('6592345678', 0), ['+16592345678', '+6592345678'])).toBeNull();
+  });
+
   it('is never that of the row of a long number without a country of its own', () => {
     const invented = number('6', '+7786205000', ['IN']);
     const ours = number('7', '+447786205000', ['GB']);
@@ -115,6 +131,15 @@ describe('possibleCountries', () => {
     ['of a destination that is not ours are those of all our numbers', '0612345678', all],
   ])('%s', (_, value, countries) => {
     expect(possibleCountries(numbers, { ton: 0, npi: 0, value })).toEqual(countries);
+  });
+
+  it('of former numbers stay, except for a short code that names its own', () => {
+    const former = countriesOfFormer(['+4722000011', '+4722000012', '+14155550109', '+7786205000']);
+    expect(former).toEqual(['NO', 'US']);
+    for (const value of ['70707', '0612345678'])
+      expect(possibleCountries(numbers, { ton: 0, npi: 0, value }, former)).toEqual([...all, 'NO']);
+    expect(possibleCountries(numbers, { ton: 0, npi: 0, value: '80808' }, former)).toEqual(['DE', 'AT']);
+    expect(possibleCountries([], { ton: 0, npi: 0, value: '0' }, former)).toEqual(['NO', 'US']);
   });
 
   it('are none without a number', () => {

@@ -33,13 +33,21 @@ export function servingNumber(numbers: readonly InboundNumber[], country: string
  * The country of the number that received an SMS, used to parse a sender's national number (contract, MO matching):
  * the country of a long number; for a short code the single country for which it is registered. Null when unknown, and
  * when the destination may be numbers of ours in several countries: then only international senders can match.
+ *
+ * @param former long numbers that were ours: a deleted number keeps its country where no number of ours is meant
  */
-export function receivingCountry(numbers: readonly InboundNumber[], destination: SmppAddress): string | null {
+export function receivingCountry(
+  numbers: readonly InboundNumber[],
+  destination: SmppAddress,
+  former: readonly string[] = [],
+): string | null {
   const digits = destination.value.replace(/^\+/, '');
   const shortCode = numbers.find(({ number }) => number === digits);
   if (shortCode !== undefined) return countryServedBy(shortCode);
-  const [ours, ...others] = countriesOfLongNumbers(numbers, destination);
-  if (ours !== undefined) return others.length > 0 ? null : ours;
+  for (const known of [numbers.map(({ number }) => number), former]) {
+    const [country, ...others] = countriesOfLongNumbers(known, destination);
+    if (country !== undefined) return others.length > 0 ? null : country;
+  }
   // The sender of an SMS chooses its destination: digits that may be a national number must not decide how the sender
   // is parsed.
   if (isOfUnknownFormat(destination)) return null;
@@ -49,23 +57,35 @@ export function receivingCountry(numbers: readonly InboundNumber[], destination:
 
 /**
  * The countries of the receiving number when `receivingCountry` is null: those of a short code of several countries;
- * for a short code of all countries and for an unknown destination the countries of all our numbers.
+ * for a short code of all countries and for an unknown destination the countries of all our numbers, deleted ones
+ * included: a sender that reads as two numbers must not become evidence of one when a number is deleted.
+ *
+ * @param former countries of the long numbers that were ours (see `countriesOfFormer`)
  */
-export function possibleCountries(numbers: readonly InboundNumber[], destination: SmppAddress): readonly string[] {
+export function possibleCountries(
+  numbers: readonly InboundNumber[],
+  destination: SmppAddress,
+  former: readonly string[] = [],
+): readonly string[] {
   const ours = numbers.find(({ number }) => number === destination.value);
   const named = ours === undefined ? [] : countriesOf(ours);
-  return named.length > 0 ? named : [...new Set(numbers.flatMap(countriesOf))];
+  return named.length > 0 ? named : [...new Set([...numbers.flatMap(countriesOf), ...former])];
+}
+
+/** The countries of long numbers. Parses each. */
+export function countriesOfFormer(former: readonly string[]): readonly string[] {
+  return [...new Set(former.flatMap((number) => ownCountry(number) ?? []))];
 }
 
 /**
- * The countries of our long numbers that the destination may be, by its type. A number is compared as a whole, not by its
+ * The countries of the long numbers that the destination may be, by its type. A number is compared as a whole, not by its
  * end, and its digits alone are not enough: those of one number may be the national form of another.
  */
-function countriesOfLongNumbers(numbers: readonly InboundNumber[], destination: SmppAddress): Set<string> {
+function countriesOfLongNumbers(numbers: readonly string[], destination: SmppAddress): Set<string> {
   // Parsing a number against its numbering plan is expensive; the last digits exclude nearly all of them.
   const lastDigits = destination.value.slice(-4);
   const countries = new Set<string>();
-  for (const { number } of numbers) {
+  for (const number of numbers) {
     const country = number.endsWith(lastDigits) ? ownCountry(number) : null;
     if (country !== null && destinationCandidates(destination, country).includes(number)) countries.add(country);
   }

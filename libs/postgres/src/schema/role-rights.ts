@@ -55,6 +55,7 @@ const GATEWAY_TABLES: SchemaRights = {
     prices: READ,
     queue_switches: READ,
     inbound_numbers: READ,
+    former_numbers: READ,
     routes: READ,
     binds: READ,
     smpp_systems: { SELECT: true, UPDATE: ['password_digest', 'digest_version'] },

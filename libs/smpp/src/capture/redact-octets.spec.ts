@@ -84,6 +84,63 @@ describe('a redacted PDU', () => {
     });
   });
 
+  const shownText = (text: string, esmClass = 0x04): string => {
+    const octets = redacted(message({ esmClass: uint8(esmClass), text: counted(text) }, [], ID.deliver_sm));
+    const { fields } = decodePdu(octets) as { fields: { shortMessage: Buffer } };
+    return fields.shortMessage.toString('latin1');
+  };
+
+  it.each([
+    ['id:7 stat:DELIVRD err:000 text :', '123456 is your code'],
+    ['ID: 7f-3 STAT: rejectd ERR: 0x1f TEXT:', TEXT],
+    ['sub:001 state:DELETED id:7, error:27 Text  :', TEXT],
+    ['id:7 stat:DELIVRD ', '123456 is your code'],
+    ['id:7 stat:DELIVRD ', 'msg:123456'],
+    ['id:7 ', `id:${'8'.repeat(8)} 123456`],
+    ['id:7 ', 'err:123456'],
+    ['id:7 ', 'submit date:123456 text:x'],
+    ['', `id:${TEXT} stat:DELIVRD`],
+    ['', ` id:7 ${TEXT}`],
+  ])('of a receipt keeps %j and masks %j', (kept, masked) => {
+    expect(shownText(kept + masked)).toBe(kept + '*'.repeat(masked.length));
+  });
+
+  it('has nothing of a receipt but its first fields, whatever else it says', () => {
+    const fields = [
+      'id:0123456789',
+      'sub:001',
+      'dlvrd:001',
+      'submit date:2601010000',
+      'done date:2601010000',
+      'stat:DELIVRD',
+      'err:000',
+    ];
+    const quotes = ['text:', 'text :', 'Text:'];
+    const labels = [...quotes, 'msg:', 'id:', 'err:', 'stat:', 'sub:', 'done date:', ''];
+    const secrets = ['987654', TEXT, `${TEXT}.`, '654321 is your code'];
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(fields, { minLength: 1 }),
+        fc.constantFrom(...labels),
+        fc.constantFrom(' ', ''),
+        fc.constantFrom(...secrets),
+        fc.string({ maxLength: 20 }),
+        (first, label, space, secret, rest) => {
+          // An id may be any digits, so those behind the first `id:` are one.
+          fc.pre(label !== 'id:' || first.includes('id:0123456789'));
+          const kept = `${first.join(' ')} ${space}${quotes.includes(label) ? label : ''}`;
+          const text = `${first.join(' ')} ${space}${label}${secret} ${rest}`;
+          expect(shownText(text)).toBe(kept + '*'.repeat(text.length - kept.length));
+        },
+      ),
+    );
+  });
+
+  it('has no header where the octets are no elements of one', () => {
+    const octets = message({ esmClass: uint8(0x40), text: counted(`\u0010${TEXT}`) }, [], ID.deliver_sm);
+    expect(redacted(octets).includes(TEXT.slice(0, 8))).toBe(false);
+  });
+
   it('treats a text as a receipt by its content, not by esm_class alone', () => {
     const octets = message({ esmClass: uint8(0x04), text: counted(TEXT) }, [], ID.deliver_sm);
     expect(redacted(octets).includes(TEXT)).toBe(false);

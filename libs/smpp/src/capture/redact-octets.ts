@@ -16,8 +16,21 @@ const WITH_PASSWORD: ReadonlySet<CommandName> = new Set<CommandName>([
 const MESSAGE_PAYLOAD = tlvTag('message_payload');
 const TLV_HEAD_OCTETS = 4;
 
-/** A receipt quotes the original message after this label (SMPP 3.4 appendix B). */
-const QUOTE = 'text:';
+/**
+ * A field of a receipt, with what separates it from the next (SMPP 3.4 appendix B): those that `parseReceipt` reads, and
+ * the counts and times beside them. Values are as narrow as carriers write them: six digits are no error and no time.
+ */
+const RECEIPT_FIELD = new RegExp(
+  String.raw`(?:(id)\s{0,2}:\s{0,2}(?!auth)[0-9a-z][0-9a-z._-]{0,63}` +
+    String.raw`|(sub|dlvrd)\s{0,2}:\s{0,2}[0-9]{1,3}` +
+    String.raw`|((?:submit|done) date)\s{0,2}:\s{0,2}[0-9]{10,14}` +
+    String.raw`|(stat)(?:e|us)?\s{0,2}:\s{0,2}[a-z]{1,20}` +
+    String.raw`|(err)(?:or)?\s{0,2}:\s{0,2}[0-9a-z]{1,5})` +
+    String.raw`(?=[\s\0,;]|$)[\s\0,;]{0,4}`,
+  'iy',
+);
+/** A receipt quotes the original message after this label. */
+const QUOTE = /text\s{0,2}:/iy;
 
 /** Position in a PDU and the fields read so far that affect redaction. */
 interface Cursor {
@@ -33,8 +46,8 @@ interface Cursor {
 
 /**
  * Masks in place the parts of a PDU that a record must not hold: passwords always, message texts unless `keepText`.
- * Header, fields and lengths stay, so the PDU is still decodable; so do a user data header and the part of a receipt
- * before its quotation. From the first unreadable octet on, and for commands and TLVs unknown to the dictionary,
+ * Header, fields and lengths stay, so the PDU is still decodable; so do a user data header and the fields with which
+ * the text of a receipt begins. From the first unreadable octet on, and for commands and TLVs unknown to the dictionary,
  * everything is masked. Never throws.
  */
 export function redactOctets(octets: Buffer, keepText: boolean): void {
@@ -98,13 +111,31 @@ function maskText({ octets, keepText, esmClass }: Cursor, start: number, end: nu
 
 /** Leading octets of a text that are not text: its user data header, or the fields of a receipt. */
 function headOf(value: Buffer, esmClass: number): number {
-  if (beginsWithHeader(esmClass)) {
-    const header = 1 + (value[0] ?? 0);
-    return header <= value.length ? header : 0;
+  if (beginsWithHeader(esmClass)) return headerOctets(value);
+  return isReport(esmClass) ? receiptOctets(value.toString('latin1')) : 0;
+}
+
+/** 0 unless the elements fill the header exactly: then the octets are a text (3GPP TS 23.040 section 9.2.3.24). */
+function headerOctets(value: Buffer): number {
+  const end = 1 + (value[0] ?? 0);
+  if (end > value.length) return 0;
+  let at = 1;
+  while (at < end) at += 2 + (value[at + 1] ?? end);
+  return at === end ? end : 0;
+}
+
+/** The fields at the beginning of a receipt, each at most once, with the label of the quotation behind them. */
+function receiptOctets(text: string): number {
+  const seen = new Set<string>();
+  let end = 0;
+  for (;;) {
+    RECEIPT_FIELD.lastIndex = end;
+    const field = RECEIPT_FIELD.exec(text);
+    const label = field?.slice(1).find(Boolean)?.toLowerCase();
+    if (field === null || label === undefined || seen.has(label)) break;
+    seen.add(label);
+    end += field[0].length;
   }
-  if (!isReport(esmClass)) return 0;
-  const text = value.toString('latin1').toLowerCase();
-  if (!text.startsWith('id:')) return 0;
-  const quote = text.indexOf(QUOTE);
-  return quote < 0 ? value.length : quote + QUOTE.length;
+  QUOTE.lastIndex = end;
+  return end === 0 ? 0 : end + (QUOTE.exec(text)?.[0].length ?? 0);
 }

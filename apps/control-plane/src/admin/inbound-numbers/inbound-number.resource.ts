@@ -83,6 +83,8 @@ export class InboundNumberResource implements CrudResource<
   ): Promise<Refusal | null> {
     const { stored, wanted } = change;
     const numbers = [stored, wanted].flatMap((row) => (row !== null && 'number' in row ? [row.number] : []));
+    // Of two numbers with the same national digits that are created at the same time the second must see the first.
+    await this.carriers.lockNumbers(tx);
     if (!(await this.carriers.hasTrustedLink(tx))) return null;
     if (!numbers.every(hasOwnCountry)) return trustRefusal(by, 'inbound-numbers', { ...change, trusted: true });
     const trusted = await this.movesNationalDigits(tx, rowOf(stored), rowOf(wanted));
