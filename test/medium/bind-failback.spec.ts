@@ -111,10 +111,8 @@ function traffic(): { readonly stop: () => Promise<Traffic> } {
 /** Every code was sent once, and every MO that was answered OK is stored. */
 async function expectNothingLost({ codes, texts }: Traffic): Promise<void> {
   expect(codes.length).toBeGreaterThan(10);
-  for (const id of codes) {
-    const { unknownFates, attempts } = await harness.waitForState(id, 'submitted');
-    expect([unknownFates, attempts]).toEqual([0, 1]);
-  }
+  // One that was claimed while no link was bound has another attempt, and was not sent before.
+  for (const id of codes) expect((await harness.waitForState(id, 'submitted')).unknownFates).toBe(0);
   expect(a.submits.length + b.submits.length).toBe(codes.length);
   const stored = new Set((await harness.gateway.messages()).map(({ text }) => text));
   expect(texts.filter((text) => !stored.has(text))).toEqual([]);
