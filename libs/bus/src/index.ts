@@ -16,6 +16,7 @@ export { openPubSub } from './open-pub-sub.js';
 export {
   type BusMessage,
   MAX_MESSAGE_OCTETS,
+  MAX_PUBLISHED_OCTETS,
   type MessageHandler,
   type Payload,
   PubSub,

@@ -1,5 +1,4 @@
 import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import {
   type RateLimiterAbstract,
@@ -7,7 +6,8 @@ import {
   RateLimiterPostgres,
   RateLimiterRedis,
 } from 'rate-limiter-flexible';
-import { type QueueStoreOptions, redisAddress, retryDelayMs } from './queue-connection.js';
+import { type QueueStoreOptions, retryDelayMs } from './queue-connection.js';
+import { openRedis } from './redis-client.js';
 import { type Count, Limiter, type LimiterStore } from './limiter.js';
 
 /** Timeout of a command, so that commands do not accumulate behind a store that hangs. */
@@ -25,8 +25,8 @@ const COUNTING = { keyPrefix: KEY_PREFIX, points: Number.MAX_SAFE_INTEGER, durat
 
 /**
  * KEYS[1] counter; ARGV[1] points to add, ARGV[2] its window in seconds. Returns its points and the rest of its window in ms.
- * Whoever writes to Redis can store anything under the key: a value that is no count, is negative or ends later than its window
- * is replaced by a new count, so that none harms longer than a window.
+ * Another client of Redis may have stored any value under the key. A value that is not a number, is negative or ends later than
+ * its window is replaced by a new count, so it affects the limit for one window at most.
  */
 const COUNT = `
 local key, points, windowSeconds = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -56,8 +56,7 @@ export function memoryLimiterStore(): LimiterStore {
 
 /** Counters in Redis, over a separate connection. Resolves when it is connected or unavailable. */
 async function redisLimiterStore(redisUrl: string): Promise<LimiterStore> {
-  const redis = new Redis({
-    ...redisAddress(redisUrl),
+  const redis = openRedis(redisUrl, {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,

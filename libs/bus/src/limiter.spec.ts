@@ -78,7 +78,76 @@ describe('an unavailable store', () => {
     expect([errors.length, calls.filter((key) => key === 'a').length]).toEqual([1, 1]);
     broken = false;
     await expect.poll(() => limiter.away).toBe(false);
-    expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 2, away: false });
+    expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ allowed: false, remaining: 0, away: false });
+    expect(await memory.add('a', 0, 60)).toMatchObject({ consumed: 6 });
+    await limiter.close();
+  });
+
+  it('that is available for a part of the requests gives a quota once, whenever it fails', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }), async (answers) => {
+        const memory = memoryLimiterStore();
+        let broken = false;
+        const { limiter } = limiterOver((...question) =>
+          broken ? Promise.reject(new Error('away')) : memory.add(...question),
+        );
+        let allowed = 0;
+        for (const answer of answers) {
+          broken = !answer;
+          if (answer) await expect.poll(() => limiter.away, { interval: 5 }).toBe(false);
+          if ((await limiter.consume('a', 1, QUOTA)).allowed) allowed++;
+        }
+        expect(allowed).toBe(Math.min(answers.length, QUOTA.limit));
+        await limiter.close();
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('that is slow for some of many requests at once gives a quota once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(0, 0, 50, 320, 400), { minLength: 2, maxLength: 8 }),
+        async (delays) => {
+          const memory = memoryLimiterStore();
+          const { limiter } = limiterOver(async (key, ...rest) => {
+            const ms = key === 'a' ? (remaining.shift() ?? 0) : 0;
+            const isLost = ms === 400;
+            const count = isLost ? null : await memory.add(key, ...rest);
+            if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+            if (count === null) throw new Error('away');
+            return count;
+          });
+          const remaining = [...delays];
+          const quota = { limit: 2 * delays.length, windowSeconds: 60 };
+          const turns = Array.from({ length: quota.limit }, async (_, at) => {
+            for (let turn = 0; turn < at; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+            return limiter.consume('a', 1, quota);
+          });
+          // A call without an answer may have been counted, and is counted again: some are refused early, none too late.
+          await Promise.all(turns);
+          expect((await limiter.consume('a', 1, quota)).allowed).toBe(false);
+          await expect.poll(() => limiter.away, { interval: 20 }).toBe(false);
+          expect((await limiter.consume('a', 1, quota)).allowed).toBe(false);
+          await limiter.close();
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+
+  it('counts the points of a late answer once', async () => {
+    const memory = memoryLimiterStore();
+    let late: (() => void) | undefined;
+    const { limiter } = limiterOver(async (...question) => {
+      const count = await memory.add(...question);
+      if (question[0] === 'a' && late === undefined) await new Promise<void>((resolve) => (late = resolve));
+      return count;
+    });
+    expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 2, away: true });
+    late?.();
+    await expect.poll(() => limiter.away).toBe(false);
+    expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 1, away: false });
     await limiter.close();
   });
 

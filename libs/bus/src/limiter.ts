@@ -37,6 +37,8 @@ export const LIMITER_TIMEOUT_MS = 300;
 /** Interval of probes while the store is unavailable. */
 const PROBE_EVERY_MS = 250;
 const PROBE_WINDOW_SECONDS = 60;
+/** Two answers about one window differ by less in its end. */
+const SAME_WINDOW_MS = 1_000;
 /** Keys whose last count by the store is remembered, some 200 octets each. The least recently counted is dropped first. */
 const MAX_REMEMBERED_KEYS = 20_000;
 
@@ -46,15 +48,19 @@ interface Share {
   readonly windowSeconds: number;
   readonly waiting: PendingRequest[];
   points: number;
+  /** Points that were counted here before and that this call tells the store. */
+  owed: number;
   answered: boolean;
 }
 
+/** The points of a key in its window, as far as this process knows: the sum of both. */
 interface LastCount {
-  consumed: number;
+  /** Points by the last answer of the store. */
+  stored: number;
+  /** Points that only this process has counted: the next call adds them in the store. */
+  owed: number;
   /** Monotonic milliseconds. */
   endsMs: number;
-  /** Counted by this process alone. */
-  away: boolean;
 }
 
 interface PendingRequest {
@@ -79,12 +85,12 @@ export interface LimiterOptions {
  */
 export class Limiter {
   readonly #options: LimiterOptions;
-  /** Of this process alone: what others store under their keys does not make its probes fail. */
+  /** Each process has a key of its own, so values stored by others do not make its probes fail. */
   readonly #probeKey = `probe:${randomUUID()}`;
   #shares = new Map<string, Share>();
   /**
-   * The last count of each key, until its window ends. A key that the store counted and that is counted here goes on from
-   * there, so that a burst that the store is too slow for gets its quota once, not twice.
+   * The last count of each key, until its window ends. Counting here goes on from the count of the store, and the store
+   * goes on from the count here, so that a burst that the store is too slow for gets its quota once, not twice.
    */
   readonly #counted = new LRUCache<string, LastCount>({ max: MAX_REMEMBERED_KEYS });
   #away = false;
@@ -108,7 +114,7 @@ export class Limiter {
     if (this.#shares.size === 0) setImmediate(() => this.#flush());
     let share = this.#shares.get(key);
     if (share === undefined) {
-      share = { key, windowSeconds, waiting: [], points: 0, answered: false };
+      share = { key, windowSeconds, waiting: [], points: 0, owed: 0, answered: false };
       this.#shares.set(key, share);
     }
     share.points += points;
@@ -121,14 +127,14 @@ export class Limiter {
    * counter.
    */
   lastConsumed(key: string): number | null {
-    const counted = this.#counted.get(key);
-    return counted !== undefined && performance.now() < counted.endsMs ? counted.consumed : null;
+    const known = this.#known(key);
+    return known === undefined ? null : known.stored + known.owed;
   }
 
   /** Checks whether the store is available, so that the first request does not have to. Never rejects. */
   async probeOnce(): Promise<void> {
     await this.#countInStore([
-      { key: this.#probeKey, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, answered: false },
+      { key: this.#probeKey, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, owed: 0, answered: false },
     ]);
   }
 
@@ -157,11 +163,17 @@ export class Limiter {
   }
 
   async #countShare(share: Share): Promise<void> {
+    const { key, points, windowSeconds } = share;
+    const known = this.#known(key);
+    if (known !== undefined) {
+      share.owed = known.owed;
+      known.owed = 0;
+    }
     try {
-      const { key, points, windowSeconds } = share;
-      const count = await this.#options.store.add(key, points, windowSeconds);
-      if (points > 0 && !share.answered) this.#remember(key, count, false);
-      resolveShare(share, count, false);
+      const { consumed, resetMs } = await this.#options.store.add(key, points + share.owed, windowSeconds);
+      // The points of a call that is answered late were counted here too.
+      if (share.answered) this.#settleLate(share, consumed);
+      else resolveShare(share, { consumed: this.#noteStored(share, consumed, resetMs), resetMs }, false);
     } catch (error) {
       if (share.answered) return;
       this.#markUnavailable(error);
@@ -176,28 +188,49 @@ export class Limiter {
     for (const share of late) this.#countLocally(share);
   }
 
+  /** The fallback counts as well, for keys that are not remembered any more. */
   #countLocally(share: Share): void {
-    const { key, points, windowSeconds } = share;
-    const counted = this.#counted.get(key);
-    this.#counted.delete(key);
-    const goesOn = counted !== undefined && !counted.away && performance.now() < counted.endsMs;
-    void this.#options.fallback.add(key, (goesOn ? counted.consumed : 0) + points, windowSeconds).then((count) => {
-      if (points > 0) this.#remember(key, count, true);
-      resolveShare(share, count, true);
+    const { key, points, windowSeconds, owed } = share;
+    void this.#options.fallback.add(key, points, windowSeconds).then(({ consumed, resetMs }) => {
+      const known = points + owed === 0 ? this.#known(key) : this.#remember(key, resetMs);
+      if (known !== undefined) known.owed += points + owed;
+      const all = known === undefined ? 0 : known.stored + known.owed;
+      resolveShare(share, { consumed: Math.max(consumed, all), resetMs }, true);
     });
   }
 
-  /** Called for every counted request: writes into the key's entry instead of replacing it. */
-  #remember(key: string, { consumed, resetMs }: Count, away: boolean): void {
+  /** Notes the answer of the store; returns the points of the key, with those that are counted here meanwhile. */
+  #noteStored({ key, points, owed }: Share, consumed: number, resetMs: number): number {
+    if (points + owed === 0) return consumed + (this.#known(key)?.owed ?? 0);
+    const known = this.#remember(key, resetMs);
     const endsMs = performance.now() + resetMs;
-    const counted = this.#counted.get(key);
-    if (counted === undefined) {
-      this.#counted.set(key, { consumed, endsMs, away });
-    } else {
-      counted.consumed = consumed;
-      counted.endsMs = endsMs;
-      counted.away = away;
-    }
+    // Answers may overtake each other: within one window the largest is the last.
+    known.stored = endsMs - known.endsMs > SAME_WINDOW_MS ? consumed : Math.max(known.stored, consumed);
+    known.endsMs = endsMs;
+    return consumed + known.owed;
+  }
+
+  /** The store has counted what was counted here for it meanwhile. */
+  #settleLate({ key, points, owed }: Share, consumed: number): void {
+    const known = this.#known(key);
+    if (known === undefined) return;
+    known.stored = Math.max(known.stored, consumed);
+    known.owed = Math.max(known.owed - points - owed, 0);
+  }
+
+  /** The entry of a key whose window still runs. */
+  #known(key: string): LastCount | undefined {
+    const known = this.#counted.get(key);
+    return known !== undefined && performance.now() < known.endsMs ? known : undefined;
+  }
+
+  /** As `#known`, and a new one if there is none. */
+  #remember(key: string, resetMs: number): LastCount {
+    const known = this.#known(key);
+    if (known !== undefined) return known;
+    const entry = { stored: 0, owed: 0, endsMs: performance.now() + resetMs };
+    this.#counted.set(key, entry);
+    return entry;
   }
 
   #markUnavailable(error: unknown): void {

@@ -5,9 +5,8 @@ import pg from 'pg';
 const CHANNEL = 'countersign_boot_check';
 
 async function connected(url: string): Promise<pg.Client> {
-  const { connectionString } = connectionSettings(url);
   const client = new pg.Client({
-    connectionString,
+    ...connectionSettings(url),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: CONNECT_TIMEOUT_MS,
   });

@@ -16,12 +16,14 @@ export const SEND = `
   SELECT pg_notify('${BUS_CHANNEL}', word) FROM unnest($3::text[]) WITH ORDINALITY AS given (word, place) ORDER BY place`;
 
 /**
- * The size that a notification announces bounds the set that is read: a payload of another size is not. $1 ids, $2 sizes in
- * octets in the same order.
+ * A payload is read only if it has the size that its notification announced; so the announced sizes bound the result. $1 ids,
+ * $2 sizes in octets in the same order.
  */
 export const READ_PAYLOADS = `
   SELECT id, payload FROM bus_payloads JOIN unnest($1::uuid[], $2::integer[]) AS announced (id, size) USING (id)
   WHERE octet_length(payload) = announced.size`;
 
-/** Every receiver has read them long before. */
-export const FORGET_PAYLOADS = `DELETE FROM bus_payloads WHERE created_at < clock_timestamp() - interval '1 minute'`;
+/** Every receiver has read them long before; a later time than now is of no process. */
+export const FORGET_PAYLOADS = `
+  DELETE FROM bus_payloads WHERE created_at < clock_timestamp() - interval '1 minute'
+    OR created_at > clock_timestamp() + interval '1 minute'`;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
+import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { retryDelayMs } from './queue-connection.js';
 import type { BusConnection, BusEvents } from './bus-connection.js';
@@ -15,6 +16,8 @@ const PROBE_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 30_000;
 /** One for writing, one for reading, so that heavy sending does not delay receiving. */
 const CONNECTIONS = 2;
+/** Ids of payloads that are remembered, so that each is read once, some 150 octets each. */
+const REMEMBERED_PAYLOADS = 20_000;
 /** How long closing waits for the last messages. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Limits of the outbox and the inbox; the oldest messages are dropped. */
@@ -44,6 +47,8 @@ export class PostgresBus implements BusConnection {
   readonly #topics = new Set<string>();
   readonly #outbox = new Waiting<Sent>();
   readonly #inbox = new Waiting<Item>();
+  /** Payloads announced before: an id repeated in notifications costs no second reading. */
+  readonly #announced = new LRUCache<string, true>({ max: REMEMBERED_PAYLOADS });
   readonly #forget: PollLoop;
   readonly #closing = new AbortController();
   readonly #listening: Promise<void>;
@@ -112,6 +117,8 @@ export class PostgresBus implements BusConnection {
   private receive(notification: string): void {
     const [, id, size, topic] = NOTIFICATION.exec(notification) ?? [];
     if (id === undefined || size === undefined || topic === undefined || !this.#topics.has(topic)) return;
+    if (this.#announced.has(id)) return;
+    this.#announced.set(id, true);
     this.add(this.#inbox, { id, size: Number(size), topic });
     this.#reading ??= this.readAll().finally(() => (this.#reading = undefined));
   }

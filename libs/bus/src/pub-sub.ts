@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { throttled } from '@countersign/resilience';
+import { throttled, TokenBucket } from '@countersign/resilience';
 import type { BusConnection, BusEvents } from './bus-connection.js';
 import { decodeEnvelope, encodeEnvelope } from './request-envelope.js';
 import type { Topic } from './topics.js';
@@ -10,7 +10,7 @@ export type Payload = Buffer | string | number | boolean | object | null;
 export interface BusMessage {
   readonly topic: string;
   readonly octets: Buffer;
-  /** The payload parsed as JSON; undefined when it is not JSON, or empty. */
+  /** The payload parsed as JSON; undefined when it is not JSON, or empty, or when parsing has no time left. */
   json(): unknown;
 }
 
@@ -33,8 +33,14 @@ export interface Subscription {
   close(): void;
 }
 
-/** Larger messages are neither sent nor given to a handler, and reported. */
+/** Topics of responses begin so. */
+const REPLY_PREFIX = 'reply:';
+/** Larger responses are neither sent nor given to a handler, and reported. */
 export const MAX_MESSAGE_OCTETS = 4 * 1024 * 1024;
+/** The same for every other message: those that the product publishes have at most some 100 KiB. */
+export const MAX_PUBLISHED_OCTETS = 256 * 1024;
+/** Time for parsing messages as JSON, so that forged ones cannot hold the process. */
+const PARSING_MS_PER_SECOND = 200;
 /** Letters and the characters of ids; no white space, which ends a topic in a notification. */
 const TOPIC = /^[\w:.-]{1,200}$/;
 /** Maximum number of pending requests; further ones resolve to null. */
@@ -50,8 +56,12 @@ export class PubSub {
   readonly #onError: (error: unknown) => void;
   readonly #handlers = new Map<string, Set<MessageHandler>>();
   readonly #joined = new Map<string, Promise<void>>();
+  readonly #parsing = new TokenBucket(
+    { perSecond: PARSING_MS_PER_SECOND, capacity: PARSING_MS_PER_SECOND },
+    performance.now(),
+  );
   readonly #questions = new Map<string, (answer: BusMessage) => void>();
-  readonly #replyTopic = `reply:${randomBytes(12).toString('hex')}`;
+  readonly #replyTopic = `${REPLY_PREFIX}${randomBytes(12).toString('hex')}`;
   #replies: Subscription | undefined;
   #closed = false;
 
@@ -106,9 +116,10 @@ export class PubSub {
   answer(topic: string, handler: Answerer): Subscription {
     return this.subscribe(topic, (message) => {
       const envelope = decodeEnvelope(message.octets);
-      if (envelope === null) this.report(new Error(`${topic}: a message that is no request`));
-      else {
-        void this.reply(envelope.replyTo, envelope.id, async () => handler(messageOf(topic, envelope.payload)));
+      if (envelope?.replyTo.startsWith(REPLY_PREFIX) !== true) {
+        this.report(new Error(`${topic}: a message that is no request`));
+      } else {
+        void this.reply(envelope.replyTo, envelope.id, async () => handler(this.messageOf(topic, envelope.payload)));
       }
     });
   }
@@ -124,7 +135,7 @@ export class PubSub {
   private send(topic: string, octets: Buffer): void {
     if (this.#closed) return;
     if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
-    else if (octets.length > MAX_MESSAGE_OCTETS)
+    else if (octets.length > maxOctetsOf(topic))
       this.report(new Error(`${topic}: a message of ${octets.length} octets`));
     else this.#connection.send(topic, octets);
   }
@@ -140,7 +151,7 @@ export class PubSub {
 
   private receiveAnswer(message: BusMessage): void {
     const envelope = decodeEnvelope(message.octets);
-    if (envelope !== null) this.#questions.get(envelope.id)?.(messageOf(message.topic, envelope.payload));
+    if (envelope !== null) this.#questions.get(envelope.id)?.(this.messageOf(message.topic, envelope.payload));
   }
 
   private drop(topic: string, handler: MessageHandler): void {
@@ -152,11 +163,11 @@ export class PubSub {
   }
 
   private deliver(topic: string, octets: Buffer): void {
-    if (octets.length > MAX_MESSAGE_OCTETS) {
+    if (octets.length > maxOctetsOf(topic)) {
       this.report(new Error(`${topic}: a message of ${octets.length} octets was received`));
       return;
     }
-    const message = messageOf(topic, octets);
+    const message = this.messageOf(topic, octets);
     for (const handler of this.#handlers.get(topic) ?? []) {
       try {
         handler(message);
@@ -164,6 +175,24 @@ export class PubSub {
         this.report(error);
       }
     }
+  }
+
+  private messageOf(topic: string, octets: Buffer): BusMessage {
+    return { topic, octets, json: () => this.parse(topic, octets) };
+  }
+
+  private parse(topic: string, octets: Buffer): unknown {
+    const startMs = performance.now();
+    if (this.#parsing.waitMs(startMs) > 0) {
+      this.report(
+        new Error(`${topic}: a message was not parsed, since others took ${PARSING_MS_PER_SECOND} ms a second`),
+      );
+      return undefined;
+    }
+    const value = parsed(octets);
+    const endMs = performance.now();
+    this.#parsing.take(endMs, endMs - startMs);
+    return value;
   }
 
   private report(error: unknown): void {
@@ -174,9 +203,8 @@ export class PubSub {
 const octetsOf = (payload: Payload): Buffer =>
   Buffer.isBuffer(payload) ? payload : Buffer.from(JSON.stringify(payload));
 
-function messageOf(topic: string, octets: Buffer): BusMessage {
-  return { topic, octets, json: () => parsed(octets) };
-}
+const maxOctetsOf = (topic: string): number =>
+  topic.startsWith(REPLY_PREFIX) ? MAX_MESSAGE_OCTETS : MAX_PUBLISHED_OCTETS;
 
 function parsed(octets: Buffer): unknown {
   try {

@@ -13,10 +13,11 @@ import {
 import pg from 'pg';
 import { receivesNotifications } from './notification-check.js';
 import { createQueueRedis } from './queue-redis.js';
+import { redisOptions } from './redis-client.js';
 import { createRetryingBackend } from './retrying-backend.js';
 
 export interface QueueStoreOptions {
-  /** `redis://` or `rediss://`; null uses PostgreSQL for job notifications. */
+  /** `REDIS_URL_FORM`; null uses PostgreSQL for job notifications. */
   readonly redisUrl: string | null;
   /** A direct or session-pooled connection when there is no Redis: BullMQ's PostgreSQL backend uses LISTEN. */
   readonly databaseUrl: string;
@@ -53,34 +54,9 @@ export function retryDelayMs(times: number, chance: number): number {
   return Math.min(RETRY_STEP_MS * times, RETRY_CAP_MS) + Math.floor(chance * RETRY_JITTER_MS);
 }
 
-interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly username?: string;
-  readonly password?: string;
-  readonly db?: number;
-  readonly tls?: object;
-}
-
-/**
- * The parts of a Redis URL as options of ioredis. Names and passwords may be percent-encoded; a path is the database
- * number.
- */
-export function redisAddress(redisUrl: string): RedisAddress {
-  const url = new URL(redisUrl);
-  return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(url.port || 6379),
-    ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
-    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
-    ...(url.pathname.length > 1 ? { db: Number(url.pathname.slice(1)) } : {}),
-    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
-  };
-}
-
 function redisConnection(redisUrl: string, use: QueueUse): ConnectionOptions {
   const connection = {
-    ...redisAddress(redisUrl),
+    ...redisOptions(redisUrl),
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
     retryStrategy: (times: number) => retryDelayMs(times, Math.random()),
@@ -99,10 +75,8 @@ function redisConnection(redisUrl: string, use: QueueUse): ConnectionOptions {
 
 /** `options` of the URL are joined with BullMQ's own: it sets its search path there. */
 function postgresConnection(databaseUrl: string, use: QueueUse): ConnectionOptions {
-  const { connectionString, options } = connectionSettings(databaseUrl);
   return {
-    connectionString,
-    options,
+    ...connectionSettings(databaseUrl),
     max: POSTGRES_CONNECTIONS,
     application_name: `countersign-bell-${use}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -134,9 +108,8 @@ const MAKE_JOB_IDS = `SELECT ${SCHEMA}.next_job_id($1)`;
 const HAS_JOB_IDS = `SELECT to_regclass('${SCHEMA}.' || ${SCHEMA}.job_id_seq_name($1)) IS NOT NULL AS "exists"`;
 
 async function withClient<T>(databaseUrl: string, timeoutMs: number, work: (client: pg.Client) => Promise<T>) {
-  const { connectionString } = connectionSettings(databaseUrl);
   const client = new pg.Client({
-    connectionString,
+    ...connectionSettings(databaseUrl),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: timeoutMs,
   });
@@ -172,13 +145,13 @@ const JOB_TEXTS = [
   'parent_id',
   'parent_key',
 ];
-/** Of the text, not of the stored value: jsonb of a few KB can be compressed data, or numbers, of many MB. */
+/** The limit is that of the text: a jsonb value stored in a few KB can have a text of many MB. */
 const ADD_JOB_BOUND = `ALTER TABLE ${SCHEMA}.job ADD CONSTRAINT ${JOB_BOUND} CHECK (
   octet_length(concat(${JOB_TEXTS.join(', ')})) <= ${MAX_JOB_OCTETS})`;
 
 /**
  * BullMQ parses a job before a worker sees it, and the daemons' roles may add any: the table refuses jobs that are too large to be
- * parsed. Jobs that are there are removed unread, since a poll makes good what they would have started.
+ * parsed. Existing jobs are removed unread: a poll finds the rows that they name.
  */
 async function boundJobs(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ exists: boolean }>(HAS_JOB_BOUND);

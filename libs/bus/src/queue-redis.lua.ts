@@ -1,4 +1,4 @@
-/** Longest id of a job that is read, in octets; BullMQ counts ids in digits. */
+/** Longest id of a job that is read, in octets; BullMQ's own ids are numbers. */
 export const MAX_JOB_ID_OCTETS = 128;
 /** Longest data of a job that is read, in octets: 500 ids have 20 KB. */
 export const MAX_JOB_DATA_OCTETS = 65_536;
@@ -14,8 +14,42 @@ export interface JobFields {
 /** Text in Lua, of any octets but line breaks. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
-const READS = `
+/** A pattern of Lua: the number of events that are kept; BullMQ's default is 10,000. */
+const EVENTS_KEPT = '^%d%d?%d?%d?%d?%d?$';
+
+const WRITES = `
 local stored = redis
+local write
+do
+  local call, pcall = stored.call, stored.pcall
+  local replaced = { HMSET = true, HINCRBY = true, INCR = true, XADD = true }
+
+  function write(command, key, ...)
+    if command == 'HGET' and ... == 'opts.maxLenEvents' then
+      local value = call('HGET', key, ...)
+      if value and not string.find(value, '${EVENTS_KEPT}') then return false end
+      return value
+    end
+    if not replaced[command] then return call(command, key, ...) end
+    local done = pcall(command, key, ...)
+    if type(done) ~= 'table' or not done.err then return done end
+    -- Without memory the value is not the reason, and what is there stays.
+    if string.find(done.err, 'OOM command', 1, true) then return call(command, key, ...) end
+    call('UNLINK', key)
+    return call(command, key, ...)
+  end
+end
+`;
+
+/**
+ * Precedes those of BullMQ's scripts that add jobs. A value to which its command cannot be applied is dropped: no hash where a
+ * job is stored, a count that is at its end, a stream of events whose last id leaves none. A number of events to keep that is
+ * none is ignored.
+ */
+export const addedJobs = `${WRITES}local redis = setmetatable({ call = write }, { __index = stored })
+`;
+
+const READS = `${WRITES}
 local redis
 do
   local call, reads = stored.call, {}
@@ -59,11 +93,6 @@ do
     return short(call('SMEMBERS', key), function(id) call('SREM', key, id) end)
   end
 
-  function reads.HMSET(key, ...)
-    if type(stored.pcall('HLEN', key)) ~= 'number' then call('UNLINK', key) end
-    return call('HMSET', key, ...)
-  end
-
   -- Without a parent, children or a deduplication, which would keep the job from being finished.
   function reads.HGETALL(key)
     call('HDEL', key, 'parent', 'parentKey', 'deid', 'rjk')
@@ -80,17 +109,17 @@ do
     call = function(command, ...)
       local read = reads[command]
       if read then return read(...) end
-      return call(command, ...)
+      return write(command, ...)
     end,
   }, { __index = stored })
 end
 `;
 
 /**
- * Precedes those of BullMQ's scripts that hand jobs to a worker, and replaces how they read. Whoever writes to Redis chooses
- * what a job holds, and BullMQ parses all of it in the worker's process. Of a stored job only its data is read, if they are
- * ids as JobNotifier adds them and not too long, else `{}`; name and options are those of every job. Entries with too long an
- * id are dropped, and so is a value that is no hash where a job is stored.
+ * Prepended to those of BullMQ's scripts that hand jobs to a worker; it replaces their read commands. Any client of Redis can
+ * store a job of any content, and BullMQ would parse all of it in the worker's process. The scripts read only the data of a
+ * stored job: ids as JobNotifier adds them, or `{}` for other or longer data. Name and options are replaced by the usual ones.
+ * An entry whose id is too long is dropped. Writes are those of `addedJobs`.
  */
 export const boundedJobs = ({ name, options }: JobFields): string =>
   `local NAME, OPTIONS = ${quoted(name)}, ${quoted(options)}${READS}`;
@@ -116,7 +145,7 @@ export const QUEUE_KEY_TYPES = {
   events: 'stream',
 } as const;
 
-/** Job schedulers that are read in one run; none of them has a long id. */
+/** Job schedulers that are read in one run. Those with long ids were removed before. */
 export const MAX_SCHEDULERS_READ = 20;
 /** Digits of the largest number of jobs that a double counts exactly. */
 const MAX_COUNTER_DIGITS = 15;
@@ -152,6 +181,19 @@ end
 for _, name in ipairs({ 'id', 'pc' }) do
   local length = redis.call('STRLEN', keys[name])
   if length > ${MAX_COUNTER_DIGITS} or length > 0 and not string.find(redis.call('GET', keys[name]), '^%d+$') then remove(name) end
+end
+
+local kept = redis.call('HGET', keys.meta, 'opts.maxLenEvents')
+if kept and not string.find(kept, '${EVENTS_KEPT}') then
+  redis.call('HDEL', keys.meta, 'opts.maxLenEvents')
+  changed[#changed + 1] = 'meta'
+end
+
+-- The last id of a stream may leave none for the next entry.
+if redis.call('EXISTS', keys.events) == 1 then
+  local added = redis.pcall('XADD', keys.events, '*', 'event', 'checked')
+  if type(added) ~= 'table' or not added.err then redis.call('XDEL', keys.events, added)
+  elseif not string.find(added.err, 'OOM command', 1, true) then remove('events') end
 end
 
 local pauseMs = redis.call('PTTL', keys['stalled-check'])

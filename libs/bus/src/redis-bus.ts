@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONNECT_TIMEOUT_MS } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
-import { Redis } from 'ioredis';
-import { redisAddress, retryDelayMs } from './queue-connection.js';
+import { retryDelayMs } from './queue-connection.js';
+import { type AnyRedis, openRedis } from './redis-client.js';
 import type { BusConnection, BusEvents } from './bus-connection.js';
 
 /** A Redis that hangs neither answers nor closes: the connection is then replaced. */
@@ -21,10 +21,10 @@ const PREFIX = 'countersign:bus:';
 
 /** Redis publish/subscribe: one connection to publish, one to subscribe. */
 export class RedisBus implements BusConnection {
-  readonly #publisher: Redis;
-  readonly #listener: Redis;
+  readonly #publisher: AnyRedis;
+  readonly #listener: AnyRedis;
   /** Connections that are being replaced and are not closed yet. */
-  readonly #ending = new Set<Redis>();
+  readonly #ending = new Set<AnyRedis>();
   readonly #topics = new Set<string>();
   readonly #ping: PollLoop;
   readonly #unsettled = new Set<Promise<void>>();
@@ -112,7 +112,7 @@ export class RedisBus implements BusConnection {
     });
   }
 
-  private renew(redis: Redis): void {
+  private renew(redis: AnyRedis): void {
     if (redis.status !== 'ready' || this.#ending.has(redis)) return;
     this.#ending.add(redis);
     redis.disconnect(true);
@@ -129,9 +129,8 @@ export class RedisBus implements BusConnection {
 }
 
 /** Nothing is queued: messages that cannot be sent now are dropped, and topics are resubscribed by RedisBus. */
-function connectionTo(redisUrl: string): Redis {
-  return new Redis({
-    ...redisAddress(redisUrl),
+function connectionTo(redisUrl: string): AnyRedis {
+  return openRedis(redisUrl, {
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,

@@ -37,9 +37,11 @@ const MAX_URL_LENGTH = 32_768;
 /**
  * Marks the locked events $1, all between $2 and $3 (so that only their partitions are read), and returns them. `data` is
  * as in READ_EVENTS. Gateways write events, so the size of everything that is read is bounded.
+ * All have the same time, so that the order (dispatched_at, id) is that of their broadcast.
  */
 export const MARK_DISPATCHED = `
-  UPDATE events SET dispatched_at = date_trunc('milliseconds', clock_timestamp())
+  UPDATE events SET dispatched_at = (SELECT date_trunc('milliseconds', clock_timestamp())),
+    dispatch_xid = pg_current_xact_id(), dispatch_xmin = pg_snapshot_xmin(pg_current_snapshot())
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
   RETURNING id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
     occurred_at AS "occurredAt", CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data,
@@ -55,6 +57,33 @@ export const READ_EVENTS = `
 export const READ_EVENT_DATA = `
   SELECT id, data::text AS data FROM events
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND type = ANY ($4::text[]) AND data IS NOT NULL`;
+
+/**
+ * When the event $1 of the account $2 and the mode $3 was dispatched; no row unless that was within the last $4
+ * milliseconds.
+ */
+export const FIND_DISPATCH = `
+  SELECT dispatched_at AS "dispatchedAt", dispatch_xid::text AS xid, dispatch_xmin::text AS xmin
+  FROM events
+  WHERE id = $1 AND account_id = $2 AND test = $3
+    AND dispatched_at > clock_timestamp() - $4::float8 * interval '1 millisecond'`;
+
+/** A dispatch takes no longer, from its time to its commit. */
+const MAX_DISPATCH = `interval '30 seconds'`;
+
+/**
+ * The first $5 events of the account $1 and the mode $2 after the event $4, which was dispatched at $3, in order of dispatch.
+ * The index events_dispatched has this order in each partition. A dispatch may commit after one with a later time: events of
+ * transactions that were open at the dispatch of $4 are therefore among them, being those from $6 on but $7, its own.
+ */
+export const READ_DISPATCHED_AFTER = `
+  SELECT id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
+    occurred_at AS "occurredAt"
+  FROM events
+  WHERE account_id = $1 AND test = $2 AND dispatched_at IS NOT NULL
+    AND dispatched_at > $3::timestamptz - ${MAX_DISPATCH}
+    AND ((dispatched_at, id) > ($3, $4::uuid) OR (dispatch_xid >= $6::text::xid8 AND dispatch_xid <> $7::text::xid8))
+  ORDER BY dispatched_at, id LIMIT $5`;
 
 /** Age of the oldest undispatched event in seconds; no row when there is none. */
 export const OLDEST_UNDISPATCHED = `

@@ -2,11 +2,13 @@ import { idBounds, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import {
   APPEND_EVENTS,
+  FIND_DISPATCH,
   FIND_OF_SESSIONS,
   LOCK_NAMED,
   LOCK_UNDISPATCHED,
   MARK_DISPATCHED,
   OLDEST_UNDISPATCHED,
+  READ_DISPATCHED_AFTER,
   READ_EVENT_DATA,
   READ_EVENTS,
 } from './event-store.sql.js';
@@ -18,6 +20,21 @@ export interface EventSearch {
   readonly types: readonly string[];
   readonly low: Uuid;
   readonly high: Uuid;
+}
+
+/** The time and transaction of a dispatch, and the oldest transaction open then; null before they were recorded. */
+interface FoundDispatch {
+  readonly dispatchedAt: Date;
+  readonly xid: string | null;
+  readonly xmin: string | null;
+}
+
+/** A position in the events of an account and mode: after an event that was dispatched at most `withinMs` ago. */
+export interface DispatchPosition {
+  readonly accountId: Uuid;
+  readonly test: boolean;
+  readonly after: Uuid;
+  readonly withinMs: number;
 }
 
 const STORED_TYPES = [...HAS_STORED_DATA];
@@ -71,6 +88,22 @@ export class EventStore {
     const { low, high } = idBounds(ids);
     const found = await db.query<StoredEvent>(READ_EVENTS, [ids, low, high, STORED_TYPES]);
     return new Map(found.map((event) => [event.id, event]));
+  }
+
+  /**
+   * The first `limit` events after a position, without their data, in order of dispatch, those whose dispatch overlapped that
+   * of the position included; null when the account and mode
+   * have no such event. Events that are being dispatched are left out until their commit.
+   */
+  async findDispatchedAfter(
+    db: Executor,
+    { accountId, test, after, withinMs }: DispatchPosition,
+    limit: number,
+  ): Promise<Omit<StoredEvent, 'data'>[] | null> {
+    const [found] = await db.query<FoundDispatch>(FIND_DISPATCH, [after, accountId, test, withinMs]);
+    if (found === undefined) return null;
+    const { dispatchedAt, xid, xmin } = found;
+    return db.query(READ_DISPATCHED_AFTER, [accountId, test, dispatchedAt, after, limit, xmin, xid]);
   }
 
   /** Events of sessions, without their data, whose ids are within the bounds. */

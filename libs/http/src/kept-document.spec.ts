@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { compressed } from './compressed.js';
 import { KeptDocument } from './kept-document.js';
 
 const TEXT = 'A guide. '.repeat(200);
@@ -22,6 +23,16 @@ describe('a document', () => {
   it('is compressed once', async () => {
     const bodies = await Promise.all(['br', 'br'].map((coding) => document.answerTo({ 'accept-encoding': coding })));
     expect(bodies[0]?.body).toBe(bodies[1]?.body);
+  });
+
+  it('is compressed again at the next request after a failure', async () => {
+    let failures = 1;
+    const failing = new KeptDocument(TEXT, (octets, coding) =>
+      failures-- > 0 ? Promise.reject(new Error('out of memory')) : compressed(octets, coding),
+    );
+    await expect(failing.answerTo({ 'accept-encoding': 'br' })).rejects.toThrow('out of memory');
+    const { body = Buffer.alloc(0) } = await failing.answerTo({ 'accept-encoding': 'br' });
+    expect(brotliDecompressSync(body).toString()).toBe(TEXT);
   });
 
   it('has a tag for each coding, which another document has not', async () => {

@@ -13,15 +13,18 @@ export interface DocumentAnswer {
 
 /**
  * A document that is the same for every reader while this process runs. Each coding is computed once, when a reader first
- * asks for it. For public texts only: the size of a compressed answer with a secret and a caller's text in it reveals the
- * secret (BREACH).
+ * asks for it; one that failed is computed again at the next request. For public texts only: the size of a compressed
+ * answer with a secret and a caller's text in it reveals the secret (BREACH).
  */
 export class KeptDocument {
   readonly #octets: Buffer;
   readonly #digest: string;
   readonly #codings = new Map<Coding, Promise<Buffer>>();
 
-  constructor(text: string) {
+  constructor(
+    text: string,
+    private readonly compress = compressed,
+  ) {
     this.#octets = Buffer.from(text);
     this.#digest = createHash('sha256').update(this.#octets).digest('base64url');
   }
@@ -40,8 +43,9 @@ export class KeptDocument {
   #in(coding: Exclude<Coding, 'identity'>): Promise<Buffer> {
     let found = this.#codings.get(coding);
     if (found === undefined) {
-      found = compressed(this.#octets, coding);
+      found = this.compress(this.#octets, coding);
       this.#codings.set(coding, found);
+      found.catch(() => this.#codings.delete(coding));
     }
     return found;
   }

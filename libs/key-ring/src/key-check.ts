@@ -127,8 +127,8 @@ function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): vo
 
 /**
  * Resolves to the versions that are recorded, not listed, not retired, and that no row needs. A retired version is
- * searched for in small tables only, so that a boot does not read the large ones again, and refuses the start only in
- * those that control planes alone write: whoever has the role of gateways can write any version into the others.
+ * searched for in small tables only, so that a boot does not read the large ones again. It refuses the start only if it is found
+ * in a table that only control planes write: the role of gateways can write any version into the others.
  */
 async function checkMasterVersions(
   database: Database,

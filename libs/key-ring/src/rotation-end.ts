@@ -15,9 +15,9 @@ export interface FinishedPass {
 /**
  * Call after a whole pass of the resealer, in a process that may record keys. Marks the listed versions below the current
  * one that nothing needs as retired, and removes the mark from the others; resolves to those newly marked. The pass tried
- * every sealed value, so those that still name such a version in columns that gateways write do not open with it: they are
- * no need, or whoever has the role of gateways could keep a version needed without its key. Later versions stay:
- * their rotation has yet to begin.
+ * every sealed value, so a value that still names such a version in a column that gateways write does not open with it. It does
+ * not count as a need: otherwise a client with the role of gateways could keep a version needed without having its key. Later
+ * versions stay unmarked, because their rotation has not begun.
  */
 export async function recordRotationEnd(
   database: Database,

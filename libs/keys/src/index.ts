@@ -20,4 +20,5 @@ export {
   type OwnedRow,
   type Tenant,
 } from './tenant.js';
+export { SIGN_IN_ACCOUNT_ID, SIGN_IN_BRAND_ID, SIGN_IN_TENANT } from './sign-in-tenant.js';
 export { createWebhookSecret, webhookSignature } from './webhook-secret.js';

@@ -21,6 +21,9 @@ export type DigestLabel =
   | 'idempotency'
   | 'card-answer'
   | 'realtime-ticket'
+  | 'console-session'
+  | 'console-csrf'
+  | 'console-sign-in'
   | 'sender-number';
 /** Kinds of sealed values. A value sealed under one label does not open under another. */
 export type SealLabel =
@@ -29,8 +32,10 @@ export type SealLabel =
   | 'webhook-secret'
   | 'bind-password'
   | 'bind-client-key'
+  | 'outbind-password'
   | 'idempotent-answer'
-  | 'trace';
+  | 'trace'
+  | 'console-sign-in';
 
 const KEY_OCTETS = 32;
 const NONCE_OCTETS = 12;
@@ -210,6 +215,9 @@ function derivedKeys(version: number, master: Uint8Array): DerivedKeys {
       idempotency: derive('idempotency'),
       'card-answer': derive('card-answer'),
       'realtime-ticket': derive('realtime-ticket'),
+      'console-session': derive('console-session'),
+      'console-csrf': derive('console-csrf'),
+      'console-sign-in': derive('console-sign-in'),
       'sender-number': derive('sender-number'),
     },
     sealKeys: {
@@ -218,8 +226,10 @@ function derivedKeys(version: number, master: Uint8Array): DerivedKeys {
       'webhook-secret': derive('webhook-secret'),
       'bind-password': derive('bind-password'),
       'bind-client-key': derive('bind-client-key'),
+      'outbind-password': derive('outbind-password'),
       'idempotent-answer': derive('idempotent-answer'),
       trace: derive('trace'),
+      'console-sign-in': derive('console-sign-in'),
     },
   };
 }

@@ -5,19 +5,31 @@ import { maskPhone, maskPhonesIn } from './index.js';
 describe('maskPhone', () => {
   it.each([
     ['+14155552671', '+141******71'],
-    ['14155552671', '1415*****71'],
+    ['14155552671', '141******71'],
+    ['+1234567', '******67'],
+    ['1234567', '*****67'],
     ['12345', '***45'],
     ['', ''],
+    ['a\u{1f600}\u{1f600}', '***\u{1f600}'],
+    ['\u{1f600}a', '*\ufffda'],
   ])('%s shows as %s', (text, masked) => expect(maskPhone(text)).toBe(masked));
+
+  it('shows the same digits of a number with and without a plus', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[1-9][0-9]{5,14}$/), (number) => {
+        expect(maskPhone(`+${number}`).replace(/^[+*]/, '')).toBe(maskPhone(number));
+      }),
+    );
+  });
 });
 
 describe('maskPhonesIn', () => {
   it.each([
     ['MO from +14155552671 to +442079460000.', 'MO from +141******71 to +442*******00.'],
-    ['from=14155552671', 'from=1415*****71'],
-    ['sms:%2B14155552671?body=x', 'sms:%2B1********71?body=x'],
+    ['from=14155552671', 'from=141******71'],
+    ['sms:%2B14155552671?body=x', 'sms:%2B*********71?body=x'],
     ['call +1 (415) 555-2671 now', 'call +1 (***********71 now'],
-    ['{"phone":"07911123456"}', '{"phone":"0791*****56"}'],
+    ['{"phone":"07911123456"}', '{"phone":"079******56"}'],
   ])('%s', (text, masked) => expect(maskPhonesIn(text)).toBe(masked));
 
   it.each([

@@ -33,6 +33,18 @@ export class DataError extends Error {
   }
 }
 
+/** SQLSTATE classes of values that do not fit: data exceptions, constraints, limits of an index, errors that triggers raise. */
+const VALUE_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54', 'P0']);
+
+/**
+ * Whether work on other rows may succeed: not so in an outage, after a lost conflict, with the schema of another release or
+ * without a key. Of other errors only those of values that the code cannot use, such as an infinite time.
+ */
+export function isCausedByRows(error: unknown): boolean {
+  if (error instanceof DataError) return VALUE_CLASSES.has(error.sqlState.slice(0, 2));
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
 /** A lost deadlock or serialization: nothing was committed, and the transaction should be run again. */
 export class TransactionConflict extends Error {
   override readonly name = 'TransactionConflict';

@@ -16,6 +16,7 @@ import {
   isQueryTimeout,
   TransactionConflict,
 } from './database-errors.js';
+import { resetRoleSettings } from './role-settings.js';
 
 /** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
 export interface Executor {
@@ -89,8 +90,11 @@ class Generations {
   }
 }
 
+/** pg's pool waits for a promise of `onConnect`; its types do not say so. */
+type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & { readonly onConnect: (client: pg.ClientBase) => Promise<void> };
+
 function dataSourceOptions(options: DatabaseOptions, generations: Generations): DataSourceOptions {
-  const { connectionString, options: sessionOptions } = connectionSettings(options.url);
+  const { connectionString, ...session } = connectionSettings(options.url);
   return {
     type: 'postgres',
     url: connectionString,
@@ -104,7 +108,7 @@ function dataSourceOptions(options: DatabaseOptions, generations: Generations): 
       options.onError(classifyError(error));
     },
     extra: {
-      options: sessionOptions,
+      ...session,
       query_timeout: QUERY_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -113,14 +117,15 @@ function dataSourceOptions(options: DatabaseOptions, generations: Generations): 
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
-      onConnect: (client: pg.ClientBase) => {
+      onConnect: (client) => {
         generations.register(client);
         // The pool handles errors of idle connections only. A connection that fails between two statements of a
         // transaction emits an error too, which would end the process without a listener; the next statement rejects
         // for the caller.
         client.on('error', () => undefined);
+        return resetRoleSettings(client);
       },
-    } satisfies pg.PoolConfig,
+    } satisfies PoolConfig,
   };
 }
 

@@ -7,6 +7,12 @@ import { entityManager } from './entity-source.js';
 /** The database's clock now, truncated because a rounded reading could be in the future. */
 export const CLOCK_MS = `date_trunc('milliseconds', clock_timestamp())`;
 
+/**
+ * The id of the current transaction. Of two transactions the later may commit first; all ids below
+ * `pg_snapshot_xmin(pg_current_snapshot())` have ended. Ids of a restored database have no relation to those of its server.
+ */
+export const CURRENT_XID = `pg_current_xact_id()::text::bigint`;
+
 interface EntityRow extends ObjectLiteral {
   readonly id: Uuid;
 }
@@ -21,7 +27,19 @@ export class EntityTable<Entity extends Row, Row extends EntityRow> implements R
   constructor(
     private readonly entity: EntityTarget<Entity>,
     private readonly owner?: keyof Row & string,
+    private readonly fixed: Readonly<Record<string, unknown>> = {},
+    private readonly hiddenId: Uuid | null = null,
   ) {}
+
+  /** The same table without one row, in reads and locks alike. */
+  without(id: Uuid): EntityTable<Entity, Row> {
+    return new EntityTable<Entity, Row>(this.entity, this.owner, this.fixed, id);
+  }
+
+  /** The same table, restricted to rows with these values, in reads and locks alike. */
+  where(values: Partial<Row>): Pick<EntityTable<Entity, Row>, keyof Records<Row>> {
+    return new EntityTable<Entity, Row>(this.entity, this.owner, { ...this.fixed, ...values }, this.hiddenId);
+  }
 
   async list(db: Executor, { limit, startingAfter, ownerId }: PageRequest): Promise<Page<Row>> {
     const query = await this.select(db);
@@ -36,12 +54,12 @@ export class EntityTable<Entity extends Row, Row extends EntityRow> implements R
   }
 
   async find(db: Executor, id: Uuid): Promise<Row | null> {
-    return (await this.select(db)).where('record.id = :id', { id }).getOne();
+    return (await this.select(db)).andWhere('record.id = :id', { id }).getOne();
   }
 
   /** Rows that reference this one may still be inserted. */
   async lock(tx: Executor, id: Uuid): Promise<Row | null> {
-    return (await this.select(tx)).where('record.id = :id', { id }).setLock('for_no_key_update').getOne();
+    return (await this.select(tx)).andWhere('record.id = :id', { id }).setLock('for_no_key_update').getOne();
   }
 
   /** Inserts a row and returns it as stored: omitted columns get their defaults. */
@@ -75,7 +93,11 @@ export class EntityTable<Entity extends Row, Row extends EntityRow> implements R
   }
 
   private async select(db: Executor): Promise<SelectQueryBuilder<Entity>> {
-    return (await this.repository(db)).createQueryBuilder('record');
+    const query = (await this.repository(db)).createQueryBuilder('record');
+    for (const [name, value] of Object.entries(this.fixed))
+      query.andWhere(`record.${name} = :fixed_${name}`, { [`fixed_${name}`]: value });
+    if (this.hiddenId !== null) query.andWhere('record.id <> :hidden', { hidden: this.hiddenId });
+    return query;
   }
 
   private async repository(db: Executor): Promise<Repository<Entity>> {

@@ -1,11 +1,11 @@
 export { Batcher, BatcherFull, type BatcherOptions, type BatchLimits } from './batcher.js';
 export { CONNECT_TIMEOUT_MS, connectionSettings } from './connection-settings.js';
 export { DatabaseClock } from './database-clock.js';
-export { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
+export { DatabaseUnavailable, DataError, isCausedByRows, TransactionConflict } from './database-errors.js';
 export { Database, type Executor } from './database.js';
 export { columnsOf, CreatedAtColumn, recordsetOf, TimeColumn } from './entity-columns.js';
 export { entityManager, entitySource } from './entity-source.js';
-export { CLOCK_MS, EntityTable } from './entity-table.js';
+export { CLOCK_MS, CURRENT_XID, EntityTable } from './entity-table.js';
 export { readinessOf } from './readiness-checks.js';
 export { RecordTable, type Page, type PageRequest, type Records } from './record-table.js';
 export { requireRow } from './require-row.js';

@@ -7,6 +7,8 @@ export interface RecordTableOptions {
   readonly columns: string;
   /** The column by which a list can be restricted to one owner; without it no list can be. */
   readonly owner?: string;
+  /** A condition that every row fulfils; the others do not exist here. A constant, never input. */
+  readonly only?: string;
 }
 
 /** A page of a list: newest first, after `startingAfter`. */
@@ -37,14 +39,16 @@ export class RecordTable<Row extends { readonly id: Uuid }> implements Records<R
   readonly #columns: string;
   readonly #table: string;
   readonly #owner: string | undefined;
+  readonly #only: string;
   /** $1 id. */
   readonly #find: string;
 
-  constructor({ table, columns, owner }: RecordTableOptions) {
+  constructor({ table, columns, owner, only = 'true' }: RecordTableOptions) {
     this.#columns = columns;
     this.#table = table;
     this.#owner = owner;
-    this.#find = `SELECT ${columns} FROM ${table} WHERE id = $1`;
+    this.#only = only;
+    this.#find = `SELECT ${columns} FROM ${table} WHERE id = $1 AND ${only}`;
   }
 
   list(db: Executor, request: PageRequest): Promise<Page<Row>> {
@@ -80,7 +84,7 @@ export class RecordTable<Row extends { readonly id: Uuid }> implements Records<R
   #listStatement(columns: readonly string[]): string {
     const owned = this.#owner === undefined ? '$3::uuid IS NULL' : `($3::uuid IS NULL OR ${this.#owner} = $3)`;
     const matched = columns.map((column, at) => ` AND ${column} = $${at + 4}`).join('');
-    return `SELECT ${this.#columns} FROM ${this.#table} WHERE ($1::uuid IS NULL OR id < $1) AND ${owned}${matched}
+    return `SELECT ${this.#columns} FROM ${this.#table} WHERE ($1::uuid IS NULL OR id < $1) AND ${this.#only} AND ${owned}${matched}
       ORDER BY id DESC LIMIT $2`;
   }
 

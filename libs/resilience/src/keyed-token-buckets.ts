@@ -26,15 +26,15 @@ export class KeyedTokenBuckets {
     this.#maxKeys = maxKeys;
   }
 
-  /** Milliseconds until the key has a token; 0 when it has one. */
-  waitMs(key: string, nowMs: number): number {
-    const fullAtMs = this.#fullAtMs.get(key) ?? nowMs;
-    return Math.max(0, fullAtMs + this.#stepMs - this.#burstMs - nowMs);
+  /** Milliseconds until the key has so many tokens; 0 when it has them. */
+  waitMs(key: string, nowMs: number, tokens = 1): number {
+    const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(key) ?? nowMs);
+    return Math.max(0, fullAtMs + tokens * this.#stepMs - this.#burstMs - nowMs);
   }
 
-  /** Takes one token, even if there is none: the excess delays the next ones. */
-  take(key: string, nowMs: number): void {
-    const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(key) ?? nowMs) + this.#stepMs;
+  /** Takes tokens, even if there are none: the excess delays the next ones. */
+  take(key: string, nowMs: number, tokens = 1): void {
+    const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(key) ?? nowMs) + tokens * this.#stepMs;
     this.#fullAtMs.delete(key);
     this.#fullAtMs.set(key, fullAtMs);
     this.#removeFull(nowMs);

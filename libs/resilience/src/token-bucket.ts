@@ -23,18 +23,18 @@ export class TokenBucket {
     this.#filledMs = nowMs;
   }
 
-  /** Takes one token; false when there is none. */
-  take(nowMs: number): boolean {
+  /** Takes tokens if there is one; false when there is none. Those taken beyond what is there delay the next ones. */
+  take(nowMs: number, tokens = 1): boolean {
     this.#fill(nowMs);
     if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+    this.#tokens -= tokens;
     return true;
   }
 
-  /** Milliseconds until a token is available; 0 when one is. */
-  waitMs(nowMs: number): number {
+  /** Milliseconds until so many tokens are available; 0 when they are. */
+  waitMs(nowMs: number, tokens = 1): number {
     this.#fill(nowMs);
-    return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#perSecond) * MS_PER_SECOND;
+    return this.#tokens >= tokens ? 0 : ((tokens - this.#tokens) / this.#perSecond) * MS_PER_SECOND;
   }
 
   /** Sets the rate from now on. */

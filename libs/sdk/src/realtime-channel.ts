@@ -1,15 +1,21 @@
 import { isSessionEvent, liveEventOf, type LiveEvent, type SessionView } from './realtime-event.js';
 import type { ClientMessage, EventFrame } from './realtime-frame.js';
 import { RealtimeError } from './realtime-retry.js';
+import { ResumePosition } from './resume-position.js';
 
 /** Your callbacks for one channel. */
 export interface RealtimeListener<View extends SessionView = SessionView> {
   /**
    * The current session: once when the subscription starts, and again after every lost connection, so that nothing is
-   * missed. Null on an account's channel, which has no state: events during a lost connection have to be read with
-   * `list`, or arrive as webhooks.
+   * missed. Null on an account's channel, which has no state: events during a lost connection follow, unless `missed`
+   * was called.
    */
   readonly snapshot?: (snapshot: View | null) => void;
+  /**
+   * An account's channel: more events than the service repeats were missed during a lost connection (10 minutes, 1,000
+   * events). Read them with `list`; they also arrive as webhooks.
+   */
+  readonly missed?: () => void;
   /** Events from then on, each once. */
   readonly event?: (event: LiveEvent<View>) => void;
   /** The end of the channel: called once, and last. */
@@ -17,13 +23,16 @@ export interface RealtimeListener<View extends SessionView = SessionView> {
 }
 
 /** Repeated events are among this many latest ones. */
-const REMEMBERED_EVENTS = 256;
+const REMEMBERED_EVENTS = 2_048;
+/** The service repeats the events of account channels. */
+const RESUMABLE = /^account:/;
 
 /** One channel with all its listeners: the state of its subscription, and the latest snapshot. */
 export class RealtimeChannel<View extends SessionView> {
   readonly #listeners = new Set<RealtimeListener<View>>();
   readonly #isView: (value: unknown) => value is View;
   readonly #seen = new Set<string>();
+  readonly #position = new ResumePosition();
   /** `asked` and `live` belong to one connection. */
   #state: 'idle' | 'asked' | 'live' | 'paused' = 'idle';
   #requestId = '';
@@ -67,7 +76,10 @@ export class RealtimeChannel<View extends SessionView> {
   /** The message to send to the service now, if any. */
   dueMessage(requestId: string): ClientMessage | null {
     const channel = this.name;
-    if (this.isWanted && this.#state === 'idle') return { type: 'subscribe', id: requestId, channel };
+    if (this.isWanted && this.#state === 'idle') {
+      const resumeAfter = RESUMABLE.test(channel) ? this.#position.resumeAfter : undefined;
+      return { type: 'subscribe', id: requestId, channel, ...(resumeAfter === undefined ? {} : { resumeAfter }) };
+    }
     const isSubscribed = this.#state === 'asked' || this.#state === 'live';
     return !this.isWanted && isSubscribed ? { type: 'unsubscribe', id: requestId, channel } : null;
   }
@@ -98,6 +110,12 @@ export class RealtimeChannel<View extends SessionView> {
     }, durationMs);
   }
 
+  /** The service cannot repeat the missed events; the subscription starts without them. */
+  handleTooOld(): void {
+    this.#position.clear();
+    this.#notifyListeners((listener) => listener.missed?.());
+  }
+
   /** False for a snapshot of another kind. The answer to an earlier request is ignored. */
   handleSubscribed(requestId: string | null, snapshot: unknown): boolean {
     if (!this.isAskedBy(requestId)) return true;
@@ -112,6 +130,7 @@ export class RealtimeChannel<View extends SessionView> {
   handleEvent(frame: EventFrame): void {
     if (this.#seen.has(frame.id)) return;
     this.#rememberEvent(frame.id);
+    this.#position.record(frame, Date.now());
     const event = liveEventOf(frame, this.#isView);
     // An account's channel has many sessions, none of which is its state.
     if (isSessionView(event) && this.name === `session:${event.data.id}` && !hasEnded(this.#latest))

@@ -216,6 +216,10 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
   #handleError({ id, code, message }: Extract<ServerFrame, { type: 'error' }>): void {
     const channel = [...this.#channels.values()].find((each) => each.isAskedBy(id));
     if (channel === undefined) return;
+    if (code === 'RESUME_TOO_OLD') {
+      channel.handleTooOld();
+      return;
+    }
     const pauseMs = pauseAfterRefusal(code, this.#settings.backoff, Math.random());
     if (pauseMs === null) {
       this.#endChannel(channel.name, new RealtimeError('refused', `${code}: ${message}`, code));

@@ -24,7 +24,8 @@ export interface EventFrame {
 /** Messages of the client. */
 export type ClientMessage =
   | { readonly type: 'auth'; readonly id: string; readonly ticket: string }
-  | { readonly type: 'subscribe' | 'unsubscribe'; readonly id: string; readonly channel: string }
+  | { readonly type: 'subscribe'; readonly id: string; readonly channel: string; readonly resumeAfter?: string }
+  | { readonly type: 'unsubscribe'; readonly id: string; readonly channel: string }
   | { readonly type: 'ping'; readonly id: string };
 
 type Fields = Readonly<Record<string, unknown>>;

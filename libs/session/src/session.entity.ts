@@ -79,6 +79,14 @@ export class SessionEntity {
   /** Id of the call that consumed the approved session; the id contains its time. */
   @Column('uuid', { nullable: true, select: false }) readonly consumptionId!: string | null;
 
+  /** The transactions that created it, set its channel to `rcs` and ended it. Usage folds changes by them. */
+  @Column('bigint', { nullable: true, default: () => 'pg_current_xact_id()', select: false })
+  readonly createdXid!: string | null;
+
+  @Column('bigint', { nullable: true, select: false }) readonly rcsXid!: string | null;
+
+  @Column('bigint', { nullable: true, select: false }) readonly endedXid!: string | null;
+
   /** Time of the first sender_mismatch event; at most one per session. */
   @TimeColumn({ nullable: true }) readonly senderMismatchAt!: Date | null;
 }

@@ -1,4 +1,4 @@
-import { CLOCK_MS as NOW, columnsOf, recordsetOf } from '@countersign/postgres';
+import { CLOCK_MS as NOW, columnsOf, CURRENT_XID, recordsetOf } from '@countersign/postgres';
 import { SessionEntity } from './session.entity.js';
 
 /**
@@ -15,6 +15,9 @@ export type SessionRow = Omit<
   | 'otpAttemptLimit'
   | 'otpSentAt'
   | 'consumptionId'
+  | 'createdXid'
+  | 'rcsXid'
+  | 'endedXid'
 > & { readonly metadata: string };
 
 /** A row and the database's clock, which locking statements read after the lock. */
@@ -31,6 +34,7 @@ const NEW = recordsetOf(SessionEntity, {
   without: [
     ...(['status', 'createdAt', 'expiresAt', 'endedAt', 'approvedBy', 'consumptionId', 'senderMismatchAt'] as const),
     ...(['otpDigests', 'otpSends', 'otpAttempts', 'otpSentAt'] as const),
+    ...(['createdXid', 'rcsXid', 'endedXid'] as const),
   ],
 });
 
@@ -139,7 +143,7 @@ export const LOCK_DUE = `
  * 27).
  */
 export const END_SESSIONS = `
-  UPDATE sessions SET status = $1, approved_by = $2, ended_at = ending.at, otp_digests = NULL
+  UPDATE sessions SET status = $1, approved_by = $2, ended_at = ending.at, otp_digests = NULL, ended_xid = ${CURRENT_XID}
   FROM unnest($3::uuid[], $4::timestamptz[]) AS ending (id, at)
   WHERE sessions.id = ending.id AND sessions.id = ANY ($3::uuid[]) AND coalesce(sessions.status = 'pending', false)
   RETURNING sessions.id`;
@@ -163,7 +167,7 @@ export const CONSUME_SESSIONS = `
 export const SET_CHANNEL_RCS = `
   WITH locked AS MATERIALIZED (
     SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
-  UPDATE sessions SET channel = 'rcs' FROM locked
+  UPDATE sessions SET channel = 'rcs', rcs_xid = ${CURRENT_XID} FROM locked
   WHERE sessions.id = locked.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $2 AND $3
     AND sessions.id = ANY ($4::uuid[]) AND sessions.channel = 'sms_fallback' AND NOT sessions.test
   RETURNING sessions.id`;

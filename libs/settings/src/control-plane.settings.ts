@@ -6,12 +6,16 @@ import {
   BaseUrl,
   Cidrs,
   ConnectionUrl,
+  Development,
   EntropyKeys,
   FilePath,
   Flag,
   Host,
   OneOf,
   Port,
+  Secret,
+  ServiceUrl,
+  Text,
   WholeNumber,
 } from './variables.js';
 import { sharedKeyFaults, sharedKeyWarnings } from './shared-keys.js';
@@ -22,6 +26,13 @@ import { coverWholeSpace, isWideRange } from './whole-space.js';
 export type TlsSettings =
   | { readonly mode: 'direct'; readonly certFile: string; readonly keyFile: string }
   | { readonly mode: 'proxy'; readonly trustedProxies: readonly string[] };
+
+/** The registration of the console at an OpenID provider. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
 
 /** The limits of the toll-fraud guard; each is a variable below, where its meaning is documented. */
 export interface OtpLimits {
@@ -40,6 +51,10 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   @AdminKey('COUNTERSIGN_ADMIN_KEY')
   readonly adminKey!: string;
+
+  /** Whether the one-time link of `npm start` signs in to the console. */
+  @Development('NODE_ENV')
+  readonly development: boolean = false;
 
   @Host('CONTROL_PLANE_HOST')
   readonly host: string = '127.0.0.1';
@@ -68,6 +83,16 @@ export class ControlPlaneSettings extends DaemonSettings {
   /** Client addresses from which admin keys are accepted; empty for any. */
   @Cidrs('ADMIN_ALLOWED_CIDRS')
   readonly adminAllowedCidrs: readonly string[] = [];
+
+  /** The OpenID provider with which members of the installation sign in to the console. */
+  @ServiceUrl('CONSOLE_OIDC_ISSUER')
+  readonly consoleOidcIssuer: string | null = null;
+
+  @Text('CONSOLE_OIDC_CLIENT_ID')
+  readonly consoleOidcClientId: string | null = null;
+
+  @Secret('CONSOLE_OIDC_CLIENT_SECRET', 16, 512)
+  readonly consoleOidcClientSecret: string | null = null;
 
   @Cidrs('WEBHOOK_ALLOWED_CIDRS')
   readonly webhookAllowedCidrs: readonly string[] = [];
@@ -137,6 +162,12 @@ export class ControlPlaneSettings extends DaemonSettings {
     };
   }
 
+  /** Null: nobody signs in over OpenID Connect. */
+  get oidc(): OidcSettings | null {
+    const { consoleOidcIssuer: issuer, consoleOidcClientId: clientId, consoleOidcClientSecret: clientSecret } = this;
+    return issuer === null || clientId === null || clientSecret === null ? null : { issuer, clientId, clientSecret };
+  }
+
   /** Base of every URL that this server returns, without a trailing slash. Never derived from a request. */
   get publicBaseUrl(): string {
     if (this.configuredBaseUrl !== null) return this.configuredBaseUrl;
@@ -166,6 +197,7 @@ export class ControlPlaneSettings extends DaemonSettings {
     const faults = super.contradictions();
     if (this.production) faults.push(...keyFaults(this));
     if (coverWholeSpace(this.trustedProxies)) faults.push(EVERY_PROXY_TRUSTED);
+    faults.push(...missingOidcFaults(this));
     if (this.tlsMode === 'proxy') {
       if (this.trustedProxies.length === 0) faults.push(NO_TRUSTED_PROXY);
       return faults;
@@ -186,6 +218,19 @@ function tooManyProxies(range: string): string {
     `TRUSTED_PROXIES has the range ${range}, and whoever connects from it can choose the client address that is seen: ` +
     'list the addresses of the TLS proxies alone'
   );
+}
+
+/** One of the three without the others would be a sign-in that nobody can use. */
+function missingOidcFaults(settings: ControlPlaneSettings): SettingFault[] {
+  const values = {
+    CONSOLE_OIDC_ISSUER: settings.consoleOidcIssuer,
+    CONSOLE_OIDC_CLIENT_ID: settings.consoleOidcClientId,
+    CONSOLE_OIDC_CLIENT_SECRET: settings.consoleOidcClientSecret,
+  };
+  const missing = Object.entries(values).filter(([, value]) => value === null);
+  if (missing.length === Object.keys(values).length) return [];
+  const allowed = 'all of CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID and CONSOLE_OIDC_CLIENT_SECRET, or none';
+  return missing.map(([variable]) => ({ variable, fault: 'is not set, but another of the three is', allowed }));
 }
 
 const NO_TRUSTED_PROXY: SettingFault = {

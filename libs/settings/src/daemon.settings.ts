@@ -2,7 +2,7 @@ import { ProcessSettings } from './process.settings.js';
 import { optionsOfThisProcess, processFaults, processWarnings } from './process-options.js';
 import type { SettingFault } from './settings-error.js';
 import { acceptsAnyName, unprotectedStores } from './store-links.js';
-import { ConnectionUrl, Given, Host, MasterKeys, OneOf, Text, WholeNumber } from './variables.js';
+import { DatabaseUrl, Given, Host, MasterKeys, OneOf, RedisUrl, Text, WholeNumber } from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -20,11 +20,11 @@ const ANY_NAME_ACCEPTED =
  * the launcher sets them, in production the boot fails without them.
  */
 export class DaemonSettings extends ProcessSettings {
-  @ConnectionUrl('DATABASE_URL', ['postgres:', 'postgresql:'])
+  @DatabaseUrl('DATABASE_URL')
   readonly databaseUrl!: string;
 
   /** Null: queues, bus and limits use PostgreSQL. */
-  @ConnectionUrl('REDIS_URL', ['redis:', 'rediss:'])
+  @RedisUrl('REDIS_URL')
   readonly redisUrl: string | null = null;
 
   @Text('DEBUG')

@@ -1,4 +1,4 @@
-export { ControlPlaneSettings, type OtpLimits, type TlsSettings } from './control-plane.settings.js';
+export { ControlPlaneSettings, type OidcSettings, type OtpLimits, type TlsSettings } from './control-plane.settings.js';
 export { DaemonSettings } from './daemon.settings.js';
 export { GatewaySettings, type RbmSettings } from './gateway.settings.js';
 export { loadSettings } from './load-settings.js';

@@ -1,19 +1,18 @@
+import { databaseUrls } from '@countersign/store-urls';
 import { ProcessSettings } from './process.settings.js';
 import { optionsOfThisProcess, processFaults } from './process-options.js';
 import type { SettingFault } from './settings-error.js';
 import { unprotectedDatabase } from './store-links.js';
-import { ConnectionUrl, Role } from './variables.js';
-
-const POSTGRES = ['postgres:', 'postgresql:'];
+import { DatabaseUrl, Role } from './variables.js';
 
 /** Settings of `npm run migrate`, which prepares a database before daemons of a release start. */
 export class MigrationSettings extends ProcessSettings {
   /** URL of the role that owns the tables. Null: the role of `DATABASE_URL` owns them. */
-  @ConnectionUrl('DATABASE_MIGRATION_URL', POSTGRES)
+  @DatabaseUrl('DATABASE_MIGRATION_URL')
   readonly migrationUrl: string | null = null;
 
   /** URL of the daemons; only the name of its role is used beside `DATABASE_MIGRATION_URL`. */
-  @ConnectionUrl('DATABASE_URL', POSTGRES)
+  @DatabaseUrl('DATABASE_URL')
   readonly databaseUrl: string | null = null;
 
   /** The role that gateways connect with, where it is one of their own. Null: the role of `DATABASE_URL`. */
@@ -49,4 +48,4 @@ export class MigrationSettings extends ProcessSettings {
   }
 }
 
-const roleOf = (url: string): string => decodeURIComponent(new URL(url).username);
+const roleOf = (url: string): string => decodeURIComponent(new URL(databaseUrls(url)?.[0] ?? url).username);

@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { databaseUrls, readRedisUrl } from '@countersign/store-urls';
 import ipaddr from 'ipaddr.js';
 import type { Reading } from './variable.js';
 import { describeWrongValue } from './wrong-value.js';
@@ -63,6 +64,20 @@ function isRange(text: string): boolean {
 export function readUrl(text: string, protocols: readonly string[]): Reading {
   if (!URL.canParse(text)) return { fault: 'is no URL' };
   return protocols.includes(new URL(text).protocol) ? { value: text } : { fault: 'has another protocol' };
+}
+
+const ANY_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+const DATABASE_SCHEME = /^postgres(?:ql)?:/i;
+const REDIS_SCHEME = /^rediss?(?:\+sentinel|\+cluster)?:/i;
+
+export const readDatabaseUrl = (text: string): Reading => readStoreUrl(text, DATABASE_SCHEME, databaseUrls(text));
+export const readRedis = (text: string): Reading => readStoreUrl(text, REDIS_SCHEME, readRedisUrl(text));
+
+/** The URL of a store, unchanged. @param parts of the URL; null if it has another form */
+function readStoreUrl(text: string, scheme: RegExp, parts: object | null): Reading {
+  if (!ANY_SCHEME.test(text)) return { fault: 'is no URL' };
+  if (!scheme.test(text)) return { fault: 'has another protocol' };
+  return parts === null ? { fault: 'has hosts, a path or parameters of another form' } : { value: text };
 }
 
 /** An https URL to which paths are appended: no user, query, fragment or trailing slash. */

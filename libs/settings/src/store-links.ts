@@ -1,3 +1,4 @@
+import { databaseUrls, readRedisUrl } from '@countersign/store-urls';
 import ipaddr from 'ipaddr.js';
 import { type ConnectionOptions, parse } from 'pg-connection-string';
 import type { SettingFault } from './settings-error.js';
@@ -27,14 +28,13 @@ export function unprotectedStores(stores: StoreLinks): SettingFault[] {
   const { databaseUrl, redisUrl, storesWithoutTls } = stores;
   const database = unprotectedDatabase('DATABASE_URL', databaseUrl, stores);
   if (redisUrl === null) return database;
-  const { protocol, hostname } = new URL(redisUrl);
+  const redis = readRedisUrl(redisUrl);
+  if (redis === null) return [...database, unreadable('REDIS_URL')];
   // The path of a socket has its slashes encoded.
-  const host = hostname
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/^%2f/i, '/')
-    .toLowerCase();
-  if (protocol === 'rediss:' || !isExposed(host, storesWithoutTls)) return database;
-  return [...database, fault('REDIS_URL', host, 'without TLS', `rediss://, or ${NETWORK_IS_PRIVATE}`)];
+  const hosts = redis.nodes.map(({ host }) => host.replace(/^%2f/i, '/').toLowerCase());
+  const exposed = hosts.find((host) => isExposed(host, storesWithoutTls));
+  if (redis.tls || exposed === undefined) return database;
+  return [...database, fault('REDIS_URL', exposed, 'without TLS', `rediss://, or ${NETWORK_IS_PRIVATE}`)];
 }
 
 /** The same of one database. */
@@ -79,7 +79,8 @@ const unreadable = (variable: string): SettingFault => ({
  * A database URL as the driver reads it (pg-connection-string); null if it cannot. The driver gets a URL with `options`
  * as WHATWG writes it (`connectionSettings` of libs/postgres), and reads one with a space or a bare percent sign differently.
  */
-const readingsOf = (url: string): (ConnectionOptions | null)[] => [url, new URL(url).href].map(readOne);
+const readingsOf = (url: string): (ConnectionOptions | null)[] =>
+  (databaseUrls(url) ?? [url]).flatMap((each) => [each, new URL(each).href]).map(readOne);
 
 function readOne(url: string): ConnectionOptions | null {
   try {

@@ -1,3 +1,4 @@
+import { DATABASE_URL_FORM, REDIS_URL_FORM } from '@countersign/store-urls';
 import {
   IsArray,
   IsBoolean,
@@ -19,7 +20,9 @@ import {
   readFlag,
   readHost,
   readHosts,
+  readDatabaseUrl,
   readMasterKeys,
+  readRedis,
   readServiceUrl,
   readText,
   readUrl,
@@ -68,6 +71,12 @@ export function Production(name: string): PropertyDecorator {
   return fromVariable(shown(name, RUNS.join(', '), read), IsBoolean());
 }
 
+/** Whether NODE_ENV names development; not set is not enough. */
+export function Development(name: string): PropertyDecorator {
+  const read = (text: string): Reading => ({ value: text === 'development' });
+  return fromVariable(shown(name, RUNS.join(', '), read), IsBoolean());
+}
+
 export function OneOf(name: string, values: readonly string[]): PropertyDecorator {
   return fromVariable(shown(name, values.join(', '), readText), IsIn(values, { message: 'is none of these' }));
 }
@@ -112,6 +121,14 @@ export function ConnectionUrl(name: string, protocols: readonly string[]): Prope
     hidden(name, allowed, (text) => readUrl(text, protocols)),
     IsString(),
   );
+}
+
+export function DatabaseUrl(name: string): PropertyDecorator {
+  return fromVariable(hidden(name, DATABASE_URL_FORM, readDatabaseUrl), IsString());
+}
+
+export function RedisUrl(name: string): PropertyDecorator {
+  return fromVariable(hidden(name, REDIS_URL_FORM, readRedis), IsString());
 }
 
 export function MasterKeys(name: string): PropertyDecorator {

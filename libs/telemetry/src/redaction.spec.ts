@@ -58,9 +58,9 @@ describe('values', () => {
     };
     expect(redactValue(logged)).toEqual({
       phone: '+141******71',
-      source: { ton: 1, npi: 1, value: '1415*****71' },
+      source: { ton: 1, npi: 1, value: '141******71' },
       from: 'pending',
-      to: '1415*****71',
+      to: '141******71',
       code: REDACTED,
       token: REDACTED,
       authEntropy: REDACTED,
@@ -83,7 +83,7 @@ describe('values', () => {
     const request = { id: 'req_1', method: 'GET', url: '/v1/verify?phone=%2B14155552671', headers: { cookie: 'x' } };
     expect(redactValue({ session: new Session(), req: request, res: { statusCode: 200, raw: {} } })).toEqual({
       session: '[Session]',
-      req: { id: 'req_1', method: 'GET', url: '/v1/verify?phone=%2B1********71' },
+      req: { id: 'req_1', method: 'GET', url: '/v1/verify?phone=%2B*********71' },
       res: { statusCode: 200 },
     });
   });

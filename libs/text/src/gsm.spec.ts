@@ -6,6 +6,10 @@ const BASIC = Array.from({ length: 128 }, (_, code) => code).filter((code) => co
 const EXTENSION = Array.from('\f^{}\\[~]|€');
 const GSM_TEXT = fc.string({ unit: fc.constantFrom(...BASIC.map((code) => decodeGsm(Buffer.of(code))), ...EXTENSION) });
 
+const ESCAPE = '\u001b';
+/** A character, an escape with the octet behind it, or a last escape. */
+const PIECES = new RegExp(`${ESCAPE}?[^]`, 'g');
+
 describe('the basic table', () => {
   it.each([
     [0x00, '@'],
@@ -84,8 +88,15 @@ describe('round trips', () => {
     );
   });
 
-  it('any octets are decoded', () => {
-    fc.assert(fc.property(fc.uint8Array(), (octets) => typeof decodeGsm(octets) === 'string'));
+  it('any octets are decoded as their characters are one by one, an escape with the octet behind it', () => {
+    const octets = fc.oneof(fc.uint8Array(), fc.uint8Array({ max: 0x20 }), fc.uint8Array({ maxLength: 5_000 }));
+    fc.assert(
+      fc.property(octets, (all) => {
+        const pieces = Buffer.from(all).toString('latin1').match(PIECES) ?? [];
+        expect(decodeGsm(all)).toBe(pieces.map((piece) => decodeGsm(Buffer.from(piece, 'latin1'))).join(''));
+      }),
+    );
     expect(decodeGsm(Buffer.from('436166e9', 'hex'))).toBe('Café');
+    expect(decodeGsm(Buffer.from('\u001be\u001b\u001b\u0010x'.repeat(20_000), 'latin1'))).toBe('€ Δx'.repeat(20_000));
   });
 });

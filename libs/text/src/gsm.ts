@@ -18,7 +18,20 @@ const EXTENSION: ReadonlyMap<number, string> = new Map([
 ]);
 
 const ESCAPE = 0x1b;
+const SPACE = 0x20;
 const BASIC_SIZE = 0x80;
+const OCTET_VALUES = 0x100;
+
+/** The UTF-16 code unit of each octet; above 0x7F Latin-1. */
+const UNITS = Uint16Array.from({ length: OCTET_VALUES }, (_, octet) =>
+  octet < BASIC_SIZE ? BASIC.charCodeAt(octet) : octet,
+);
+
+/** The UTF-16 code unit of each octet after an escape. */
+const ESCAPED_UNITS = Uint16Array.from({ length: OCTET_VALUES }, (_, octet) => {
+  if (octet === ESCAPE) return SPACE;
+  return EXTENSION.get(octet)?.charCodeAt(0) ?? UNITS[octet] ?? octet;
+});
 
 /** Septets of one SMS without a user data header. */
 export const GSM_SEGMENT_SEPTETS = 160;
@@ -63,27 +76,35 @@ export function encodeGsm(text: string): Buffer | null {
  * Decodes unpacked GSM 03.38, for any octets: an unknown extension gives the character of the basic table (as the
  * standard requires), a doubled escape a space, a single one at the end nothing, and octets above 0x7F are decoded as
  * Latin-1, which is the intention of peers that send them.
+ *
+ * Nearly every text has only characters of Latin-1, and is decoded into half the octets.
  */
 export function decodeGsm(octets: Uint8Array): string {
-  let text = '';
+  return decodeUnits(octets, 'latin1') ?? decodeUnits(octets, 'utf16le') ?? '';
+}
+
+/**
+ * Decodes by tables into one buffer, whose strings are flat: a text that is joined character by character takes three
+ * times as long to decode and to search. Null for a character that `encoding` does not have; UTF-16 has them all.
+ */
+function decodeUnits(octets: Uint8Array, encoding: 'latin1' | 'utf16le'): string | null {
+  const unitOctets = encoding === 'latin1' ? 1 : 2;
+  const text = Buffer.allocUnsafe(octets.length * unitOctets);
+  let length = 0;
   for (let index = 0; index < octets.length; index += 1) {
-    const octet = octets[index] ?? 0;
+    let octet = octets[index] ?? 0;
+    let table = UNITS;
     if (octet === ESCAPE) {
       index += 1;
-      text += escaped(octets[index]);
-    } else {
-      text += plain(octet);
+      if (index === octets.length) break;
+      octet = octets[index] ?? 0;
+      table = ESCAPED_UNITS;
     }
+    const unit = table[octet] ?? octet;
+    text[length] = unit;
+    if (unitOctets === 2) text[length + 1] = unit >>> 8;
+    else if (unit >= OCTET_VALUES) return null;
+    length += unitOctets;
   }
-  return text;
-}
-
-function escaped(octet: number | undefined): string {
-  if (octet === undefined) return '';
-  if (octet === ESCAPE) return ' ';
-  return EXTENSION.get(octet) ?? plain(octet);
-}
-
-function plain(octet: number): string {
-  return octet < BASIC_SIZE ? BASIC.charAt(octet) : String.fromCharCode(octet);
+  return text.toString(encoding, 0, length);
 }

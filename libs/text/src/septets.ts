@@ -39,11 +39,19 @@ export function paddedSeptets(septets: Uint8Array): Uint8Array {
 export function unpackSeptets(packed: Uint8Array, septets?: number, fillBits = 0): Buffer {
   const capacity = Math.max(Math.floor((packed.length * OCTET_BITS - fillBits) / SEPTET_BITS), 0);
   const unpacked = Buffer.alloc(Math.min(septets ?? capacity, capacity));
+  // The bits that are read and not written yet, lowest first.
+  let bits = (packed[0] ?? 0) >>> fillBits;
+  let held = OCTET_BITS - fillBits;
+  let next = 1;
   for (let index = 0; index < unpacked.length; index += 1) {
-    const bit = index * SEPTET_BITS + fillBits;
-    const at = Math.floor(bit / OCTET_BITS);
-    const pair = (packed[at] ?? 0) | ((packed[at + 1] ?? 0) << OCTET_BITS);
-    unpacked[index] = (pair >>> (bit % OCTET_BITS)) & SEPTET_MASK;
+    if (held < SEPTET_BITS) {
+      bits |= (packed[next] ?? 0) << held;
+      next += 1;
+      held += OCTET_BITS;
+    }
+    unpacked[index] = bits & SEPTET_MASK;
+    bits >>>= SEPTET_BITS;
+    held -= SEPTET_BITS;
   }
   return septets === undefined && endsInPadding(packed, unpacked, fillBits) ? unpacked.subarray(0, -1) : unpacked;
 }

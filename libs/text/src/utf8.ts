@@ -18,7 +18,7 @@ export interface Utf8Piece {
   readonly cutAfter: boolean;
 }
 
-/** Decodes a piece of a UTF-8 text, which may be cut inside of characters; null for octets that are no such piece. */
+/** Decodes a piece of a UTF-8 text, which may be cut inside of characters; null for other octets. */
 export function decodeUtf8Piece(octets: Uint8Array): Utf8Piece | null {
   let start = 0;
   while (start < LONGEST_REST && isRest(octets[start])) start += 1;

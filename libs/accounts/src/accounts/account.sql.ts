@@ -27,6 +27,11 @@ export const FIND_ACCOUNT = `SELECT ${columnsOf(AccountEntity)} FROM accounts WH
 /** $1 id. */
 export const FIND_BRAND = `SELECT ${columnsOf(BrandEntity)} FROM brands WHERE id = $1`;
 
+/** Keys of the account $1 and the mode $2 that are not revoked, or were created within a day. */
+export const COUNT_RECENT_KEYS = `
+  SELECT count(*)::integer AS keys FROM api_keys
+  WHERE account_id = $1 AND kind = $2 AND (revoked_at IS NULL OR created_at > clock_timestamp() - interval '1 day')`;
+
 /** By mode, the columns of the webhook secret and of replaced secrets that still sign. */
 const SECRET_COLUMNS: Readonly<
   Record<Mode, { readonly sealed: string; readonly previous: string; readonly until: string }>

@@ -2,8 +2,8 @@ import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/
 import type { Uuid } from '@countersign/ids';
 import { CLOCK_MS, requireRow, type Executor } from '@countersign/postgres';
 import { type Account, ACCOUNTS } from './account.entity.js';
-import { CLEAR_FAILURES, ROTATE_WEBHOOK_SECRET, SECRET_OVER_IN } from './account.sql.js';
-import { SCOPES } from './account.js';
+import { CLEAR_FAILURES, COUNT_RECENT_KEYS, ROTATE_WEBHOOK_SECRET, SECRET_OVER_IN } from './account.sql.js';
+import { DEFAULT_SCOPES } from './account.js';
 import { type ApiKey, API_KEYS } from './api-key.entity.js';
 import { type Brand, BRANDS } from './brand.entity.js';
 import { checkBrand, type BrandText } from './check-brand.js';
@@ -30,7 +30,7 @@ export type NewBrand = Defaulted<
   'accountId' | 'name' | 'slug' | 'instruction' | 'entropyKeyVersion'
 >;
 
-/** A new key; by default it has all scopes and the usual limits. */
+/** A new key; by default it has DEFAULT_SCOPES and the usual limits. */
 export type NewApiKey = Defaulted<
   Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits'>,
   'accountId' | 'kind' | 'name'
@@ -126,8 +126,16 @@ export class AccountStore {
   /** Creates a key. Its text is in this result only. */
   async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<ApiKey & { readonly key: string }> {
     const { key, ...secret } = newKey(this.options.keys, apiKey.kind);
-    const values = { scopes: SCOPES, ...apiKey, ...secret, id: this.options.newId() };
+    const values = { scopes: DEFAULT_SCOPES, ...apiKey, ...secret, id: this.options.newId() };
     return { ...(await API_KEYS.insert(tx, values)), key };
+  }
+
+  /**
+   * The number of keys of a tenant that are not revoked or were created within a day. Exact while the account's row is
+   * locked.
+   */
+  async countRecentKeys(tx: Executor, { accountId, mode }: Tenant): Promise<number> {
+    return requireRow(await tx.query<{ keys: number }>(COUNT_RECENT_KEYS, [accountId, mode])).keys;
   }
 
   /** Writes name, scopes and limits. */

@@ -1,9 +1,12 @@
 import type { Mode, Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 
-/** Scopes of a key (contract, Authentication): sessions, codes, usage, realtime, webhook deliveries. */
-export const SCOPES = ['verify', 'otp', 'usage', 'realtime', 'webhooks'] as const;
+/** Scopes of a key (contract, Authentication): sessions, codes, usage, realtime, webhook deliveries, the account itself. */
+export const SCOPES = ['verify', 'otp', 'usage', 'realtime', 'webhooks', 'account'] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** The scopes of a new key for which none are named: all but `account`, which can create keys. */
+export const DEFAULT_SCOPES = SCOPES.filter((scope) => scope !== 'account');
 
 /** The quotas of a key (contract, General). */
 export const LIMIT_NAMES = ['default', 'create', 'poll', 'usage'] as const;

@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/ids';
-import { CreatedAtColumn, EntityTable } from '@countersign/postgres';
+import { CreatedAtColumn, EntityTable, TimeColumn } from '@countersign/postgres';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A brand (contract, Admin): the identity that end users see: name, slug in the token, line below it. */
@@ -32,6 +32,17 @@ export class BrandEntity {
   @Column({ type: 'integer', update: false }) readonly entropyKeyVersion!: number;
 
   @Column('boolean', { default: true }) readonly active!: boolean;
+
+  /** The name that the account requested; null when it requested none. */
+  @Column('text', { nullable: true }) readonly requestedName!: string | null;
+
+  @Column('text', { nullable: true }) readonly requestedSlug!: string | null;
+
+  /** When the account last changed its request; null without one. */
+  @TimeColumn({ nullable: true }) readonly requestedAt!: Date | null;
+
+  /** When the last request was refused; null since the next one. */
+  @TimeColumn({ nullable: true }) readonly requestRefusedAt!: Date | null;
 
   @CreatedAtColumn() readonly createdAt!: Date;
 }

@@ -1,3 +1,4 @@
-export { ACCOUNTS, API_KEYS, BRANDS } from '../accounts/index.js';
+export { API_KEYS } from '../accounts/index.js';
 export { ADMIN_KEYS } from '../admin-keys/index.js';
-export { PRICES } from './account-tables.js';
+export { MEMBERS } from '../members/index.js';
+export { ACCOUNTS, BRANDS, PRICES } from './account-tables.js';

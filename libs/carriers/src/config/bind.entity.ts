@@ -1,6 +1,6 @@
 import { EntityTable, TimeColumn } from '@countersign/postgres';
 import { Column, Entity } from 'typeorm';
-import type { BindHost, BindTls, BindType, InterfaceVersion } from './carrier.js';
+import type { BindHost, BindOutbind, BindTls, BindType, InterfaceVersion } from './carrier.js';
 import { LinkEntity } from './link.entity.js';
 
 /** The desired state of one of our binds, as configured by an administrator (contract, Admin). */
@@ -8,7 +8,7 @@ import { LinkEntity } from './link.entity.js';
 export class BindEntity extends LinkEntity {
   @Column('text', { unique: true }) readonly name!: string;
 
-  /** Tried in order; at least one. */
+  /** Tried in order; at least one. Not connected to while `outbind` is set. */
   @Column('jsonb') readonly hosts!: readonly BindHost[];
 
   @Column('jsonb', { default: { enabled: false } }) readonly tls!: BindTls;
@@ -20,6 +20,12 @@ export class BindEntity extends LinkEntity {
 
   /** PEM of the client key of `tls.clientCertificate`, sealed with the bind's id as context; null for none. See `bindClientKey`. */
   @Column('bytea', { nullable: true }) readonly clientKeySealed!: Buffer | null;
+
+  /** Null: the gateway connects to the hosts. */
+  @Column('jsonb', { nullable: true }) readonly outbind!: BindOutbind | null;
+
+  /** The password of the carrier's outbind, sealed with the bind's id as context; null without `outbind`. See `outbindPassword`. */
+  @Column('bytea', { nullable: true }) readonly outbindPasswordSealed!: Buffer | null;
 
   @Column('text', { default: '' }) readonly systemType!: string;
 

@@ -19,7 +19,7 @@ import { type SmppSystem, SYSTEMS } from './smpp-system.entity.js';
 import { LIST_ROUTES } from '../routes/route.sql.js';
 import { type Route, ROUTES } from '../routes/route.entity.js';
 import { DISCARD_SENDER_FORMAT } from '../senders/sender-format.sql.js';
-import { sealBindClientKey, sealBindPassword, systemPasswordDigest } from './smpp-password.js';
+import { sealBindClientKey, sealBindPassword, sealOutbindPassword, systemPasswordDigest } from './smpp-password.js';
 
 export interface CarrierStoreOptions {
   readonly keys: ServerKeys;
@@ -44,22 +44,32 @@ type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Pa
 
 /** A new system; every field except name, carrier and password has the contract's default. */
 export type NewSystem = Defaulted<
-  Omit<SmppSystem, 'id' | 'passwordDigest' | 'senderLearning'>,
+  Omit<SmppSystem, 'id' | 'passwordDigest' | 'outbindPasswordSealed' | 'outbindClientKeySealed' | 'senderLearning'>,
   'systemId' | 'carrier'
-> & {
-  readonly password: string;
-};
+> &
+  SystemSecrets & { readonly password: string };
+
+/** Values of a system that are stored digested or sealed. */
+interface SystemSecrets {
+  readonly password?: string;
+  /** The password of `outbind`; null for none. */
+  readonly outbindPassword?: string | null;
+  /** PEM of the key of `outbind.tls.clientCertificate`; null for none. */
+  readonly outbindClientKey?: string | null;
+}
 
 /** Values of a bind that are stored sealed. */
 export interface BindSecrets {
   readonly password?: string;
   /** PEM of the key of `tls.clientCertificate`; null for none. */
   readonly clientKey?: string | null;
+  /** The password of `outbind`; null for none. */
+  readonly outbindPassword?: string | null;
 }
 
 /** A new bind; every field except names, hosts and password has the contract's default. */
 export type NewBind = Defaulted<
-  Omit<Bind, 'id' | 'passwordSealed' | 'clientKeySealed' | 'senderLearning'>,
+  Omit<Bind, 'id' | 'passwordSealed' | 'clientKeySealed' | 'outbindPasswordSealed' | 'senderLearning'>,
   'name' | 'carrier' | 'hosts' | 'systemId'
 > &
   BindSecrets & { readonly password: string };
@@ -111,14 +121,24 @@ export class CarrierStore {
   }
 
   /** Throws DataError 23505 for an existing system_id. */
-  createSystem(tx: Executor, { password, ...system }: NewSystem): Promise<SmppSystem> {
+  createSystem(
+    tx: Executor,
+    { outbindPassword = null, outbindClientKey = null, ...rest }: NewSystem,
+  ): Promise<SmppSystem> {
+    const { password, ...system } = rest;
     const id = this.options.newId();
-    return SYSTEMS.insert(tx, { ...system, id, ...this.digestOf(id, password) });
+    const sealed = this.sealedOfSystem(id, { outbindPassword, outbindClientKey });
+    return SYSTEMS.insert(tx, { ...system, id, ...this.digestOf(id, password), ...sealed });
   }
 
-  /** Writes all fields of a locked system, with a new password if given. Throws as `createSystem`. */
-  updateSystem(tx: Executor, { id, ...system }: SmppSystem, password?: string): Promise<SmppSystem> {
-    return SYSTEMS.update(tx, id, { ...system, ...(password === undefined ? {} : this.digestOf(id, password)) });
+  /** Writes all fields of a locked system, with new secrets if given. Throws as `createSystem`. */
+  updateSystem(tx: Executor, { id, ...system }: SmppSystem, secrets: SystemSecrets = {}): Promise<SmppSystem> {
+    const { password } = secrets;
+    return SYSTEMS.update(tx, id, {
+      ...system,
+      ...(password === undefined ? {} : this.digestOf(id, password)),
+      ...this.sealedOfSystem(id, secrets),
+    });
   }
 
   /** Throws DataError 23503 while a route uses the system. */
@@ -127,18 +147,20 @@ export class CarrierStore {
   }
 
   /** Throws DataError 23505 for an existing name. */
-  createBind(tx: Executor, { password, clientKey = null, ...bind }: NewBind): Promise<Bind> {
+  createBind(tx: Executor, { password, clientKey = null, outbindPassword = null, ...bind }: NewBind): Promise<Bind> {
     const id = this.options.newId();
-    const sealed = { passwordSealed: sealBindPassword(this.options.keys, id, password) };
-    return BIND_ROWS.insert(tx, { ...bind, id, ...sealed, clientKeySealed: this.sealedKey(id, clientKey) });
+    const { keys } = this.options;
+    const passwordSealed = sealBindPassword(keys, id, password);
+    return BIND_ROWS.insert(tx, { ...bind, id, passwordSealed, ...this.sealed(id, { clientKey, outbindPassword }) });
   }
 
   /** Writes all fields of a locked bind, with new secrets if given. Throws as `createBind`. */
-  updateBind(tx: Executor, { id, ...bind }: Bind, { password, clientKey }: BindSecrets = {}): Promise<Bind> {
+  updateBind(tx: Executor, { id, ...bind }: Bind, secrets: BindSecrets = {}): Promise<Bind> {
+    const { password } = secrets;
     return BIND_ROWS.update(tx, id, {
       ...bind,
       ...(password === undefined ? {} : { passwordSealed: sealBindPassword(this.options.keys, id, password) }),
-      ...(clientKey === undefined ? {} : { clientKeySealed: this.sealedKey(id, clientKey) }),
+      ...this.sealed(id, secrets),
     });
   }
 
@@ -198,8 +220,32 @@ export class CarrierStore {
     await tx.query(ADD_FORMER_NUMBER, [row.number]);
   }
 
-  private sealedKey(id: Uuid, clientKey: string | null): Buffer | null {
-    return clientKey === null ? null : sealBindClientKey(this.options.keys, id, clientKey);
+  /** The stored form of the secrets that may be absent. Undefined ones are left as they are. */
+  private sealed(
+    id: Uuid,
+    { clientKey, outbindPassword }: BindSecrets,
+  ): Partial<Pick<Bind, 'clientKeySealed' | 'outbindPasswordSealed'>> {
+    const { keys } = this.options;
+    const orNull = (text: string | null, seal: typeof sealBindClientKey): Buffer | null =>
+      text === null ? null : seal(keys, id, text);
+    return {
+      ...(clientKey === undefined ? {} : { clientKeySealed: orNull(clientKey, sealBindClientKey) }),
+      ...(outbindPassword === undefined ? {} : { outbindPasswordSealed: orNull(outbindPassword, sealOutbindPassword) }),
+    };
+  }
+
+  private sealedOfSystem(
+    id: Uuid,
+    { outbindPassword, outbindClientKey }: SystemSecrets,
+  ): Partial<Pick<SmppSystem, 'outbindPasswordSealed' | 'outbindClientKeySealed'>> {
+    const { outbindPasswordSealed, clientKeySealed } = this.sealed(id, {
+      ...(outbindPassword === undefined ? {} : { outbindPassword }),
+      ...(outbindClientKey === undefined ? {} : { clientKey: outbindClientKey }),
+    });
+    return {
+      ...(outbindPasswordSealed === undefined ? {} : { outbindPasswordSealed }),
+      ...(clientKeySealed === undefined ? {} : { outbindClientKeySealed: clientKeySealed }),
+    };
   }
 
   private digestOf(id: Uuid, password: string): Pick<SmppSystem, 'passwordDigest' | 'digestVersion'> {

@@ -21,6 +21,21 @@ export interface BindHost {
   readonly port: number;
 }
 
+/** A bind over connections that the carrier opens: it sends outbind, and the gateway binds back (SMPP 3.4, 4.1.7). */
+export interface BindOutbind {
+  /** The system_id of the carrier's outbind. */
+  readonly systemId: string;
+  /** Networks from which the carrier connects; at least one. */
+  readonly allowedCidrs: readonly string[];
+}
+
+/** The call of a system that connects in: this gateway connects to it and sends outbind, and the system binds (SMPP 3.4, 4.1.7). */
+export interface SystemOutbind extends BindHost {
+  readonly tls: BindTls;
+  /** The system_id of our outbind. */
+  readonly systemId: string;
+}
+
 export interface BindTls {
   readonly enabled: boolean;
   /** PEM; replaces the certificate authorities that Node trusts. */

@@ -7,7 +7,7 @@ export const LEASE_SECONDS = 15;
  */
 const LONGEST_LEASE = `interval '${2 * LEASE_SECONDS} seconds'`;
 
-/** Whether the lease of a row of `bind_connections` has not expired, whoever holds it; never null. */
+/** Whether the lease of a row of `bind_connections` has not expired, for any holder; never null. */
 export const isUnexpired = (connection: string): string =>
   `(coalesce(${connection}.expires_at, '-infinity') > clock_timestamp()
     AND ${connection}.expires_at < clock_timestamp() + ${LONGEST_LEASE})`;

@@ -17,7 +17,11 @@ const textOf = (id: Uuid, password: string): string => `${id}:${password}`;
  * Whether the password matches, under any version of the master key, in constant time. For an unknown system it takes
  * the same time and returns false.
  */
-export function systemPasswordMatches(keys: ServerKeys, system: SmppSystem | null, password: string): boolean {
+export function systemPasswordMatches(
+  keys: ServerKeys,
+  system: Pick<SmppSystem, 'id' | 'passwordDigest'> | null,
+  password: string,
+): boolean {
   const stored = system?.passwordDigest ?? NO_DIGEST;
   const given = keys.digests('smpp-password', textOf(system?.id ?? NO_SYSTEM, password));
   return given.map((digest) => digestsEqual(digest, stored)).includes(true) && system !== null;
@@ -45,4 +49,9 @@ export function sealBindClientKey(keys: ServerKeys, id: Uuid, pem: string): Buff
 /** The stored form of a bind's password. */
 export function sealBindPassword(keys: ServerKeys, id: Uuid, password: string): Buffer {
   return keys.seal('bind-password', password, id);
+}
+
+/** The stored form of the password of an outbind. `id`: the row of the bind or of the system. */
+export function sealOutbindPassword(keys: ServerKeys, id: Uuid, password: string): Buffer {
+  return keys.seal('outbind-password', password, id);
 }

@@ -1,6 +1,6 @@
 import { EntityTable } from '@countersign/postgres';
 import { Column, Entity } from 'typeorm';
-import { BIND_TYPES, type BindType } from './carrier.js';
+import { BIND_TYPES, type BindType, type SystemOutbind } from './carrier.js';
 import { LinkEntity } from './link.entity.js';
 
 /** A carrier or aggregator that connects in (contract, Admin). */
@@ -28,6 +28,15 @@ export class SmppSystemEntity extends LinkEntity {
   @Column('integer', { default: 50 }) readonly deliverPerSecond!: number;
 
   @Column('boolean', { default: false }) readonly tlsRequired!: boolean;
+
+  /** Null: only the system opens connections. */
+  @Column('jsonb', { nullable: true }) readonly outbind!: SystemOutbind | null;
+
+  /** The password of our outbind, sealed with the system's id as context; null without `outbind`. See `outbindPassword`. */
+  @Column('bytea', { nullable: true }) readonly outbindPasswordSealed!: Buffer | null;
+
+  /** PEM of the client key of `outbind.tls.clientCertificate`, sealed likewise; null for none. See `outbindClientKey`. */
+  @Column('bytea', { nullable: true }) readonly outbindClientKeySealed!: Buffer | null;
 }
 
 export type SmppSystem = Omit<SmppSystemEntity, 'createdAt'>;

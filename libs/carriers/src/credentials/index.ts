@@ -1,4 +1,5 @@
 export { CARRIER_KEY_DEPENDANTS } from './key-dependants.js';
+export { outbindClientKey, outbindPassword } from './outbind-secrets.js';
 export { SystemPasswordStore } from './smpp-password.store.js';
 export {
   createSystemPassword,
@@ -13,3 +14,4 @@ export {
   trustProofOf,
   type TrustTerms,
 } from './system-trust.js';
+export { SystemRefusalStore, type RefusedBinds } from './system-refusal.store.js';

@@ -43,6 +43,24 @@ export const TALLY_REFUSALS = `
   ON CONFLICT (account_id, hour, rule, prefix) DO UPDATE SET refused = tally.refused + excluded.refused,
     last_at = excluded.last_at`;
 
+/** Adds refusals of codes of sessions. $1 sessions, $2 rules and $3 counts, in the same order, each pair once. */
+export const TALLY_SESSION_REFUSALS = `
+  INSERT INTO otp_session_refusals AS tally (session_id, rule, refused, first_at, last_at)
+  SELECT session_id, rule, refused, ${NOW}, ${NOW} FROM unnest($1::uuid[], $2::text[], $3::integer[])
+    AS counted (session_id, rule, refused) ORDER BY session_id, rule
+  ON CONFLICT (session_id, rule) DO UPDATE SET refused = tally.refused + excluded.refused, last_at = excluded.last_at`;
+
+/** The refusals of codes of a session. $1 session. */
+export const SESSION_REFUSALS = `
+  SELECT rule, refused, first_at AS "firstAt", last_at AS "lastAt" FROM otp_session_refusals
+  WHERE session_id = $1 ORDER BY first_at, rule`;
+
+/** Deletes refusals of the oldest sessions. $1 lowest session id to keep, $2 maximum rows. */
+export const PURGE_SESSION_REFUSALS = `
+  DELETE FROM otp_session_refusals WHERE (session_id, rule) IN (
+    SELECT session_id, rule FROM otp_session_refusals WHERE session_id < $1 ORDER BY session_id LIMIT $2)
+  RETURNING 1`;
+
 /** Tallies, newest first. $1 maximum rows, $2 cursor id or null, $3 account or null for all. */
 export const LIST_TALLIES = `
   SELECT ${TALLY} FROM otp_refusals

@@ -5,10 +5,13 @@ import {
   LIST_RULES,
   LIST_TALLIES,
   MATCHING_RULES,
+  PURGE_SESSION_REFUSALS,
   PURGE_TALLIES,
+  SESSION_REFUSALS,
   TALLY_REFUSALS,
+  TALLY_SESSION_REFUSALS,
 } from './destination.sql.js';
-import type { DestinationPage, GuardBlock, NewDestinationRule, RefusalTally } from './destination.js';
+import type { DestinationPage, GuardBlock, NewDestinationRule, RefusalTally, SessionRefusal } from './destination.js';
 import { type DestinationRule, DESTINATION_RULES } from './destination-rule.entity.js';
 
 /**
@@ -58,8 +61,8 @@ export class DestinationStore {
     return rule;
   }
 
-  /** The active rules that match a number for this account, in no particular order. */
-  matching(db: Executor, accountId: Uuid, e164: string, now: Date): Promise<DestinationRule[]> {
+  /** The active rules that match a number for this account, or with null for all accounts, in no particular order. */
+  matching(db: Executor, accountId: Uuid | null, e164: string, now: Date): Promise<DestinationRule[]> {
     return db.query<DestinationRule>(MATCHING_RULES, [accountId, prefixesOf(e164), now]);
   }
 
@@ -79,6 +82,36 @@ export class DestinationStore {
   /** Counts refusals of the guard, for the admins of the account. */
   async countRefusals(db: Executor, accountId: Uuid, rule: string, prefix: string, times = 1): Promise<void> {
     await db.query(TALLY_REFUSALS, [this.newId(), accountId, rule, prefix, times]);
+  }
+
+  /** Counts refusals of codes of sessions, one for each element. */
+  async countSessionRefusals(
+    db: Executor,
+    refusals: readonly { readonly sessionId: Uuid; readonly rule: string }[],
+  ): Promise<void> {
+    const tallies = new Map<string, { readonly sessionId: Uuid; readonly rule: string; times: number }>();
+    for (const { sessionId, rule } of refusals) {
+      const key = `${sessionId} ${rule}`;
+      const tally = tallies.get(key) ?? { sessionId, rule, times: 0 };
+      tally.times += 1;
+      tallies.set(key, tally);
+    }
+    const rows = [...tallies.values()];
+    await db.query(TALLY_SESSION_REFUSALS, [
+      rows.map(({ sessionId }) => sessionId),
+      rows.map(({ rule }) => rule),
+      rows.map(({ times }) => times),
+    ]);
+  }
+
+  /** The refusals of codes of a session, one for each rule, oldest first. */
+  refusalsOfSession(db: Executor, sessionId: Uuid): Promise<SessionRefusal[]> {
+    return db.query<SessionRefusal>(SESSION_REFUSALS, [sessionId]);
+  }
+
+  /** Deletes up to `limit` refusals of sessions created before `before`; returns the number deleted. */
+  async purgeSessionRefusals(db: Executor, before: Date, limit: number): Promise<number> {
+    return (await db.query(PURGE_SESSION_REFUSALS, [firstIdAt(before.getTime()), limit])).length;
   }
 
   /** One page of tallies, newest first. */

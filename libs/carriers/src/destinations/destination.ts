@@ -36,6 +36,15 @@ export interface RefusalTally {
   readonly lastAt: Date;
 }
 
+/** Refusals by the guard of codes of one session, by rule. */
+export interface SessionRefusal {
+  /** Name of the guard's rule. */
+  readonly rule: string;
+  readonly refused: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
 /** One page, newest first. */
 export interface DestinationPage {
   readonly limit: number;

@@ -1,13 +1,15 @@
 /**
  * Inserts or finds the rows of long messages, and locks them in key order, so that gateways handle parts of one
- * message one after the other. `stale`: the row belongs to an older message with the same reference. $1 keys, $2
+ * message one after the other. `stale`: the row belongs to an older message with the same reference,
+ * or has a time that no process writes. $1 keys, $2
  * totals in the same order, $3 seconds after which parts no longer belong together.
  */
 export const LOCK_WHOLES = `
   INSERT INTO concatenations AS whole (key, total, updated_at)
   SELECT key, total, clock_timestamp() FROM unnest($1::bytea[], $2::smallint[]) AS input (key, total) ORDER BY key
   ON CONFLICT (key) DO UPDATE SET total = whole.total
-  RETURNING encode(key, 'hex') AS key, updated_at < clock_timestamp() - make_interval(secs => $3) AS stale`;
+  RETURNING encode(key, 'hex') AS key, 
+    updated_at < clock_timestamp() - make_interval(secs => $3) OR updated_at > clock_timestamp() + interval '1 minute' AS stale`;
 
 /** Deletes the parts of older messages. $1 keys, already locked. */
 export const DELETE_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
@@ -48,9 +50,10 @@ export const COUNT_WAITING_PARTS = `
       JOIN concatenation_parts AS part ON part.key = whole.key
     GROUP BY whole.key, whole.total HAVING count(*) < whole.total) AS waiting`;
 
-/** Deletes long messages without a new part for a while. $1 seconds, $2 maximum rows. */
+/** Deletes long messages without a new part for a while, or with a time that no process writes. $1 seconds, $2 maximum rows. */
 export const PURGE_WHOLES = `
   DELETE FROM concatenations WHERE key IN (
     SELECT key FROM concatenations WHERE updated_at < statement_timestamp() - make_interval(secs => $1)
+      OR updated_at > statement_timestamp() + interval '1 minute'
     ORDER BY key LIMIT $2 FOR UPDATE SKIP LOCKED)
   RETURNING total`;

@@ -4,7 +4,7 @@ import { IS_ALIVE } from './gateway.sql.js';
 /** Expiry of a lease that is claimed or renewed now. */
 const RUNS_OUT = `date_trunc('milliseconds', clock_timestamp()) + interval '${LEASE_SECONDS} seconds'`;
 
-/** As in 0022-gateway-bounds.ts. After it an epoch begins again at 1: a claim must not fail, and with it those beside it. */
+/** As in 0022-gateway-bounds.ts. After it an epoch begins again at 1: a larger one would fail its claim and the others of the same statement. */
 const LAST_EPOCH = '9007199254740991';
 
 /** Inserts missing rows of wanted connections. Rows are never deleted here: their epochs must not restart. */
@@ -16,7 +16,10 @@ export const ENSURE_SLOTS = `
   ORDER BY b.id, wanted.slot
   ON CONFLICT (bind_id, slot) DO NOTHING`;
 
-/** Every wanted connection with its holder and remaining lease time. */
+/**
+ * Every wanted connection that gateways open, with its holder and remaining lease time. Those of a bind with `outbind` are
+ * claimed when the carrier connects.
+ */
 export const SURVEY_SLOTS = `
   SELECT c.bind_id AS "bindId", c.slot, CASE WHEN held.left_ms > 0 THEN c.owner END AS owner,
     CASE WHEN held.left_ms > 0 THEN held.left_ms END AS "leftMs"
@@ -24,13 +27,20 @@ export const SURVEY_SLOTS = `
     CROSS JOIN LATERAL (
       SELECT CASE WHEN ${isLeased('c')}
         THEN (extract(epoch FROM c.expires_at - clock_timestamp()) * 1000)::float8 END AS left_ms) AS held
-  WHERE b.enabled AND c.slot >= 0 AND c.slot < b.connections
+  WHERE b.enabled AND b.outbind IS NULL AND c.slot >= 0 AND c.slot < b.connections
   ORDER BY c.bind_id, c.slot`;
 
 /** Gateways that claim connections. */
 export const LIST_CLAIMING_GATEWAYS = `
   SELECT id FROM gateways
   WHERE NOT stopping AND ${IS_ALIVE} ORDER BY id`;
+
+/** Gives the connections in `free` to a new holder. $1 owner. */
+const TAKE_FREE = `
+  UPDATE bind_connections AS taken
+  SET owner = $1, epoch = greatest(taken.epoch, 0) % ${LAST_EPOCH} + 1, expires_at = ${RUNS_OUT}, status = NULL
+  FROM free WHERE taken.bind_id = free.bind_id AND taken.slot = free.slot
+  RETURNING taken.bind_id AS "bindId", taken.slot, taken.owner, taken.epoch::text`;
 
 /**
  * Claims connections without a holder, with an expired lease, or already held by the owner; skips those that another
@@ -42,10 +52,20 @@ export const CLAIM_SLOTS = `
       JOIN unnest($2::uuid[], $3::smallint[]) AS asked (bind_id, slot) ON c.bind_id = asked.bind_id AND c.slot = asked.slot
     WHERE c.owner = $1 OR NOT ${isLeased('c')}
     ORDER BY c.bind_id, c.slot FOR UPDATE OF c SKIP LOCKED)
-  UPDATE bind_connections AS taken
-  SET owner = $1, epoch = greatest(taken.epoch, 0) % ${LAST_EPOCH} + 1, expires_at = ${RUNS_OUT}, status = NULL
-  FROM free WHERE taken.bind_id = free.bind_id AND taken.slot = free.slot
-  RETURNING taken.bind_id AS "bindId", taken.slot, taken.owner, taken.epoch::text`;
+  ${TAKE_FREE}`;
+
+/**
+ * Claims one connection without a holder of a bind whose outbind is as it was read. A locked one is waited for: a renewal that
+ * has just missed the release of a connection locks it for a moment, and the carrier would be refused. $1 owner, $2 bind,
+ * $3 `outbind` as JSON, $4 its sealed password.
+ */
+export const CLAIM_OUTBIND_SLOT = `
+  WITH free AS (
+    SELECT c.bind_id, c.slot FROM bind_connections c JOIN binds b ON b.id = c.bind_id
+    WHERE c.bind_id = $2 AND b.enabled AND b.outbind = $3::jsonb AND b.outbind_password_sealed = $4
+      AND c.slot >= 0 AND c.slot < b.connections AND NOT ${isLeased('c')}
+    ORDER BY c.slot LIMIT 1 FOR UPDATE OF c)
+  ${TAKE_FREE}`;
 
 /** The connections of a gateway, locked in a fixed order: concurrent renewals of one gateway must not deadlock. */
 const OWN_SLOTS = `

@@ -1,7 +1,9 @@
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
+import type { Bind } from '../config/bind.entity.js';
 import {
   CHECK_LEASES,
+  CLAIM_OUTBIND_SLOT,
   CLAIM_SLOTS,
   ENSURE_SLOTS,
   LIST_CLAIMING_GATEWAYS,
@@ -25,6 +27,9 @@ export interface HeldConnection {
   readonly status: ConnectionStatus;
 }
 
+/** A bind with `outbind`, as read. */
+export type OutbindRow = Pick<Bind, 'id' | 'outbind' | 'outbindPasswordSealed'>;
+
 /** Leases of bind connections: the right to act on a connection, decided in the database by its clock. */
 export class BindLeaseStore {
   /** The state of all wanted connections; inserts missing rows. */
@@ -41,6 +46,20 @@ export class BindLeaseStore {
   async claimSlots(db: Executor, owner: Uuid, slots: readonly BindSlotName[]): Promise<BindLease[]> {
     if (slots.length === 0) return [];
     return db.query<BindLease>(CLAIM_SLOTS, [owner, slots.map(({ bindId }) => bindId), slots.map(({ slot }) => slot)]);
+  }
+
+  /**
+   * Claims a free connection of a bind whose carrier has sent outbind. Null when there is none, or when the bind was disabled
+   * or its outbind changed since the row was read.
+   */
+  async claimOutbindSlot(db: Executor, owner: Uuid, bind: OutbindRow): Promise<BindLease | null> {
+    const { id, outbind, outbindPasswordSealed: sealed } = bind;
+    const claim = [owner, id, JSON.stringify(outbind), sealed];
+    const [lease] = await db.query<BindLease>(CLAIM_OUTBIND_SLOT, claim);
+    if (lease !== undefined) return lease;
+    // A bind that was created since the last survey has no rows of connections.
+    await db.query(ENSURE_SLOTS);
+    return (await db.query<BindLease>(CLAIM_OUTBIND_SLOT, claim))[0] ?? null;
   }
 
   /** Renews leases of one owner; returns the keys of the slots that it still held (see `slotKey`). */

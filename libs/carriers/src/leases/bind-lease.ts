@@ -31,7 +31,7 @@ export interface BindLease extends BindSlotName {
 export interface LeaseSurvey {
   /** Gateways that are alive and not stopping, by id. */
   readonly gateways: readonly Uuid[];
-  /** Every wanted connection, by bind and slot. */
+  /** Every wanted connection that gateways open, by bind and slot. */
   readonly slots: readonly SurveyedSlot[];
 }
 

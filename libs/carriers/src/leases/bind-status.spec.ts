@@ -37,7 +37,7 @@ const held = (slot: number, status: Partial<ConnectionStatus> | null = BOUND): B
 });
 const A = { host: 'a.example', port: 2775 };
 const B = { host: 'b.example', port: 2775 };
-const two = { enabled: true, connections: 2, hosts: [A] };
+const two = { enabled: true, connections: 2, hosts: [A], outbind: null };
 
 describe('the status of a bind', () => {
   it.each([
@@ -60,7 +60,9 @@ describe('the status of a bind', () => {
     ['bound', ['b.example:2775']],
   ] as const)('is %s with connections to %s of two hosts', (state, hosts) => {
     const slots = hosts.map((host, slot) => held(slot, { ...BOUND, host }));
-    expect(bindStatus({ enabled: true, connections: hosts.length, hosts: [A, B] }, slots).state).toBe(state);
+    expect(bindStatus({ enabled: true, connections: hosts.length, hosts: [A, B], outbind: null }, slots).state).toBe(
+      state,
+    );
   });
 
   it('counts a host that is listed twice once', () => {
@@ -82,7 +84,7 @@ describe('the status of a bind', () => {
 
   it('shows only host, reconnects and error of a connection with an expired lease', () => {
     const over = { ...held(0, { ...BOUND, lastError: 'closed by the carrier' }), held: false };
-    expect(bindStatus({ enabled: true, connections: 1, hosts: [A] }, [over]).connections).toEqual([
+    expect(bindStatus({ enabled: true, connections: 1, hosts: [A], outbind: null }, [over]).connections).toEqual([
       {
         ...NEVER,
         host: 'smsc.example',
@@ -99,5 +101,26 @@ describe('the status of a bind', () => {
       { ...NEVER, owner: GATEWAY },
       { ...NEVER, owner: GATEWAY, state: 'bound' },
     ]);
+  });
+
+  it.each([5, 'x', null, [], true, { state: 'flying', since: 'x', windowUsed: -1, enquireLinkMs: '1', lastError: {} }])(
+    'uses defaults where the stored status is no status: %j',
+    (status) => {
+      const slots = [
+        { ...held(0), status },
+        { ...held(1), status, held: false, heldUntil: '0001-01-01T00:00:00+00:00 BC' },
+      ];
+      expect(bindStatus(two, slots).connections).toEqual([{ ...NEVER, owner: GATEWAY }, NEVER]);
+    },
+  );
+
+  it('keeps the fields of a stored status that are such, beside those that are not', () => {
+    const status = { ...BOUND, since: '10000-01-01T00:00:00Z', throttled: 'x', more: 1 };
+    expect(bindStatus(two, [{ ...held(0), status }]).connections[0]).toEqual({
+      ...BOUND,
+      since: null,
+      throttled: 0,
+      owner: GATEWAY,
+    });
   });
 });

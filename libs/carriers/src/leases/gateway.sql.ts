@@ -3,8 +3,8 @@ import { LEASE_SECONDS } from './bind-lease.js';
 const LEASE = `interval '${LEASE_SECONDS} seconds'`;
 
 /**
- * A gateway that was not seen for LEASE_SECONDS counts as dead, and so do its connections. No gateway writes a time that is
- * later than now: one beyond LEASE_SECONDS, more than a correction of the clock explains, is that of a dead gateway too.
+ * A gateway that was not seen for LEASE_SECONDS counts as dead, and so do its connections. No gateway writes a time
+ * later than now. A gateway whose time is more than LEASE_SECONDS ahead, more than a correction of the clock, counts as dead too.
  */
 export const IS_ALIVE = `gateways.seen_at > clock_timestamp() - ${LEASE} AND gateways.seen_at < clock_timestamp() + ${LEASE}`;
 

@@ -20,6 +20,10 @@ export interface SystemConnectionStatus {
   /** Round-trip time of the last answered enquire_link; null before the first. */
   readonly enquireLinkMs: number | null;
   readonly lastError: string | null;
+  /** RFC 3339. A gateway of an earlier release omits this field and the next. */
+  readonly lastErrorAt?: string | null | undefined;
+  /** Codes without a response since it bound. */
+  readonly unanswered?: number | undefined;
 }
 
 /** One connection of a system that is bound to a gateway. */

@@ -1,10 +1,13 @@
-import type { Mode } from '@countersign/keys';
+import { SIGN_IN_ACCOUNT_ID, type Mode } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { MESSAGE_FATES, type MessageFate } from '../inbound/message.js';
 import type { OutboundState } from '../outbound/outbound.js';
 
 /** The link id of MOs of test numbers; no bind or system has it. */
 export const TEST_LINK_ID: Uuid = '00000000-0000-0000-0000-000000000000';
+
+/** Messages of sign-ins to the console are not listed. */
+const LISTED = `account_id IS DISTINCT FROM '${SIGN_IN_ACCOUNT_ID}'`;
 
 /** The common columns of messages in both directions. `linkKind` is null for a deleted link. */
 const INBOUND = `id, 'in' AS direction, link_id = '${TEST_LINK_ID}' AS test, fate, received_at AS at, session_id AS "sessionId", account_id AS "accountId",
@@ -20,9 +23,30 @@ const OUTBOUND = `id, 'out' AS direction, test, state AS fate, created_at AS at,
   attempts, unknown_fates AS "unknownFates", network_error AS "networkError", smsc_message_id AS "smscMessageId", submitted_at AS "submittedAt",
   ended_at AS "endedAt"`;
 
-/** One message. $1 id. */
+/**
+ * The attempts with the name of their bind or system. Ids are compared as texts, since a cast of one that is no id would fail
+ * the statement; there are tens of binds and systems.
+ */
+export const ATTEMPTS = `(
+  SELECT coalesce(jsonb_agg(CASE WHEN jsonb_typeof(entry) = 'object' THEN entry || jsonb_build_object('linkName', coalesce(
+      (SELECT name FROM binds WHERE binds.id::text = entry->>'bind'),
+      (SELECT smpp_systems.system_id FROM smpp_systems WHERE smpp_systems.id::text = entry->>'system')))
+    ELSE entry END ORDER BY nth), '[]')
+  FROM jsonb_array_elements(attempt_log) WITH ORDINALITY AS attempts (entry, nth))`;
+
+/** One message, with its attempts if it is an MT. $1 id. */
 export const FIND_MESSAGE = `
-  SELECT ${INBOUND} FROM messages WHERE id = $1 UNION ALL SELECT ${OUTBOUND} FROM outbound_messages WHERE id = $1`;
+  SELECT ${INBOUND}, NULL::jsonb AS "attemptLog" FROM messages WHERE id = $1 AND ${LISTED}
+  UNION ALL SELECT ${OUTBOUND}, ${ATTEMPTS} FROM outbound_messages WHERE id = $1 AND ${LISTED}`;
+
+/** Planned without the order: with it the planner may read all later messages by id instead of those of the session. */
+const ofSession = (table: string): string => `
+    FROM (SELECT * FROM ${table} WHERE session_id = $1 AND id >= $2 OFFSET 0) AS ${table} ORDER BY id LIMIT $3`;
+
+/** The first messages of a session in each direction, with attempts. $1 session, $2 lowest id, $3 maximum rows of each. */
+export const MESSAGES_OF_SESSION = `
+  (SELECT ${INBOUND}, NULL::jsonb AS "attemptLog" ${ofSession('messages')})
+  UNION ALL (SELECT ${OUTBOUND}, ${ATTEMPTS} ${ofSession('outbound_messages')})`;
 
 /** The sealed text; null after erasure. $1 id. */
 export const FIND_TEXT = `
@@ -81,7 +105,7 @@ export function pageOfMessages(
   const put: Put = (value) => `$${values.push(value)}`;
   const before = startingAfter === null ? [] : [`id < ${put(startingAfter)}`];
   const ofSession = sessionId === undefined ? [] : [`session_id = ${put(sessionId)}`];
-  const common = [...before, ...ofSession];
+  const common = [LISTED, ...before, ...ofSession];
   const queries: TableQuery[] = [];
   if (direction !== 'out' && (fate === undefined || isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`fate = ${put(fate)}`];

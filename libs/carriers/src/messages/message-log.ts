@@ -1,7 +1,8 @@
-import type { Uuid } from '@countersign/ids';
+import { firstIdAt, ID_CLOCK_SLACK_MS, idTimeMs, type Uuid } from '@countersign/ids';
 import type { Executor, Page, PageRequest, Records } from '@countersign/postgres';
-import { FIND_MESSAGE, FIND_TEXT, pageOfMessages, type MessageFilter } from './message-log.sql.js';
+import { FIND_MESSAGE, FIND_TEXT, MESSAGES_OF_SESSION, pageOfMessages, type MessageFilter } from './message-log.sql.js';
 import type { MessageFate } from '../inbound/message.js';
+import { attemptsOf, type Attempt } from '../outbound/attempt-log.js';
 import type { OutboundState } from '../outbound/outbound.js';
 
 /** A message in either direction for operators, without its text. */
@@ -34,7 +35,12 @@ export interface MessageRecord {
   readonly smscMessageId: string | null;
   readonly submittedAt: Date | null;
   readonly endedAt: Date | null;
+  /** Of one MT, not in lists: its first attempt and the latest ones, oldest first. */
+  readonly attemptLog?: readonly Attempt[];
 }
+
+/** A row with the stored log, whose form the reader does not trust. */
+type FoundRow = Omit<MessageRecord, 'attemptLog'> & { readonly attemptLog: unknown };
 
 /** Messages in and out as one list, newest first. Read only, so nothing is locked. */
 export class MessageLog implements Records<MessageRecord> {
@@ -47,8 +53,15 @@ export class MessageLog implements Records<MessageRecord> {
   }
 
   async find(db: Executor, id: Uuid): Promise<MessageRecord | null> {
-    const [message] = await db.query<MessageRecord>(FIND_MESSAGE, [id]);
-    return message ?? null;
+    const [row] = await db.query<FoundRow>(FIND_MESSAGE, [id]);
+    return row === undefined ? null : withAttempts(row);
+  }
+
+  /** The first messages of a session, at most `limit` in each direction, in no particular order. */
+  static async ofSession(db: Executor, sessionId: Uuid, limit: number): Promise<MessageRecord[]> {
+    const from = firstIdAt(idTimeMs(sessionId) - ID_CLOCK_SLACK_MS);
+    const rows = await db.query<FoundRow>(MESSAGES_OF_SESSION, [sessionId, from, limit]);
+    return rows.map(withAttempts);
   }
 
   lock(tx: Executor, id: Uuid): Promise<MessageRecord | null> {
@@ -60,4 +73,8 @@ export class MessageLog implements Records<MessageRecord> {
     const [text] = await db.query<{ sealed: Buffer | null }>(FIND_TEXT, [id]);
     return text?.sealed ?? null;
   }
+}
+
+function withAttempts({ attemptLog, ...message }: FoundRow): MessageRecord {
+  return attemptLog === null ? message : { ...message, attemptLog: attemptsOf(attemptLog) };
 }

@@ -1,3 +1,4 @@
+export { ATTEMPT_ERRORS, ATTEMPT_OUTCOMES, attemptsOf, type Attempt } from './attempt-log.js';
 export { canonicalId, receiptIdOf } from './message-id.js';
 export { MtMessageStore, type AttemptRecord, type MtClaim, type DueQuery } from './mt-message.store.js';
 export { OutboundQueue } from './outbound-queue.js';

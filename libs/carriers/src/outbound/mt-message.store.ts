@@ -4,6 +4,7 @@ import { DataError, type Database, type Executor } from '@countersign/postgres';
 import { leaseKey } from '../leases/bind-lease.js';
 import { BindLeaseStore } from '../leases/bind-lease.store.js';
 import { isBindLease, type SendingLink } from '../leases/sending-link.js';
+import { loggedOutcome } from './attempt-log.js';
 import { canonicalId } from './message-id.js';
 import {
   CLAIM_MESSAGES,
@@ -49,6 +50,10 @@ export interface MtMessageStoreOptions {
 
 export interface DueQuery {
   readonly limit: number;
+  /** Of these, the most that have expired. */
+  readonly expiredLimit: number;
+  /** Whether to read expired messages that are not due as well. */
+  readonly everyExpired: boolean;
   /** Range of ids to read, `beforeId` exclusive: fewer partitions are faster. */
   readonly fromId: Uuid;
   readonly beforeId: Uuid;
@@ -62,6 +67,8 @@ export interface MtClaim {
   readonly eventIds: readonly Uuid[];
   /** Number of due messages read. */
   readonly due: number;
+  /** A limit was reached: more messages may be due. */
+  readonly isFull: boolean;
 }
 
 export interface AttemptRecord {
@@ -71,6 +78,9 @@ export interface AttemptRecord {
   /** The connection of a bind, or the system, that it was sent over. */
   readonly link: SendingLink;
   readonly outcome: AttemptOutcome;
+  /** When its first part was written to the connection, and when the last response arrived. */
+  readonly submittedAt?: Date | null;
+  readonly answeredAt?: Date | null;
 }
 
 /** A simulated step of a test key's message. */
@@ -134,8 +144,10 @@ export class MtMessageStore {
       query.limit,
       query.fromId,
       query.beforeId,
+      query.expiredLimit,
+      query.everyExpired,
     ]);
-    if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
+    if (rows.length === 0) return { claimed: [], eventIds: [], due: 0, isFull: false };
     const sessions = await sessionsOf(tx, rows);
     const decided = rows.map((row) => {
       const { live = false, brand = '' } = sessions.get(row.sessionId) ?? {};
@@ -148,7 +160,9 @@ export class MtMessageStore {
       plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error }] : [],
     );
     const eventIds = await this.appendEvents(tx, await endAll(tx, given, 'queued'));
-    return { claimed, eventIds, due: rows.length };
+    const expired = rows.filter(({ expiresAt, now }) => expiresAt <= now).length;
+    const isFull = rows.length >= query.limit || expired >= query.expiredLimit;
+    return { claimed, eventIds, due: rows.length, isFull };
   }
 
   /**
@@ -215,22 +229,22 @@ export class MtMessageStore {
     return (await db.query<{ parked: number }>(COUNT_PARKED, [MAX_COUNTED]))[0]?.parked ?? 0;
   }
 
-  /** Deletes up to 500 unmatched receipts; returns the number deleted. */
+  /** Deletes up to 500 unmatched receipts, and 500 of a time to come; returns the number deleted. */
   async purgeOrphans(db: Executor): Promise<number> {
     return (await db.query(PURGE_ORPHANS, [ORPHAN_SECONDS, PURGE_BATCH])).length;
   }
 
   /**
-   * Deletes up to 500 carrier ids whose receipts are no longer expected; returns the number. Call again while it
-   * returns 500.
+   * Deletes up to 500 carrier ids whose receipts are no longer expected, and 500 of a time to come; returns the number. Call
+   * again while it returns any.
    */
   async purgeOld(db: Executor): Promise<number> {
     return (await db.query(PURGE_SUBMISSIONS, [REMEMBERED_SECONDS, PURGE_BATCH])).length;
   }
 
   /**
-   * `busy` outcomes are recorded without a valid lease, because nothing was sent. Connections of systems have none: the
-   * count of the attempt tells whether it is still the present one.
+   * `busy` outcomes are recorded without a valid lease, because nothing was sent. Connections of systems have no lease: an
+   * outcome counts if the message still has the attempt's number.
    */
   private async withHeldLease(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
     const leases = records.flatMap(({ outcome, link }) => (outcome.kind !== 'busy' && isBindLease(link) ? [link] : []));
@@ -371,13 +385,18 @@ async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]):
   );
 }
 
+type SubmittedRecord = Pick<AttemptRecord, 'id' | 'outcome' | 'submittedAt' | 'answeredAt'> & {
+  /** Null for a message of a test key, which is not claimed. */
+  readonly attempt: number | null;
+};
+
 async function markSubmitted(
   tx: Executor,
-  records: readonly { readonly id: Uuid; readonly attempt: number | null; readonly outcome: AttemptOutcome }[],
+  records: readonly SubmittedRecord[],
   from: 'sending' | 'queued' = 'sending',
 ): Promise<Step[]> {
-  const rows = records.flatMap(({ id, attempt, outcome }) =>
-    outcome.kind === 'submitted' ? [{ id, attempt, smscMessageId: outcome.smscMessageId }] : [],
+  const rows = records.flatMap(({ outcome, ...record }) =>
+    outcome.kind === 'submitted' ? [{ ...record, smscMessageId: outcome.smscMessageId }] : [],
   );
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
@@ -389,13 +408,15 @@ async function markSubmitted(
     low,
     high,
     from,
+    rows.map(({ submittedAt }) => submittedAt ?? null),
+    rows.map(({ answeredAt }) => answeredAt ?? null),
   ]);
   return updated.map((row) => ({ ...row, state: 'submitted', networkError: null }));
 }
 
 async function requeueAll(tx: Executor, records: readonly AttemptRecord[]): Promise<void> {
-  const rows = records.flatMap(({ id, attempt, outcome }) =>
-    outcome.kind === 'submitted' ? [] : [{ id, attempt, ...outcome }],
+  const rows = records.flatMap(({ outcome, ...record }) =>
+    outcome.kind === 'submitted' ? [] : [{ ...record, ...outcome, outcome: loggedOutcome(outcome) }],
   );
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
@@ -408,6 +429,9 @@ async function requeueAll(tx: Executor, records: readonly AttemptRecord[]): Prom
     rows.map(({ kind }) => kind === 'unknown'),
     low,
     high,
+    rows.map(({ outcome }) => outcome),
+    rows.map(({ submittedAt }) => submittedAt ?? null),
+    rows.map(({ answeredAt }) => answeredAt ?? null),
   ]);
 }
 

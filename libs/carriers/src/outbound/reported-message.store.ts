@@ -29,10 +29,12 @@ export class ReportedMessageStore {
   }
 }
 
-/** Of an address with letters: equals no phone, and is not empty. */
+/** Of an address with letters, or without a digit other than 0: equals no phone, and is not empty. */
 const NO_PHONE = '-';
 
-/** Digits without international and trunk prefix. */
+/** Digits without international and trunk prefix; empty for an empty address alone. */
 function phoneDigits(address: string): string {
-  return /^[+0-9 -]*$/.test(address) ? address.replace(/\D/g, '').replace(/^0+/, '') : NO_PHONE;
+  if (address === '') return '';
+  const digits = /^[+0-9 -]*$/.test(address) ? address.replace(/\D/g, '').replace(/^0+/, '') : '';
+  return digits === '' ? NO_PHONE : digits;
 }

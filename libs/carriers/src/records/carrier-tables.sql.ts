@@ -25,6 +25,11 @@ export const LINKS_OF = (system: string): string => `
     SELECT system_connections.* FROM system_connections JOIN gateways ON gateways.id = gateway_id AND ${IS_ALIVE}
     WHERE system_connections.system_id = ${system}.id ORDER BY system_connections.id LIMIT ${MOST_LINKS}) AS links`;
 
+/** The refused binds of a system; null without any. */
+export const REFUSALS_OF = (system: string): string => `
+  SELECT json_build_object('refusals', refusals, 'at', last_at, 'reason', last_reason, 'address', last_address)
+  FROM system_refusals WHERE system_refusals.system_id = ${system}.id`;
+
 export const LIVE_GATEWAYS = `(SELECT * FROM gateways WHERE ${IS_ALIVE}) AS live`;
 
 /** A gateway with its leases of bind connections and its number of system connections. */

@@ -1,19 +1,28 @@
 import type { Uuid } from '@countersign/ids';
 import { EntityTable, RecordTable } from '@countersign/postgres';
 import { Entity, VirtualColumn } from 'typeorm';
-import type { BindSlot, ConnectionState } from '../leases/bind-status.js';
+import type { BindSlot } from '../leases/bind-status.js';
 import { BindEntity, type BindType, SmppSystemEntity } from '../config/index.js';
-import type { SystemConnectionStatus } from '../leases/system-connection.store.js';
-import { GATEWAY_RECORD, LINKS_OF, LIVE_GATEWAYS, SLOTS_OF } from './carrier-tables.sql.js';
+import { GATEWAY_RECORD, LINKS_OF, LIVE_GATEWAYS, REFUSALS_OF, SLOTS_OF } from './carrier-tables.sql.js';
 
 /** A connection of a system to a live gateway. */
 export interface SystemLink {
   readonly gatewayId: Uuid;
   readonly address: string;
   readonly bindType: BindType;
+  /** As in the JSON of PostgreSQL, in any year. */
   readonly since: string;
-  /** A gateway of another version may omit fields. */
-  readonly status: Partial<SystemConnectionStatus>;
+  /** Unchecked JSON. */
+  readonly status: unknown;
+}
+
+/** The refused binds of a system, with the last one. */
+export interface SystemRefusal {
+  readonly refusals: number;
+  /** RFC 3339, in the time zone of the database session. */
+  readonly at: string;
+  readonly reason: string;
+  readonly address: string;
 }
 
 /** A connection of a bind whose lease a gateway holds. */
@@ -22,8 +31,8 @@ export interface GatewayLease {
   readonly slot: number;
   readonly epoch: number;
   readonly expiresAt: string;
-  /** Null before the gateway's first status. */
-  readonly state: ConnectionState | null;
+  /** Null before the gateway's first status; unchecked. */
+  readonly state: string | null;
 }
 
 /** A live gateway. */
@@ -55,6 +64,9 @@ export const BINDS = new EntityTable<BindRecordEntity, BindRecord>(BindRecordEnt
 @Entity('smpp_systems')
 class SystemRecordEntity extends SmppSystemEntity {
   @VirtualColumn('json', { query: LINKS_OF }) readonly links!: readonly SystemLink[];
+
+  /** Null without a refused bind. */
+  @VirtualColumn('json', { query: REFUSALS_OF }) readonly refused!: SystemRefusal | null;
 }
 
 export type SystemRecord = Omit<SystemRecordEntity, 'createdAt'>;

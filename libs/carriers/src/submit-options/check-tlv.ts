@@ -1,5 +1,5 @@
 import { faultAt, type OptionFault } from './checks.js';
-import { MAX_TLV_OCTETS, type TlvOption } from './submit-options.js';
+import { OPTION_LIMITS, type TlvOption } from './submit-options.js';
 import { integerOctets, isIntegerType, PLACEHOLDER, PLACEHOLDER_OCTETS } from './tlv-octets.js';
 import { isSetByConcatenation, octetsOfTag, tagOf } from './tlv-tags.js';
 
@@ -31,9 +31,9 @@ function valueFault(tlv: TlvOption, octets: number | null): string | null {
   if (typeof length === 'string') return length;
   if (octets !== null && (length.least !== octets || length.most !== octets))
     return `must be a value of ${octets} octets for this TLV: use the type uint${8 * octets}`;
-  return length.most <= MAX_TLV_OCTETS
+  return length.most <= OPTION_LIMITS.tlvOctets
     ? null
-    : `must have at most ${MAX_TLV_OCTETS} octets; with its placeholders it may have ${length.most}`;
+    : `must have at most ${OPTION_LIMITS.tlvOctets} octets; with its placeholders it may have ${length.most}`;
 }
 
 /** The least and most octets of a value, or its fault. */

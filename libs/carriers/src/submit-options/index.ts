@@ -3,19 +3,9 @@ export { effectiveOptions, needsTlvs } from './effective-options.js';
 export { submitOptionsFault, areSubmitOptions } from './parse-submit-options.js';
 export { rewriteAddress } from './rewrite.js';
 export {
-  ADDRESS_FORMS,
-  CONCATENATIONS,
-  MAX_ADDRESS,
-  MAX_PRIORITY,
-  MAX_REGISTERED_DELIVERY,
-  MAX_REWRITE_EXAMPLES,
-  MAX_REWRITE_RULES,
-  MAX_SERVICE_TYPE,
-  MAX_TLV_OPTIONS,
   NO_OPTIONS,
-  REWRITTEN,
-  TLV_TYPES,
-  VALIDITY_FORMS,
+  OPTION_LIMITS,
+  OPTION_VALUES,
   type AddressOptions,
   type Concatenation,
   type RewriteRule,

@@ -12,75 +12,75 @@ import {
 import { rewriteFault } from './check-rewrite.js';
 import { tlvFault } from './check-tlv.js';
 import {
-  ADDRESS_FORMS,
-  CONCATENATIONS,
-  MAX_ADDRESS,
-  MAX_PRIORITY,
-  MAX_REGISTERED_DELIVERY,
-  MAX_REWRITE_EXAMPLES,
-  MAX_REWRITE_RULES,
-  MAX_SERVICE_TYPE,
-  MAX_TLV_OPTIONS,
-  REWRITTEN,
-  TLV_TYPES,
-  VALIDITY_FORMS,
+  OPTION_LIMITS,
+  OPTION_VALUES,
+  type AddressOptions,
+  type RewriteExample,
+  type RewriteRule,
   type SubmitOptions,
+  type TlvOption,
 } from './submit-options.js';
 
 const OCTET = 0xff;
 const MAX_TLV_CHARACTERS = 512;
+
+/** A check of each member of an object. */
+type MemberChecks<Members> = Readonly<Record<keyof Members, Check>>;
 
 const anything: Check = () => null;
 
 const address = objectOf({
   ton: wholeNumber(0, OCTET),
   npi: wholeNumber(0, OCTET),
-  form: oneOf(ADDRESS_FORMS),
-});
+  form: oneOf(OPTION_VALUES.addressForms),
+} satisfies MemberChecks<AddressOptions>);
 
 const printable = (low: number, high: number): Check =>
   textLike(new RegExp(`^[\\x20-\\x7e]{${low},${high}}$`), `must be ${low} to ${high} printable characters of ASCII`);
 
 const example = objectOf(
-  { from: printable(1, MAX_ADDRESS), to: printable(1, MAX_ADDRESS) },
+  {
+    from: printable(1, OPTION_LIMITS.address),
+    to: printable(1, OPTION_LIMITS.address),
+  } satisfies MemberChecks<RewriteExample>,
   { required: ['from', 'to'] },
 );
 
 const rule = objectOf(
   {
-    of: oneOf(REWRITTEN),
-    match: printable(1, MAX_ADDRESS),
+    of: oneOf(OPTION_VALUES.rewritten),
+    match: printable(1, OPTION_LIMITS.address),
     exact: isTrueOrFalse,
-    replace: printable(0, MAX_ADDRESS),
-    examples: listOf(example, MAX_REWRITE_EXAMPLES),
-  },
+    replace: printable(0, OPTION_LIMITS.address),
+    examples: listOf(example, OPTION_LIMITS.rewriteExamples),
+  } satisfies MemberChecks<RewriteRule>,
   { required: ['of', 'match', 'replace'] },
 );
 
 const tlv = objectOf(
   {
     tag: anything,
-    type: oneOf(TLV_TYPES),
+    type: oneOf(OPTION_VALUES.tlvTypes),
     value: (value) =>
       typeof value === 'number' || (typeof value === 'string' && value.length <= MAX_TLV_CHARACTERS)
         ? null
         : { path: [], message: `must be a number, or a text of up to ${MAX_TLV_CHARACTERS} characters` },
-  },
+  } satisfies MemberChecks<TlvOption>,
   { required: ['tag', 'type', 'value'] },
 );
 
 const options = objectOf({
-  validityPeriod: oneOf(VALIDITY_FORMS),
-  serviceType: printable(0, MAX_SERVICE_TYPE),
+  validityPeriod: oneOf(OPTION_VALUES.validityForms),
+  serviceType: printable(0, OPTION_LIMITS.serviceType),
   protocolId: wholeNumber(0, OCTET),
-  priorityFlag: wholeNumber(0, MAX_PRIORITY),
-  registeredDelivery: wholeNumber(0, MAX_REGISTERED_DELIVERY),
+  priorityFlag: wholeNumber(0, OPTION_LIMITS.priority),
+  registeredDelivery: wholeNumber(0, OPTION_LIMITS.registeredDelivery),
   source: address,
   destination: address,
-  concatenation: oneOf(CONCATENATIONS),
-  tlvs: allOf(listOf(tlv, MAX_TLV_OPTIONS), tlvFault),
-  rewrite: allOf(listOf(rule, MAX_REWRITE_RULES), rewriteFault),
-});
+  concatenation: oneOf(OPTION_VALUES.concatenations),
+  tlvs: allOf(listOf(tlv, OPTION_LIMITS.tlvs), tlvFault),
+  rewrite: allOf(listOf(rule, OPTION_LIMITS.rewriteRules), rewriteFault),
+} satisfies MemberChecks<SubmitOptions>);
 
 /** The first fault of submit options as plain JSON values; null for none. Never throws. */
 export const submitOptionsFault = (value: unknown): OptionFault | null => options(value);

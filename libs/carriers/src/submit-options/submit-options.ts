@@ -1,16 +1,20 @@
 /* A carrier's requirements on a submit_sm, as data: one object on a bind, on a system, and on a route. */
 
-export const VALIDITY_FORMS = ['relative', 'absolute', 'none'] as const;
-export const CONCATENATIONS = ['udh', 'sar', 'message_payload'] as const;
-export const ADDRESS_FORMS = ['international', 'plus', 'national'] as const;
-export const TLV_TYPES = ['string', 'cstring', 'hex', 'uint8', 'uint16', 'uint32'] as const;
-export const REWRITTEN = ['source', 'destination'] as const;
+/** The values of the options that have a list of them. */
+export const OPTION_VALUES = {
+  validityForms: ['relative', 'absolute', 'none'],
+  concatenations: ['udh', 'sar', 'message_payload'],
+  addressForms: ['international', 'plus', 'national'],
+  tlvTypes: ['string', 'cstring', 'hex', 'uint8', 'uint16', 'uint32'],
+  rewritten: ['source', 'destination'],
+} as const;
 
-export type ValidityForm = (typeof VALIDITY_FORMS)[number];
-export type Concatenation = (typeof CONCATENATIONS)[number];
-export type AddressForm = (typeof ADDRESS_FORMS)[number];
-export type TlvType = (typeof TLV_TYPES)[number];
-export type Rewritten = (typeof REWRITTEN)[number];
+type ValueOf<List extends keyof typeof OPTION_VALUES> = (typeof OPTION_VALUES)[List][number];
+export type ValidityForm = ValueOf<'validityForms'>;
+export type Concatenation = ValueOf<'concatenations'>;
+export type AddressForm = ValueOf<'addressForms'>;
+export type TlvType = ValueOf<'tlvTypes'>;
+export type Rewritten = ValueOf<'rewritten'>;
 
 /** Without `ton` or `npi`, that of the kind of address. */
 export interface AddressOptions {
@@ -58,15 +62,17 @@ export interface SubmitOptions {
 
 export const NO_OPTIONS: SubmitOptions = Object.freeze({});
 
-export const MAX_TLV_OPTIONS = 16;
-export const MAX_TLV_OCTETS = 255;
-export const MAX_REWRITE_RULES = 16;
-export const MAX_REWRITE_EXAMPLES = 8;
-/** Characters of service_type (SMPP 3.4, 5.2.11). */
-export const MAX_SERVICE_TYPE = 5;
-/** Characters of an address (SMPP 3.4, 5.2.8). */
-export const MAX_ADDRESS = 20;
-/** SMPP 3.4, 5.2.14. */
-export const MAX_PRIORITY = 4;
-/** Bits 0 to 4 (SMPP 3.4, 5.2.17). */
-export const MAX_REGISTERED_DELIVERY = 0x1f;
+export const OPTION_LIMITS = {
+  tlvs: 16,
+  tlvOctets: 255,
+  rewriteRules: 16,
+  rewriteExamples: 8,
+  /** Characters of service_type (SMPP 3.4, 5.2.11). */
+  serviceType: 5,
+  /** Characters of an address (SMPP 3.4, 5.2.8). */
+  address: 20,
+  /** SMPP 3.4, 5.2.14. */
+  priority: 4,
+  /** Bits 0 to 4 (SMPP 3.4, 5.2.17). */
+  registeredDelivery: 0x1f,
+} as const;

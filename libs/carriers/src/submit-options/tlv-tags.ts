@@ -1,8 +1,10 @@
+type TlvTable = Readonly<Record<string, readonly [tag: number, octets?: number]>>;
+
 /**
  * Optional parameters of SMPP by name: the tag, and for integers the number of octets (SMPP 3.4 section 5.3.2, 5.0 section
  * 4.8.4). Equal to the tables of `libs/smpp`, which a control plane does not load.
  */
-export const SMPP_TLVS: Readonly<Record<string, readonly [tag: number, octets?: number]>> = {
+export const SMPP_TLVS: TlvTable = {
   dest_addr_subunit: [0x0005, 1],
   dest_network_type: [0x0006, 1],
   dest_bearer_type: [0x0007, 1],
@@ -70,7 +72,7 @@ export const SMPP_TLVS: Readonly<Record<string, readonly [tag: number, octets?: 
 };
 
 /** Vendor TLVs by name: those of India's DLT, in the range of vendors (SMPP 3.4, 5.3.1). */
-export const VENDOR_TLVS: Readonly<Record<string, readonly [tag: number]>> = {
+export const VENDOR_TLVS: TlvTable = {
   dlt_principal_entity_id: [0x1400],
   dlt_template_id: [0x1401],
   dlt_telemarketer_chain: [0x1402],
@@ -79,13 +81,15 @@ export const VENDOR_TLVS: Readonly<Record<string, readonly [tag: number]>> = {
 const HEX_TAG = /^0x[0-9a-f]{1,4}$/i;
 const MAX_TAG = 0xffff;
 
+const TAG_BY_NAME: ReadonlyMap<string, number> = new Map(
+  Object.entries({ ...SMPP_TLVS, ...VENDOR_TLVS }).map(([name, [tag]]) => [name, tag]),
+);
+
 /** The tag of a number, a text such as `0x1400`, or a name; null for any other value. */
 export function tagOf(value: unknown): number | null {
   if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value <= MAX_TAG ? value : null;
   if (typeof value !== 'string') return null;
-  if (HEX_TAG.test(value)) return Number.parseInt(value, 16);
-  if (Object.hasOwn(SMPP_TLVS, value)) return SMPP_TLVS[value]?.[0] ?? null;
-  return Object.hasOwn(VENDOR_TLVS, value) ? (VENDOR_TLVS[value]?.[0] ?? null) : null;
+  return HEX_TAG.test(value) ? Number.parseInt(value, 16) : (TAG_BY_NAME.get(value) ?? null);
 }
 
 const OCTETS_BY_TAG: ReadonlyMap<number, number> = new Map(

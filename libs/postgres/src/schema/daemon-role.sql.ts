@@ -113,8 +113,9 @@ export const HAS_GATEWAY_ROLE = `
     AND attacl IS NOT NULL) AS "exists"`;
 
 /**
- * Settings that ALTER ROLE and ALTER DATABASE can give to every session of the role, and that change whose rights it has,
- * which tables a statement means, or which checks and triggers are run.
+ * Settings that ALTER DATABASE and ALTER ROLE ALL can give to every session of the role, and that change whose rights it has,
+ * which tables a statement means, or which checks and triggers are run. Settings of the role itself are all named: daemons
+ * do not use them, and who had the role may have left them.
  */
 const RISKY_SETTINGS = [
   'role',
@@ -192,5 +193,6 @@ export const FIND_FAULTS = `
   FROM pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting
   WHERE setrole IN (0, quote_ident($2)::regrole)
     AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
-    AND split_part(setting, '=', 1) IN (${RISKY_SETTINGS.map((name) => `'${name}'`).join(', ')})
-    AND setting NOT IN ('search_path=' || $1, 'search_path=' || quote_ident($1))`;
+    AND (setrole <> 0 OR split_part(setting, '=', 1) IN (${RISKY_SETTINGS.map((name) => `'${name}'`).join(', ')}))
+    AND setting <> 'log_error_verbosity=terse'
+    AND NOT (setrole = 0 AND setting IN ('search_path=' || $1, 'search_path=' || quote_ident($1)))`;

@@ -33,6 +33,18 @@ import { SystemSettings1700000000021 } from '../migrations/0021-system-settings.
 import { GatewayBounds1700000000022 } from '../migrations/0022-gateway-bounds.js';
 import { RoutesToSystems1700000000024 } from '../migrations/0024-routes-to-systems.js';
 import { SubmitOptions1700000000025 } from '../migrations/0025-submit-options.js';
+import { Outbind1700000000026 } from '../migrations/0026-outbind.js';
+import { AttemptsAndRefusals1700000000028 } from '../migrations/0028-attempts-and-refusals.js';
+import { GatewayOrders1700000000032 } from '../migrations/0032-gateway-orders.js';
+import { DispatchedEvents1700000000033 } from '../migrations/0033-dispatched-events.js';
+import { Members1700000000034 } from '../migrations/0034-members.js';
+import { UsageMinutes1700000000035 } from '../migrations/0035-usage-minutes.js';
+import { BrandRequests1700000000036 } from '../migrations/0036-brand-requests.js';
+import { DispatchTransactions1700000000037 } from '../migrations/0037-dispatch-transactions.js';
+import { OverviewHours1700000000038 } from '../migrations/0038-overview-hours.js';
+import { AccountRequests1700000000039 } from '../migrations/0039-account-requests.js';
+import { ConsoleSignIns1700000000041 } from '../migrations/0041-console-sign-ins.js';
+import { OverviewDays1700000000042 } from '../migrations/0042-overview-days.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -58,6 +70,18 @@ const MIGRATIONS = [
   GatewayBounds1700000000022,
   RoutesToSystems1700000000024,
   SubmitOptions1700000000025,
+  Outbind1700000000026,
+  AttemptsAndRefusals1700000000028,
+  GatewayOrders1700000000032,
+  DispatchedEvents1700000000033,
+  Members1700000000034,
+  UsageMinutes1700000000035,
+  BrandRequests1700000000036,
+  DispatchTransactions1700000000037,
+  OverviewHours1700000000038,
+  AccountRequests1700000000039,
+  ConsoleSignIns1700000000041,
+  OverviewDays1700000000042,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
@@ -69,7 +93,7 @@ const CREATE_LOCK = `CREATE TABLE IF NOT EXISTS migration_lock (locked_by_whoeve
 const LOCK = `LOCK TABLE migration_lock IN ACCESS EXCLUSIVE MODE`;
 
 function migrationSource(url: string): DataSource {
-  const { connectionString, options } = connectionSettings(url);
+  const { connectionString, ...session } = connectionSettings(url);
   return new DataSource({
     type: 'postgres',
     url: connectionString,
@@ -82,7 +106,12 @@ function migrationSource(url: string): DataSource {
     poolSize: 2,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     poolErrorHandler: () => undefined,
-    extra: { options, statement_timeout: MIGRATION_TIMEOUT_MS, query_timeout: MIGRATION_TIMEOUT_MS, keepAlive: true },
+    extra: {
+      ...session,
+      statement_timeout: MIGRATION_TIMEOUT_MS,
+      query_timeout: MIGRATION_TIMEOUT_MS,
+      keepAlive: true,
+    },
   });
 }
 
@@ -222,9 +251,8 @@ export async function ensureSchema(url: string, prepare: ((url: string) => Promi
  * database migrated by a newer release is accepted: neighbouring releases run together.
  */
 export async function checkSchema(url: string): Promise<void> {
-  const { connectionString } = connectionSettings(url);
   const client = new pg.Client({
-    connectionString,
+    ...connectionSettings(url),
     application_name: 'countersign-schema-check',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,

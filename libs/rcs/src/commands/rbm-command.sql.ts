@@ -34,13 +34,15 @@ export const EXPIRE_COMMANDS = `
   WHERE cards.id = stale.id AND cards.id >= $1 AND cards.id < $2`;
 
 /**
- * Claims due commands, the longest due first. A command whose gateway fails is due once more after the lease. $1 lowest
- * id, $2 first id that cannot exist yet, $3 limit, $4 seconds of the lease.
+ * Claims due commands that may still be of use, the last due first: none waits behind older ones, however many. A command whose
+ * gateway fails is due once more after the lease. $1 lowest id, $2 first id that cannot exist yet, $3 limit, $4 seconds of
+ * the lease, $5 seconds after the expiry of the card.
  */
 export const CLAIM_DUE_COMMANDS = `
   WITH due AS MATERIALIZED (
     SELECT id FROM cards WHERE id >= $1 AND id < $2 AND errand IS NOT NULL AND errand_due_at <= clock_timestamp()
-    ORDER BY errand_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+      AND expires_at >= clock_timestamp() - make_interval(secs => $5)
+    ORDER BY errand_due_at DESC LIMIT $3 FOR UPDATE SKIP LOCKED)
   UPDATE cards SET errand_due_at = ${NOW} + make_interval(secs => $4), errand_tries = least(errand_tries + 1, ${MOST_TRIES})
   FROM due WHERE cards.id = due.id AND cards.id >= $1 AND cards.id < $2
   RETURNING cards.id, errand AS kind, agent_id AS "agentId", phone, brand_name AS "brandName",

@@ -28,7 +28,7 @@ export class RbmCommandStore {
   async claimDueCommands(limit: number, leaseSeconds: number): Promise<RbmCommand[]> {
     const idRange = this.idRange();
     await this.database.query(EXPIRE_COMMANDS, [...idRange, MAX_TRIES, OF_USE_SECONDS]);
-    return this.database.query<RbmCommand>(CLAIM_DUE_COMMANDS, [...idRange, limit, leaseSeconds]);
+    return this.database.query<RbmCommand>(CLAIM_DUE_COMMANDS, [...idRange, limit, leaseSeconds, OF_USE_SECONDS]);
   }
 
   async completeCommand({ id, kind }: Pick<RbmCommand, 'id' | 'kind'>): Promise<void> {

@@ -86,6 +86,16 @@ export class CardEventStore {
     return (await tx.query<EventRow>(CLAIM_OLDEST_EVENTS, [low, firstFuture, limit])).map(eventOf);
   }
 
+  /** Marks an unprocessed event as processed without applying it. Returns false when it is not unprocessed, or locked. */
+  async refuseEvent(tx: Executor, id: Uuid): Promise<boolean> {
+    const claimed = await this.claimEvents(tx, [id]);
+    await markProcessed(
+      tx,
+      claimed.map((event) => [event.id, 'refused']),
+    );
+    return claimed.length > 0;
+  }
+
   /** Applies events that were claimed in the same transaction. */
   async applyEvents(tx: Executor, events: readonly CardEvent[]): Promise<AppliedEvents> {
     if (events.length === 0) return { rcsDelivered: [], taps: [], cardOutcomes: [], arrivals: [] };

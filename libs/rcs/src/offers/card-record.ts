@@ -1,7 +1,8 @@
-import { idBounds, type Uuid } from '@countersign/ids';
+import { firstIdAt, idBounds, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import type { CardState, FinalChannel } from '../rules/card.js';
-import { READ_CARDS } from './card-record.sql.js';
+import { decodeChoice } from '../rules/card-answers.js';
+import type { CardState, Choice, FinalChannel } from '../rules/card.js';
+import { READ_CARD_EVENTS, READ_CARDS } from './card-record.sql.js';
 
 /** The current row of a card, for the admin API. */
 export interface CardRecord {
@@ -32,4 +33,36 @@ export async function findCards(db: Executor, ids: readonly Uuid[]): Promise<Rea
   const { low, high } = idBounds(ids);
   const rows = await db.query<CardRecord>(READ_CARDS, [ids, low, high]);
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** An event of the platform about a card, as it was stored by a gateway. */
+export interface CardEventRecord {
+  /** As `CardEventKind`. */
+  readonly kind: string;
+  /** Kind of the button of a tap; a chosen number is not shown. */
+  readonly choice: Choice['kind'] | null;
+  /** As `EventOutcome`, or what became of a tap; null while it is not processed. */
+  readonly outcome: string | null;
+  /** As the platform reports it. */
+  readonly occurredAt: Date;
+  readonly receivedAt: Date;
+}
+
+/** The first events of a card between two times, oldest first. */
+export async function findCardEvents(
+  db: Executor,
+  {
+    id,
+    from,
+    before,
+    limit,
+  }: { readonly id: Uuid; readonly from: Date; readonly before: Date; readonly limit: number },
+): Promise<CardEventRecord[]> {
+  const rows = await db.query<Omit<CardEventRecord, 'choice'> & { readonly choice: string | null }>(READ_CARD_EVENTS, [
+    id,
+    firstIdAt(from.getTime()),
+    firstIdAt(before.getTime()),
+    limit,
+  ]);
+  return rows.map((row) => ({ ...row, choice: row.choice === null ? null : (decodeChoice(row.choice)?.kind ?? null) }));
 }

@@ -6,7 +6,7 @@ export const MAX_RECENT_CARDS = 3;
 export const RECENT_CARDS_MS = 600_000;
 /** Two denials within this time block further cards for the same time after the second. */
 export const COOL_DOWN_MS = 3_600_000;
-/** Cards and denials of a time later than this from now do not count: no process wrote them. */
+/** Cards and denials whose time is more than this in the future do not count: no process writes such a time. */
 const CLOCK_SLACK_MS = 60_000;
 
 /** The facts that an offer is judged by. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STATUS } from '../pdu/dictionary.js';
 import { InvalidPduError } from '../codec/encode.js';
@@ -5,7 +6,8 @@ import { NotSentError } from '../link/link-errors.js';
 import type { BindRequest } from '../link/link-options.js';
 import { ID, RESP, bind, counted, cstring, enquireLink, message, pdu, tlv, uint8 } from '../codec/octets.fixture.js';
 import { dataSm, deliverSm, submitSm } from '../pdu/pdu.js';
-import { CREDENTIALS, Loopback, linkOptions } from '../link/raw-peer.fixture.js';
+import { CREDENTIALS, Loopback, PATIENT, linkOptions } from '../link/raw-peer.fixture.js';
+import { SmppLink } from '../link/smpp-link.js';
 import { octetsTlv } from '../pdu/tlv.js';
 
 let loopback: Loopback;
@@ -264,6 +266,105 @@ describe('outbind', () => {
     expect((await peer.answer(1)).status).toBe(0);
     expect(link.state).toBe('bound_rx');
     expect(() => link.outbind({ systemId: 'gateway', password: 'come' })).toThrow(NotSentError);
+  });
+
+  it('before a bind, as an SMSC that takes it: the socket is released with what follows, for a bind as the ESME', async () => {
+    const outbinds: unknown[] = [];
+    const { link, peer } = await loopback.link(linkOptions({ onOutbind: (fields) => outbinds.push(fields) }));
+    peer.send(enquireLink(1), pdu(ID.outbind, 2, [cstring('smsc'), cstring('come')]), enquireLink(3).subarray(0, 7));
+    await expect.poll(() => outbinds).toEqual([{ systemId: 'smsc', password: 'come' }]);
+    expect(link.state).toBe('binding');
+    const socket = link.releaseSocket();
+    expect([link.state, link.lastError, link.releaseSocket()]).toEqual(['closed', null, null]);
+    expect((await link.closed).reason).toBe('the socket was released');
+    if (socket === null) throw new Error('the socket was not released');
+    const esme = new SmppLink(socket, linkOptions({ role: 'esme' }));
+    socket.resume();
+    const bound = esme.bind({ bindType: 'transceiver', ...CREDENTIALS });
+    const sent = await peer.request(ID.bind_transceiver);
+    peer.send(enquireLink(3).subarray(7), pdu(RESP + sent.id, sent.sequence, [cstring('smsc')]));
+    expect((await bound).status).toBe(0);
+    // The answer that was not written yet when the socket was released, and that to a PDU received by both links.
+    expect([(await peer.answer(1)).status, (await peer.answer(3)).status]).toEqual([0, 0]);
+    peer.send(message({}, [], ID.deliver_sm));
+    expect((await peer.answer(7)).status).toBe(0);
+    esme.destroy('the test is over');
+  });
+
+  it('of two at once, the second is read by nobody until the socket is released, and then refused', async () => {
+    const outbinds: unknown[] = [];
+    const { link, peer } = await loopback.link(linkOptions({ onOutbind: (fields) => outbinds.push(fields) }));
+    const one = pdu(ID.outbind, 2, [cstring('smsc'), cstring('come')]);
+    peer.send(one, pdu(ID.outbind, 3, [cstring('smsc'), cstring('come')]));
+    await expect.poll(() => outbinds.length).toBe(1);
+    const socket = link.releaseSocket();
+    if (socket === null) throw new Error('the socket was not released');
+    const esme = new SmppLink(socket, linkOptions({ role: 'esme' }));
+    esme.bind({ bindType: 'transceiver', ...CREDENTIALS }).catch(() => undefined);
+    socket.resume();
+    expect((await peer.answer(3)).status).toBe(STATUS.ESME_RINVBNDSTS);
+    expect(outbinds).toHaveLength(1);
+    esme.destroy('the test is over');
+  });
+
+  it('as an SMSC that takes it, after a bind: is refused, and the link stays', async () => {
+    const outbinds: unknown[] = [];
+    const onOutbind = (fields: unknown): unknown => outbinds.push(fields);
+    const { link, peer } = await loopback.boundSmsc({ onOutbind }, ID.bind_transceiver);
+    peer.send(pdu(ID.outbind, 5, [cstring('smsc'), cstring('come')]), enquireLink(6));
+    expect((await peer.answer(5)).status).toBe(STATUS.ESME_RINVBNDSTS);
+    expect((await peer.answer(6)).status).toBe(0);
+    expect([link.state, link.releaseSocket(), outbinds]).toEqual(['bound_trx', null, []]);
+  });
+
+  it.each([
+    ['that is not released within the session-init timer', { ...PATIENT, sessionInitMs: 50 }, () => undefined],
+    ['that its owner closes', PATIENT, (link: () => SmppLink) => link().destroy('refused')],
+  ])('as an SMSC, a connection %s is closed, and its socket is not released', async (_what, timers, decide) => {
+    const onOutbind = (): void => decide(() => opened.link);
+    const opened = await loopback.link(linkOptions({ timers, onOutbind }));
+    opened.peer.send(pdu(ID.outbind, 2, [cstring('smsc'), cstring('come')]));
+    expect(await opened.peer.closed()).toBe(0);
+    await opened.link.closed;
+    expect(opened.link.releaseSocket()).toBeNull();
+  });
+
+  it.each([
+    ['a system_id of 16 characters', [cstring('s'.repeat(16)), cstring('come')]],
+    ['a password of 9 characters', [cstring('smsc'), cstring('p'.repeat(9))]],
+    ['no NUL', [Buffer.from('smsc')]],
+    ['no body', []],
+  ])('as an SMSC: one with %s is refused, and its owner does not see it', async (_what, body) => {
+    const outbinds: unknown[] = [];
+    const { peer } = await loopback.link(linkOptions({ onOutbind: (fields) => outbinds.push(fields) }));
+    peer.send(pdu(ID.outbind, 5, body), enquireLink(6));
+    const refused = await peer.answer(5);
+    expect([refused.id, refused.status]).toEqual([ID.generic_nack, STATUS.ESME_RINVBNDSTS]);
+    expect((await peer.answer(6)).status).toBe(0);
+    expect(outbinds).toEqual([]);
+  });
+
+  it('as an SMSC: any body is passed on with fields that fit, or refused, and the link closes when its owner says so', async () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'Z', '0', ' ', '\0', '\u00ff'), maxLength: 20 });
+    const body = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.tuple(text, text).map((fields) => Buffer.concat(fields.map(cstring))),
+    );
+    await fc.assert(
+      fc.asyncProperty(body, async (octets) => {
+        const outbinds: { systemId: string; password: string }[] = [];
+        const { link, peer } = await loopback.link(linkOptions({ onOutbind: (fields) => outbinds.push(fields) }));
+        peer.send(pdu(ID.outbind, 5, [octets]));
+        await Promise.race([peer.receive(), expect.poll(() => outbinds.length, { interval: 1 }).toBe(1)]);
+        const [taken] = outbinds;
+        expect(link.state).toBe(taken === undefined ? 'open' : 'binding');
+        expect((taken?.systemId ?? '').length).toBeLessThanOrEqual(15);
+        expect((taken?.password ?? '').length).toBeLessThanOrEqual(8);
+        link.destroy('the test is over');
+        await link.closed;
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it('binds two of our links; a field that does not fit is not sent', async () => {

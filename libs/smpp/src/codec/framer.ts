@@ -41,6 +41,13 @@ export class Framer {
     this.#at = 0;
   }
 
+  /** The octets behind the PDU found last; they are consumed. Call only after `next` returned `frame`. */
+  takeRest(): Buffer {
+    const rest = this.#chunk.subarray(this.#at);
+    this.#at = this.#chunk.length;
+    return rest;
+  }
+
   /** `lost`: a command_length below 16 or above the limit; the rest of the stream cannot be framed. */
   next(): FramerOutcome {
     if (this.#headFilled > 0) return this.#completePartial();

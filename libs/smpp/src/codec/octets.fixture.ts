@@ -34,8 +34,9 @@ export const tlv = (tag: number, value: Uint8Array, claimedLength = value.length
   return Buffer.concat([head, value]);
 };
 
-export function pdu(id: number, sequence: number, parts: readonly Uint8Array[] = [], status = 0): Buffer {
-  const body = Buffer.concat(parts);
+/** A PDU of these parts; texts are in latin1, without a NUL at their end. */
+export function pdu(id: number, sequence: number, parts: readonly (Uint8Array | string)[] = [], status = 0): Buffer {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
   const head = Buffer.alloc(16);
   head.writeUInt32BE(16 + body.length, 0);
   head.writeUInt32BE(id, 4);

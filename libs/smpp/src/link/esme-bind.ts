@@ -1,6 +1,6 @@
-import { timingSafeEqual } from 'node:crypto';
 import { bindPdu, termsOfAnswer } from './bind-terms.js';
 import type { BindTerms } from './bind-terms.js';
+import { credentialsEqual } from './credentials-equal.js';
 import { STATUS, statusName } from '../pdu/dictionary.js';
 import type { NotSentError } from './link-errors.js';
 import type { BindCall, EsmeEndpoint } from './link-options.js';
@@ -23,16 +23,6 @@ interface EsmeBindOptions {
   onBound(terms: BindTerms): void;
   close(reason: string): void;
 }
-
-/** Longer than any system_id or password, in octets: both sides of a comparison have this length. */
-const SECRET_OCTETS = 16;
-const padded = (text: string): Buffer => {
-  const octets = Buffer.alloc(SECRET_OCTETS);
-  octets.write(text, 'latin1');
-  return octets;
-};
-/** Constant time for every pair of texts that fit their fields. */
-const isSame = (a: string, b: string): boolean => timingSafeEqual(padded(a), padded(b));
 
 const OUTBIND_REFUSED = 'the outbind was refused: wrong credentials';
 
@@ -62,9 +52,9 @@ export class EsmeBind {
   receiveOutbind(outbind: OutbindFields): boolean {
     const agreed = this.options.endpoint.outbind;
     if (agreed === undefined) return false;
-    const isKnown = isSame(outbind.systemId, agreed.systemId);
+    const isKnown = credentialsEqual(outbind.systemId, agreed.systemId);
     // The result is visible in `state` and `lastError`; the owner of the link did not start this bind.
-    if (isSame(outbind.password, agreed.password) && isKnown) this.call(agreed.bind).catch(() => undefined);
+    if (credentialsEqual(outbind.password, agreed.password) && isKnown) this.call(agreed.bind).catch(() => undefined);
     else this.options.close(OUTBIND_REFUSED);
     return true;
   }

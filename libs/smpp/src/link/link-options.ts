@@ -58,6 +58,12 @@ export interface SmscEndpoint {
    * every bind is refused.
    */
   authenticate?(bind: BindRequest): Promise<{ readonly status: number }>;
+  /**
+   * Called with the outbind of an SMSC that opened this connection, before any bind (SMPP 3.4, 4.1.7); the password is in
+   * clear. Nothing more is read: either release the socket (`SmppLink.releaseSocket`) and bind over it as the ESME, or
+   * close the link, within the session-init timer. Without it outbind is refused.
+   */
+  onOutbind?(fields: OutbindFields): void;
 }
 
 /** Maximum numbers of requests of one link. */
@@ -77,6 +83,11 @@ export interface LinkHandlers {
    * timer, answers `retryableStatus`. May return the answer synchronously.
    */
   onMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer;
+  /**
+   * Milliseconds for which the socket is not read; asked after each read. Messages that were read already are still passed
+   * to `onMessage`. Default 0. Must not throw.
+   */
+  pauseMs?(): number;
   /**
    * The status that makes this peer send a message again; called once per failed message. Default ESME_RSYSERR. Must
    * not throw.
@@ -107,4 +118,16 @@ export interface LinkOptions {
   readonly timers: LinkTimers;
   readonly limits: LinkLimits;
   readonly handlers: LinkHandlers;
+}
+
+const SYSTEM_ID_OCTETS = 15;
+
+/** Throws RangeError when responseMs, window or maxInbound is below 1, or our system_id is too long. */
+export function checkLinkOptions({ endpoint, timers, limits }: LinkOptions): void {
+  if (timers.responseMs < 1 || limits.window < 1 || limits.maxInbound < 1) {
+    throw new RangeError('responseMs, window and maxInbound are at least 1');
+  }
+  if (endpoint.role === 'smsc' && (endpoint.systemId ?? '').length > SYSTEM_ID_OCTETS) {
+    throw new RangeError(`a system_id has at most ${SYSTEM_ID_OCTETS} characters`);
+  }
 }

@@ -40,9 +40,9 @@ const OK: MessageAnswer = { status: STATUS.ESME_ROK };
 describe('every state has a timer', () => {
   it('a connection that never binds is closed, whatever it sends', async () => {
     const { link, peer } = await loopback.link(linkOptions({ timers: { ...PATIENT, sessionInitMs: 60 } }));
-    for (let sequence = 1; link.state !== 'closed'; sequence++) {
+    for (let sequence = 1; sequence <= 16; sequence++) {
       peer.send(enquireLink(sequence));
-      if ((await peer.receive()) === 'closed') break;
+      await peer.answer(sequence);
     }
     expect((await link.closed).reason).toContain('session-init');
   });
@@ -133,6 +133,42 @@ describe('back-pressure', () => {
     expect((await peer.answer(201)).status).toBe(0);
   });
 
+  it('does not read for the time that pauseMs asks for; what was read is handled, and the rest afterwards', async () => {
+    const reads: number[] = [];
+    let sequences: number[] = [];
+    let reading = true;
+    const { peer } = await bound({
+      onMessage: (pdu) => {
+        sequences.push(pdu.sequence);
+        return OK;
+      },
+      pauseMs: () => {
+        reads.push(performance.now());
+        return reading ? 0 : 200;
+      },
+    });
+    reading = false;
+    peer.send(message({}, [], ID.submit_sm, 100), message({}, [], ID.submit_sm, 101));
+    expect((await peer.answer(101)).status).toBe(0);
+    const pausedMs = reads.at(-1) ?? NaN;
+    reading = true;
+    sequences = [];
+    peer.send(message({}, [], ID.submit_sm, 102), enquireLink(103));
+    expect((await peer.answer(103)).status).toBe(0);
+    expect(sequences).toEqual([102]);
+    expect((reads.at(-1) ?? NaN) - pausedMs).toBeGreaterThanOrEqual(199);
+  });
+
+  it('closes while it does not read', async () => {
+    let pauseMs = 0;
+    const { link, peer } = await bound({ onMessage: () => OK, pauseMs: () => pauseMs });
+    pauseMs = 60_000;
+    peer.send(message({}, [], ID.submit_sm, 100));
+    expect((await peer.answer(100)).status).toBe(0);
+    link.destroy('done');
+    expect((await link.closed).reason).toBe('done');
+  });
+
   it('handles a hundred messages one at a time without loss', async () => {
     let open = 0;
     const onMessage = async (): Promise<MessageAnswer> => {
@@ -149,7 +185,7 @@ describe('back-pressure', () => {
   it('disconnects a peer that sends requests and never reads', async () => {
     const { link, peer } = await bound({});
     peer.socket.pause();
-    const flood = Buffer.concat(Array.from({ length: 4_000 }, (_, i) => enquireLink(i + 1)));
+    const flood = Buffer.concat(Array.from({ length: 1_000 }, (_, i) => message({}, [], ID.submit_sm, i + 1)));
     const pour = (): void => {
       while (!peer.socket.destroyed && peer.socket.write(flood));
     };

@@ -39,9 +39,21 @@ export const ANCILLARY_STATUS: Readonly<Record<AncillaryPdu['command'], number>>
   replace_sm: STATUS.ESME_RREPLACEFAIL,
 };
 
-/** The response sent when the handler's answer cannot be encoded. */
-export function failedAnswer(pdu: MessagePdu): MessageRespPdu {
-  return messageAnswer(pdu, { status: STATUS.ESME_RSYSERR }, null);
+/** Sends the response to a message. Returns the error when the handler's answer cannot be encoded: the peer gets ESME_RSYSERR. */
+export function sendAnswer(
+  socket: { send(pdu: MessageRespPdu): void },
+  pdu: MessagePdu,
+  answer: MessageAnswer,
+  terms: BindTerms | null,
+): string | null {
+  try {
+    socket.send(messageAnswer(pdu, answer, terms));
+    return null;
+  } catch {
+    const failed = messageAnswer(pdu, { status: STATUS.ESME_RSYSERR }, null);
+    socket.send(failed);
+    return `${failed.command}: the answer cannot be encoded`;
+  }
 }
 
 /** Callbacks for the response to one of our messages. */

@@ -35,6 +35,12 @@ export class PduReader {
     this.#stopped = true;
   }
 
+  /** As `stop`, while a PDU is received; returns the octets behind it. */
+  takeRest(): Buffer {
+    this.#stopped = true;
+    return this.#framer.takeRest();
+  }
+
   /** False for a command_length outside its limits: no further PDU can be found. */
   read(chunk: Buffer): boolean {
     const framer = this.#framer;

@@ -31,7 +31,10 @@ export class PduSocket {
   readonly gone: Promise<void>;
 
   readonly #output: LinkOutput;
+  /** Ends the use of the socket: without an end of the socket after `detach`. */
+  #leave: () => void = () => undefined;
   #closing = false;
+  #detached = false;
   #stopped = false;
 
   constructor(
@@ -41,14 +44,16 @@ export class PduSocket {
     const onUnread = (): void => options.onBroken('the peer does not read', 'now');
     this.#output = new LinkOutput(socket, onUnread, options.mayWrite);
     socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    const onData = (chunk: Buffer): void => this.#read(chunk);
+    const onEnd = (): void => options.onBroken(PEER_CLOSED, 'half');
+    const onError = (error: NodeJS.ErrnoException): void =>
+      // After its FIN the peer may have closed completely; the error of our answer would hide that reason.
+      options.onBroken(socket.readableEnded ? PEER_CLOSED : `socket: ${error.code ?? error.name}`, 'now');
+    socket.on('data', onData);
     // Otherwise Node closes our side with that of the peer, before the answers are written.
     socket.allowHalfOpen = true;
-    socket.on('end', () => options.onBroken(PEER_CLOSED, 'half'));
-    socket.on('error', (error: NodeJS.ErrnoException) =>
-      // After its FIN the peer may have closed completely; the error of our answer would hide that reason.
-      options.onBroken(socket.readableEnded ? PEER_CLOSED : `socket: ${error.code ?? error.name}`, 'now'),
-    );
+    socket.on('end', onEnd);
+    socket.on('error', onError);
     this.gone = new Promise((resolve) => {
       const gone = (): void => {
         options.onBroken('the connection closed', 'now');
@@ -56,6 +61,10 @@ export class PduSocket {
       };
       if (socket.destroyed) setImmediate(gone);
       else socket.once('close', gone);
+      this.#leave = () => {
+        socket.off('data', onData).off('end', onEnd).off('error', onError).off('close', gone);
+        resolve();
+      };
     });
   }
 
@@ -89,8 +98,25 @@ export class PduSocket {
     this.socket.resume();
   }
 
+  /** Reads nothing more; call while a PDU is received. The octets behind that PDU are the next that the socket gives. */
+  hold(): void {
+    this.socket.pause();
+    const rest = this.options.reader.takeRest();
+    if (rest.length > 0) this.socket.unshift(rest);
+  }
+
+  /** Sends pending output and stops using the socket, which stays open and paused; `gone` resolves. */
+  detach(): Socket {
+    this.#output.flush();
+    this.#closing = true;
+    this.#detached = true;
+    this.#leave();
+    return this.socket;
+  }
+
   /** `flush`: pending output is still sent, and the peer gets CLOSE_LINGER_MS to read it. */
   close(how: 'flush' | 'now'): void {
+    if (this.#detached) return;
     if (!this.#closing) {
       this.#closing = true;
       this.options.reader.stop();

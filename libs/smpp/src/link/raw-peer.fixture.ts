@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { EsmeEndpoint, LinkHandlers, LinkLimits, LinkOptions, SmscEndpoint } from './link-options.js';
 import type { BindType, LinkRole } from './link-state.js';
 import { STATUS } from '../pdu/dictionary.js';
@@ -19,13 +20,13 @@ export interface RawPdu {
 /** The other side of a link, without an SMPP engine: sends any octets, splits answers by command_length only. */
 export class RawPeer {
   readonly #received: RawPdu[] = [];
-  #unread = Buffer.alloc(0);
+  #partial = Buffer.alloc(0);
   #isClosed = false;
   #wake: () => void = () => undefined;
 
   constructor(readonly socket: Socket) {
     socket.on('data', (chunk: Buffer) => {
-      this.#unread = Buffer.concat([this.#unread, chunk]);
+      this.#partial = Buffer.concat([this.#partial, chunk]);
       this.#cut();
     });
     socket.on('end', () => socket.end());
@@ -35,6 +36,34 @@ export class RawPeer {
         this.#wake();
       });
     }
+  }
+
+  /** Connects to a port of this machine; over TLS with `ca`, the PEM of the authority to trust. */
+  static async connect(port: number, ca?: string): Promise<RawPeer> {
+    const at = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const socket = ca === undefined ? connect(at) : connectTls({ ...at, ca });
+    const peer = new RawPeer(socket);
+    await once(socket, ca === undefined ? 'connect' : 'secureConnect');
+    return peer;
+  }
+
+  /** Sends a bind, as transceiver by default, and returns its response. */
+  bind(
+    systemId: string,
+    password: string,
+    changes: { readonly id?: number; readonly version?: number } = {},
+  ): Promise<RawPdu> {
+    this.send(bind(changes.id, { systemId, password, ...changes }));
+    return this.answer(1);
+  }
+
+  /** Sends FIN: the other side can still answer. */
+  end(): void {
+    this.socket.end();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
   }
 
   send(...octets: readonly Uint8Array[]): void {
@@ -66,6 +95,11 @@ export class RawPeer {
     return pdu;
   }
 
+  /** The PDUs that were received and not read. */
+  get unread(): readonly RawPdu[] {
+    return this.#received;
+  }
+
   /** Waits for the connection to close; returns how many PDUs were still unread. */
   async closed(): Promise<number> {
     while (!this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -73,9 +107,9 @@ export class RawPeer {
   }
 
   #cut(): void {
-    while (this.#unread.length >= 16 && this.#unread.length >= this.#unread.readUInt32BE(0)) {
-      const octets = this.#unread.subarray(0, this.#unread.readUInt32BE(0));
-      this.#unread = this.#unread.subarray(octets.length);
+    while (this.#partial.length >= 16 && this.#partial.length >= this.#partial.readUInt32BE(0)) {
+      const octets = this.#partial.subarray(0, this.#partial.readUInt32BE(0));
+      this.#partial = this.#partial.subarray(octets.length);
       const [id, status, sequence] = [octets.readUInt32BE(4), octets.readUInt32BE(8), octets.readUInt32BE(12)];
       this.#received.push({ id, status, sequence, octets });
     }

@@ -3,10 +3,11 @@ import type { BindTerms } from './bind-terms.js';
 import { RESPONSE_BIT, STATUS, commandId } from '../pdu/dictionary.js';
 import { InboundMessages } from './inbound-messages.js';
 import { LinkClosedError, NotSentError } from './link-errors.js';
+import { checkLinkOptions } from './link-options.js';
 import type { BindCall, EsmeEndpoint, LinkOptions, MessageAnswer, SmscEndpoint } from './link-options.js';
 import { isBound, requestKind, stateAfter, statusOnRequest } from './link-state.js';
 import type { BindType, LinkEvent, LinkRole, LinkState } from './link-state.js';
-import { ANCILLARY_STATUS, failedAnswer, messageAnswer, messageResponseCallbacks } from './message-answer.js';
+import { ANCILLARY_STATUS, messageResponseCallbacks, sendAnswer } from './message-answer.js';
 import { OutboundRequests } from './outbound-requests.js';
 import { bare } from '../pdu/pdu.js';
 import { NO_TLVS } from '../pdu/tlv.js';
@@ -20,10 +21,10 @@ import {
   timersReadingStopped,
 } from './timers.js';
 import type { LinkTimers, TimerName } from './timers.js';
+import { isOtherRequest, OtherPdus } from './other-pdus.js';
 import { isAnswer, RequestWindow } from './window.js';
 import type { AnswerPdu } from './window.js';
-import { EsmeBind } from './esme-bind.js';
-import type { BindOutcome } from './esme-bind.js';
+import { EsmeBind, type BindOutcome } from './esme-bind.js';
 import { SmscBind } from './smsc-bind.js';
 import { UnbindSequence, PEER_CLOSED, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
 import { LinkTimerDriver } from './link-timer-driver.js';
@@ -33,16 +34,16 @@ import { PduSocket } from './pdu-socket.js';
 
 /** Default of `maxWaiting`. */
 const MAX_WAITING = 10_000;
-const SYSTEM_ID_OCTETS = 15;
+const RELEASED = 'the socket was released';
 /** Close reasons that are not errors. */
-const ORDERLY: ReadonlySet<string> = new Set([UNBOUND, PEER_UNBOUND]);
+const ORDERLY: ReadonlySet<string> = new Set([UNBOUND, PEER_UNBOUND, RELEASED]);
 
 /**
  * One SMPP connection, in either role; it begins with a connected (or connecting) socket and ends with it. Any input
  * is answered or closes the link; nothing the peer sends makes it throw.
  */
 export class SmppLink {
-  /** Resolves when the socket is closed; never rejects. */
+  /** Resolves when the socket is closed or released; never rejects. */
   readonly closed: Promise<{ readonly reason: string }>;
 
   #state: LinkState = 'open';
@@ -53,9 +54,14 @@ export class SmppLink {
   #enquireLinkRttMs: number | null = null;
   #answerSeen = false;
   #messageSeen = false;
+  /** An outbind was received in role smsc: nothing more is read. */
+  #isHeld = false;
+  /** Ends the pause of reading that `pauseMs` has asked for; undefined without one. */
+  #resumeTimer: NodeJS.Timeout | undefined;
 
   readonly #options: LinkOptions;
   readonly #timerDriver: LinkTimerDriver;
+  readonly #others: OtherPdus;
   readonly #requests: OutboundRequests;
   readonly #inbound: InboundMessages;
   /** The bind that this side sends or receives; null in the other role. */
@@ -69,12 +75,7 @@ export class SmppLink {
   constructor(socket: Socket, options: LinkOptions) {
     const { endpoint, timers, limits, handlers } = options;
     const { window, maxInbound, maxWaiting = MAX_WAITING } = limits;
-    if (timers.responseMs < 1 || window < 1 || maxInbound < 1) {
-      throw new RangeError('responseMs, window and maxInbound are at least 1');
-    }
-    if (endpoint.role === 'smsc' && (endpoint.systemId ?? '').length > SYSTEM_ID_OCTETS) {
-      throw new RangeError(`a system_id has at most ${SYSTEM_ID_OCTETS} characters`);
-    }
+    checkLinkOptions(options);
     this.#options = options;
     this.#timerDriver = new LinkTimerDriver({
       settings: timers,
@@ -82,6 +83,7 @@ export class SmppLink {
       onFired: (timer) => this.#timerFired(timer),
     });
     const nowMs = (): number => this.#timerDriver.nowMs();
+    this.#others = new OtherPdus(nowMs());
     const responseMs = (): number => this.#timerDriver.settings.responseMs;
     const transmit = (pdu: Pdu): void => this.#socket.send(pdu);
     this.#requests = new OutboundRequests(new RequestWindow(window), { maxWaiting, responseMs, nowMs, transmit });
@@ -200,6 +202,17 @@ export class SmppLink {
     await this.closed;
   }
 
+  /**
+   * Ends the link without closing its socket, after `onOutbind`: returns the socket, paused, for a link in role esme that
+   * binds over it. Null when the link has closed meanwhile, or in any other state.
+   */
+  releaseSocket(): Socket | null {
+    if (!this.#isHeld || this.#state === 'closed') return null;
+    const socket = this.#socket.detach();
+    this.#end(RELEASED);
+    return socket;
+  }
+
   /** Closes at once, without an unbind. */
   destroy(reason: string): void {
     this.#close(reason, 'now');
@@ -230,25 +243,36 @@ export class SmppLink {
     this.#timerDriver.timers = timersRead(this.#timerDriver.timers, this.#timerDriver.nowMs(), seen);
     this.#answerSeen = false;
     this.#messageSeen = false;
-    if (this.#inbound.isFull && !this.#socket.isReadingStopped) {
+    const othersPauseMs = this.#others.pauseMs(this.#timerDriver.nowMs());
+    if (othersPauseMs > 0) this.#lastError = 'the peer sends too many PDUs that are no messages';
+    const pauseMs = Math.max(othersPauseMs, this.#options.handlers.pauseMs?.() ?? 0);
+    if ((this.#inbound.isFull || pauseMs > 0) && !this.#socket.isReadingStopped) {
       this.#timerDriver.timers = timersReadingStopped(this.#timerDriver.timers);
       this.#socket.stopReading();
+      if (pauseMs > 0) this.#resumeTimer = setTimeout(() => this.#resumeReading(), pauseMs);
     }
     this.#timerDriver.arm();
   }
 
   #receive(pdu: Pdu | MalformedPdu): void {
     if (pdu.command === 'malformed') {
-      this.#receiveMalformed(pdu);
-      return;
-    }
-    if (isAnswer(pdu)) {
+      if (this.#mayHandleOther()) this.#receiveMalformed(pdu);
+    } else if (isAnswer(pdu)) {
       this.#receiveAnswer(pdu);
-      return;
+    } else if (pdu.command !== 'outbind' || !this.#holdForOutbind(pdu.fields)) {
+      const kind = requestKind(pdu.command);
+      const status = statusOnRequest(this.#role, this.#state, kind);
+      if (isOtherRequest(kind, status) && !this.#mayHandleOther()) return;
+      if (status === STATUS.ESME_ROK) this.#receiveRequest(pdu);
+      else this.#socket.refuse(commandId(pdu.command), status, pdu.sequence);
     }
-    const status = statusOnRequest(this.#role, this.#state, requestKind(pdu.command));
-    if (status === STATUS.ESME_ROK) this.#receiveRequest(pdu);
-    else this.#socket.refuse(commandId(pdu.command), status, pdu.sequence);
+  }
+
+  /** False when the peer has sent so many PDUs before its bind that the connection was closed. */
+  #mayHandleOther(): boolean {
+    if (this.#others.count(this.#terms !== null)) return true;
+    this.#close('too many PDUs before the bind', 'now');
+    return false;
   }
 
   #receiveRequest(pdu: Exclude<Pdu, AnswerPdu>): void {
@@ -286,8 +310,22 @@ export class SmppLink {
     }
   }
 
+  /** False unless the owner takes outbinds, and this is the first request of the peer that needs no bind before it. */
+  #holdForOutbind(fields: OutbindFields): boolean {
+    const { endpoint } = this.#options;
+    if (endpoint.role !== 'smsc' || endpoint.onOutbind === undefined || this.state !== 'open') return false;
+    this.#isHeld = true;
+    this.#change('bind');
+    this.#socket.hold();
+    this.#notify(() => endpoint.onOutbind?.(fields));
+    return true;
+  }
+
   #receiveAnswer(answer: AnswerPdu): void {
-    if (!this.#requests.resolveRequest(answer)) return;
+    if (!this.#requests.resolveRequest(answer)) {
+      this.#mayHandleOther();
+      return;
+    }
     this.#answerSeen = true;
     if (answer.command !== 'enquire_link_resp') this.#messageSeen = true;
     this.#unbindSequence.advance();
@@ -323,22 +361,21 @@ export class SmppLink {
 
   #answerMessage(pdu: MessagePdu, handled: MessageAnswer | null): void {
     const answer = handled ?? { status: this.#options.handlers.retryableStatus?.() ?? STATUS.ESME_RSYSERR };
-    try {
-      this.#socket.send(messageAnswer(pdu, answer, this.#terms));
-    } catch {
-      const failed = failedAnswer(pdu);
-      this.#lastError = `${failed.command}: the answer cannot be encoded`;
-      this.#socket.send(failed);
-    }
+    this.#lastError = sendAnswer(this.#socket, pdu, answer, this.#terms) ?? this.#lastError;
   }
 
   #inboundAnswered(): void {
+    if (this.#resumeTimer === undefined) this.#resumeReading();
+    this.#unbindSequence.advance();
+  }
+
+  #resumeReading(): void {
+    this.#resumeTimer = undefined;
     if (this.#socket.isReadingStopped && this.#inbound.mayResume) {
       this.#timerDriver.timers = timersReadingResumed(this.#timerDriver.timers, this.#timerDriver.nowMs());
       this.#socket.resumeReading();
       this.#timerDriver.arm();
     }
-    this.#unbindSequence.advance();
   }
 
   // ---- time and the end
@@ -423,15 +460,19 @@ export class SmppLink {
   }
 
   #close(reason: string, how: 'flush' | 'now'): void {
-    if (this.#change('close')) {
-      this.#closeReason = reason;
-      if (!ORDERLY.has(reason)) this.#lastError = reason;
-      this.#timerDriver.stop();
-      this.#unbindSequence.stop();
-      this.#inbound.close();
-      this.#requests.close(new LinkClosedError(reason));
-    }
+    this.#end(reason);
     this.#socket.close(how);
+  }
+
+  #end(reason: string): void {
+    if (!this.#change('close')) return;
+    this.#closeReason = reason;
+    if (!ORDERLY.has(reason)) this.#lastError = reason;
+    clearTimeout(this.#resumeTimer);
+    this.#timerDriver.stop();
+    this.#unbindSequence.stop();
+    this.#inbound.close();
+    this.#requests.close(new LinkClosedError(reason));
   }
 
   #change(event: LinkEvent): boolean {

@@ -53,6 +53,23 @@ describe('the text of a receipt', () => {
   );
 });
 
+describe('a long text of a receipt', () => {
+  const long = (text: string): DeliverSm => receipt('', [octetsTlv('message_payload', Buffer.from(text, 'latin1'))]);
+  const quoted = (octets: number): string => `text:${'quoted '.repeat(octets).slice(0, octets - 5)}`;
+
+  it('has its fields within 2,048 octets, also behind a quotation', () => {
+    const fields = ' id:7 stat:UNDELIV err:027 ';
+    const expected = { messageId: '7', state: 'undelivered', networkError: '027' };
+    expect(parseReceipt(long(quoted(2_048 - fields.length) + fields + 'x'.repeat(60_000)))).toEqual(expected);
+    expect(parseReceipt(long(quoted(2_048) + fields))).toBe(null);
+  });
+
+  it('names no message by an id that is cut there', () => {
+    expect(parseReceipt(long(`${quoted(2_041)} id:123456 stat:DELIVRD`))).toBe(null);
+    expect(parseReceipt(long(`id:${'7'.repeat(60_000)} stat:DELIVRD`))).toBe(null);
+  });
+});
+
 describe('the TLVs of a receipt', () => {
   it('take precedence over its text', () => {
     const tlvs = [textTlv('receipted_message_id', 'abc'), stateTlv(2)];

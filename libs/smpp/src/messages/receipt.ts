@@ -65,6 +65,11 @@ const ERROR_IN_TEXT = /\berr(?:or)?\s{0,2}:\s{0,2}([0-9A-Za-z]{1,8})(?=[\s\0,;]|
 const QUOTE_IN_TEXT = /\btext\s{0,2}:/i;
 const NO_ERROR = /^0*$/;
 
+/**
+ * Octets of a text in which fields are searched. Those of appendix B take less than 200 characters, and a quotation before
+ * them is a message of ours; a text of 64 KiB is read in three alphabets otherwise.
+ */
+const FIELDS_OCTETS = 2_048;
 const BEGINS_WITH_LABEL = new RegExp(String.raw`^[\s\0]*${LABEL}`, 'i');
 /** Octets that suffice for white space, a byte order mark and the longest label, in any alphabet. */
 const LABEL_OCTETS = 48;
@@ -132,14 +137,19 @@ function firstLetter(octets: Buffer): number {
   return 0;
 }
 
-/** The text in the first alphabet in which it names a message, else in the most likely one. */
+/**
+ * The beginning of the text in the first alphabet in which it names a message, else in the most likely one. It ends with a
+ * space if the text goes on, so that no field is cut.
+ */
 function receiptText(pdu: MessagePdu, alphabet: DefaultAlphabet): string {
-  const { octets, udh } = messageOctets(pdu);
-  if (octets.length === 0) return '';
+  const { octets: all, udh } = messageOctets(pdu);
+  if (all.length === 0) return '';
+  const octets = all.length > FIELDS_OCTETS ? all.subarray(0, FIELDS_OCTETS) : all;
   const likely = alphabet === 'gsm-packed' ? PACKED_ALPHABETS : ALPHABETS;
   let first: string | null = null;
   for (const each of likely) {
-    const text = decodeText(octets, pdu.fields.dataCoding, each, udh?.fillBits);
+    const decoded = decodeText(octets, pdu.fields.dataCoding, each, udh?.fillBits);
+    const text = octets === all ? decoded : decoded.slice(0, decoded.lastIndexOf(' ') + 1);
     if (ID_IN_TEXT.test(text)) return text;
     first ??= text;
   }

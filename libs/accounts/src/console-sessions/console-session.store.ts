@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import type { Uuid } from '@countersign/ids';
+import { digestsEqual, type ServerKeys } from '@countersign/keys';
+import type { Executor } from '@countersign/postgres';
+import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
+import {
+  DELETE_EXPIRED,
+  DELETE_OTHERS,
+  DELETE_SESSION,
+  DELETE_SURPLUS,
+  FIND_SESSION,
+  GET_SESSION,
+  INSERT_SESSION,
+  LIST_SESSIONS,
+  RECORD_SIGN_IN,
+  RECORD_USE,
+} from './console-session.sql.js';
+
+/** Lifetime of a session (contract, Admin). */
+export const SESSION_SECONDS = 12 * 3_600;
+const COOKIE_OCTETS = 32;
+const COOKIE = /^[A-Za-z0-9_-]{43}$/;
+/** Sessions of one holder; a further sign-in ends the oldest. */
+const MAX_OF_HOLDER = 50;
+/** Expired sessions that one sign-in deletes. */
+const MAX_PURGED = 1_000;
+/** How far `lastUsedAt` may be behind. */
+const USE_RECORDED_EVERY_MS = 60_000;
+const MAX_USER_AGENT = 200;
+
+export interface ConsoleSessionStoreOptions {
+  readonly keys: ServerKeys;
+  /** A new id from the database's clock. */
+  newId(): Uuid;
+  /** The key of the environment, with which the holder `root` signs in. */
+  readonly rootKey: string;
+}
+
+/** Sessions to list. */
+export interface SessionPage {
+  readonly limit: number;
+  readonly startingAfter: Uuid | null;
+  /** Null for the sessions of every holder. */
+  readonly holder: SessionHolder | null;
+}
+
+/**
+ * Sessions of the console. Only keyed digests of their cookies are stored. A session is read from the database at each
+ * request: it ends at once, in every process, with its deletion, its member or its admin key.
+ */
+export class ConsoleSessionStore {
+  constructor(private readonly options: ConsoleSessionStoreOptions) {}
+
+  /** Always a new session with a new cookie; null when the member is not active, or the key no longer valid. */
+  async open(tx: Executor, { adminKey, ...session }: NewConsoleSession): Promise<OpenedConsoleSession | null> {
+    const { keys } = this.options;
+    const { memberId, adminKeyId, method, clientAddress } = session;
+    const id = this.options.newId();
+    const cookie = randomBytes(COOKIE_OCTETS).toString('base64url');
+    const keyDigests = adminKey === null ? [] : keys.digests('api-key', adminKey);
+    const userAgent = session.userAgent.slice(0, MAX_USER_AGENT);
+    const digest = keys.digest('console-session', cookie);
+    const values = [id, digest, memberId, adminKeyId, keyDigests, method, clientAddress, userAgent, SESSION_SECONDS];
+    await tx.query(DELETE_EXPIRED, [MAX_PURGED]);
+    await tx.query(INSERT_SESSION, values);
+    const opened = await this.get(tx, id);
+    if (opened === null) {
+      await this.end(tx, id);
+      return null;
+    }
+    await tx.query(DELETE_SURPLUS, [memberId, adminKeyId, MAX_OF_HOLDER]);
+    if (memberId !== null) await tx.query(RECORD_SIGN_IN, [memberId]);
+    return { cookie, session: opened };
+  }
+
+  /** The session of a cookie; null when it has ended or never was. */
+  async find(db: Executor, cookie: string): Promise<ConsoleSession | null> {
+    if (!COOKIE.test(cookie)) return null;
+    const digests = this.options.keys.digests('console-session', cookie);
+    const [session = null] = await db.query<ConsoleSession>(FIND_SESSION, [this.rootDigests(), digests]);
+    return session;
+  }
+
+  /** @param nowMs by the database's clock */
+  async recordUse(db: Executor, { id, lastUsedAt }: ConsoleSession, nowMs: number): Promise<void> {
+    if (nowMs - lastUsedAt.getTime() >= USE_RECORDED_EVERY_MS) await db.query(RECORD_USE, [id]);
+  }
+
+  /** Valid sessions, newest first; one more than the limit shows that older ones follow. */
+  list(db: Executor, { limit, startingAfter, holder }: SessionPage): Promise<ConsoleSession[]> {
+    const { memberId = null, adminKeyId = null } = holder ?? {};
+    const values = [this.rootDigests(), limit, startingAfter, holder === null, memberId, adminKeyId];
+    return db.query<ConsoleSession>(LIST_SESSIONS, values);
+  }
+
+  async get(db: Executor, id: Uuid): Promise<ConsoleSession | null> {
+    const [session = null] = await db.query<ConsoleSession>(GET_SESSION, [this.rootDigests(), id]);
+    return session;
+  }
+
+  async end(db: Executor, id: Uuid): Promise<void> {
+    await db.query(DELETE_SESSION, [id]);
+  }
+
+  /** Ends the other sessions of the same holder, and returns how many. */
+  async endOthers(db: Executor, { id, memberId, adminKeyId }: ConsoleSession): Promise<number> {
+    return (await db.query(DELETE_OTHERS, [memberId, adminKeyId, id])).length;
+  }
+
+  /** The token that writes with this cookie must carry. Another cookie has another token. */
+  csrfTokenOf(cookie: string): string {
+    return this.options.keys.digest('console-csrf', cookie).toString('base64url');
+  }
+
+  isCsrfToken(cookie: string, token: string): boolean {
+    const sent = Buffer.from(token, 'base64url');
+    return this.options.keys.digests('console-csrf', cookie).some((digest) => digestsEqual(digest, sent));
+  }
+
+  private rootDigests(): readonly Buffer[] {
+    return this.options.keys.digests('api-key', this.options.rootKey);
+  }
+}

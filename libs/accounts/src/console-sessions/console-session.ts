@@ -1,0 +1,43 @@
+import type { Uuid } from '@countersign/ids';
+import type { MemberRole } from '../members/member.js';
+
+/** `link` is the one-time link of a development run. */
+export const SIGN_IN_METHODS = ['key', 'oidc', 'phone', 'link'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
+/** The holder of a session: a member, or the holder of an admin key. Both ids are null for the key of the environment. */
+export interface SessionHolder {
+  readonly memberId: Uuid | null;
+  readonly adminKeyId: Uuid | null;
+}
+
+/** A session of the console that is valid now, with the present name and role of its holder. */
+export interface ConsoleSession extends SessionHolder {
+  readonly id: Uuid;
+  readonly method: SignInMethod;
+  readonly name: string;
+  readonly role: MemberRole;
+  /** Null for the installation. */
+  readonly accountId: Uuid | null;
+  readonly clientAddress: string;
+  readonly userAgent: string;
+  readonly createdAt: Date;
+  /** Up to a minute behind. */
+  readonly lastUsedAt: Date;
+  readonly expiresAt: Date;
+}
+
+export interface NewConsoleSession extends SessionHolder {
+  /** The text of the admin key: the session ends when it is rotated. Null for members. */
+  readonly adminKey: string | null;
+  readonly method: SignInMethod;
+  readonly clientAddress: string;
+  /** Cut to a bound. */
+  readonly userAgent: string;
+}
+
+/** A new session with the value of its cookie, which only this result contains. */
+export interface OpenedConsoleSession {
+  readonly session: ConsoleSession;
+  readonly cookie: string;
+}

@@ -1,0 +1,12 @@
+export { BegunSignInStore } from './begun-sign-in.store.js';
+export {
+  SIGN_IN_METHODS,
+  type ConsoleSession,
+  type NewConsoleSession,
+  type OpenedConsoleSession,
+  type SessionHolder,
+  type SignInMethod,
+} from './console-session.js';
+export { ConsoleSessionStore, SESSION_SECONDS } from './console-session.store.js';
+export { type CodeRequest, type PhoneSignIn, PhoneSignInStore } from './phone-sign-in.store.js';
+export { SignInBrandStore } from './sign-in-brand.store.js';

@@ -1,0 +1,50 @@
+import { randomInt } from 'node:crypto';
+import { createWebhookSecret, type ServerKeys, SIGN_IN_ACCOUNT_ID, SIGN_IN_BRAND_ID } from '@countersign/keys';
+import type { Executor } from '@countersign/postgres';
+import { ACCOUNTS, BRANDS, type Brand } from '../accounts/index.js';
+import { sealWebhookSecret } from '../accounts/webhook-secrets.js';
+
+const SLUG = 'CONSOLE';
+const TEXTS = { name: 'Countersign', instruction: 'Send this message to sign in to the Countersign console.' } as const;
+const EVERY_COUNTRY = ['*'];
+
+/** Serializes the first uses. */
+const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtext('countersign sign-in account'))`;
+/** $1 slug. */
+const IS_TAKEN = `SELECT FROM brands WHERE slug = $1`;
+
+/** The account and the brand of verifications that sign in to the console. */
+export class SignInBrandStore {
+  constructor(private readonly options: { readonly keys: ServerKeys; readonly entropyKeyVersion: number }) {}
+
+  /** The brand, created at its first use, with its account. Only members get codes, so every country may. */
+  async ensure(tx: Executor): Promise<Brand> {
+    await tx.query(LOCK_CREATION);
+    const known = await BRANDS.find(tx, SIGN_IN_BRAND_ID);
+    if (known !== null) return known;
+    const sealed = (mode: 'live' | 'test'): Buffer =>
+      sealWebhookSecret(this.options.keys, { accountId: SIGN_IN_ACCOUNT_ID, mode }, createWebhookSecret());
+    await ACCOUNTS.insert(tx, {
+      id: SIGN_IN_ACCOUNT_ID,
+      name: TEXTS.name,
+      otpCountries: EVERY_COUNTRY,
+      webhookSecretSealed: sealed('live'),
+      testWebhookSecretSealed: sealed('test'),
+    });
+    const { entropyKeyVersion } = this.options;
+    const slug = await freeSlug(tx);
+    return BRANDS.insert(tx, {
+      id: SIGN_IN_BRAND_ID,
+      accountId: SIGN_IN_ACCOUNT_ID,
+      ...TEXTS,
+      slug,
+      entropyKeyVersion,
+    });
+  }
+}
+
+/** A brand of an account may have the usual slug. */
+async function freeSlug(tx: Executor): Promise<string> {
+  const taken = await tx.query(IS_TAKEN, [SLUG]);
+  return taken.length === 0 ? SLUG : `${SLUG}${String(randomInt(10_000, 100_000))}`;
+}

@@ -1,0 +1,24 @@
+/**
+ * Serializes changes that could leave no active owner. Not the rows of owners: two changes that each hold one of them
+ * would wait for each other.
+ */
+export const LOCK_MEMBERS = `LOCK TABLE members IN SHARE ROW EXCLUSIVE MODE`;
+
+/** Whether another member is an active owner of the installation. $1 id. */
+export const HAS_OTHER_OWNER = `
+  SELECT EXISTS (SELECT FROM members WHERE role = 'owner' AND active AND id <> $1) AS found`;
+
+/** The active member of the installation with an OIDC identity. $1 issuer, $2 subject. */
+export const FIND_BY_IDENTITY = `
+  SELECT id FROM members WHERE oidc_issuer = $1 AND oidc_subject = $2 AND account_id IS NULL AND active`;
+
+/**
+ * Gives an OIDC identity to the active member of the installation that has this address and no identity yet. $1 issuer,
+ * $2 subject, $3 verified address.
+ */
+export const LINK_IDENTITY = `
+  UPDATE members SET oidc_issuer = $1, oidc_subject = $2
+  WHERE lower(email) = lower($3) AND oidc_subject IS NULL AND account_id IS NULL AND active RETURNING id`;
+
+/** Ends the console sessions of a member. $1 id. */
+export const END_SESSIONS_OF_MEMBER = `DELETE FROM console_sessions WHERE member_id = $1`;

@@ -1,0 +1,34 @@
+/** The most hosts of one URL. */
+export const MAX_HOSTS = 16;
+
+/** `scheme://user:password@host:port,host:port/path?query`: the parts around the hosts are kept as they are written. */
+const URL_PARTS = /^([a-z][a-z0-9+.-]*):\/\/(?:([^@/?#]*)@)?([^/?#]*)(.*)$/is;
+
+export interface HostList {
+  /** In lower case, without its colon. */
+  readonly scheme: string;
+  /** `user:password@`, percent-encoded as in the URL; empty without them. */
+  readonly credentials: string;
+  /** `host` or `host:port` each; one empty text for a URL without a host. */
+  readonly hosts: readonly string[];
+  /** Path, query and fragment. */
+  readonly rest: string;
+}
+
+/** The parts of a URL whose host may be a list, as libpq reads it (34.1.1.2). Null for a text of another form. */
+export function readHostList(text: string): HostList | null {
+  const [, scheme, credentials, hosts, rest] = URL_PARTS.exec(text) ?? [];
+  if (scheme === undefined || hosts === undefined || rest === undefined) return null;
+  const list = hosts.split(',');
+  if (list.length > MAX_HOSTS || (list.length > 1 && list.includes(''))) return null;
+  return {
+    scheme: scheme.toLowerCase(),
+    credentials: credentials === undefined ? '' : `${credentials}@`,
+    hosts: list,
+    rest,
+  };
+}
+
+/** The URL of each host. */
+export const urlsOf = ({ scheme, credentials, hosts, rest }: HostList): string[] =>
+  hosts.map((host) => `${scheme}://${credentials}${host}${rest}`);

@@ -1,0 +1,1 @@
+export { AGREED_TLS } from './agreed-tls.js';
