@@ -12,6 +12,7 @@ import { leasesProviders } from './leases/leases.providers.js';
 import { Lifecycle } from '@countersign/composition';
 import { listenerProviders } from './listener/listener.providers.js';
 import { operationsProviders } from './operations/operations.providers.js';
+import { outbindProviders } from './outbind/outbind.providers.js';
 import { outboundProviders } from './outbound/outbound.providers.js';
 import { rcsProviders } from './rcs/rcs.providers.js';
 import { receiptsProviders } from './receipts/receipts.providers.js';
@@ -42,6 +43,7 @@ export class GatewayModule {
         ...bindsProviders,
         ...leasesProviders,
         ...recorderProviders,
+        ...outbindProviders,
         ...outboundProviders,
         ...rcsProviders,
         ...operationsProviders,

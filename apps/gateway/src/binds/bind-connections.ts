@@ -3,14 +3,33 @@ import type { Bind } from '@countersign/carriers/config';
 import { slotKey, type BindLease, type BindSlotName, type ConnectionState } from '@countersign/carriers/leases';
 import { renderId, type Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
+import { throttled } from '@countersign/resilience';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import { LeaseRenewer } from '../leases/lease-renewer.js';
 import { DRAIN_MS, OnStop } from '../composition/phases.js';
 import { LinkMetrics } from '../links/link.metrics.js';
-import type { BindNote, BindSender, BindSupervisor } from './bind-supervisor.js';
+import type { AcceptedConnection } from './accepted-connection.js';
+import type { BindListener, BindNote, BindSender, BindSupervisor } from './bind-supervisor.js';
 import { BindSupervisorFactory } from './bind-supervisor.factory.js';
+
+const UNANSWERED_REPORT_MS = 60_000;
+
+const STATE_MESSAGES: Readonly<Record<ConnectionState, string>> = {
+  connecting: 'binds: connecting to the carrier',
+  binding: 'binds: connected; the bind request is sent',
+  bound: 'binds: the carrier accepted the bind',
+  draining: 'binds: finishing the window before the unbind',
+  standoff: 'binds: the carrier refused the bind; waiting before the next attempt',
+  unbound: 'binds: the connection has ended',
+};
+
+/** The log message of a state change. */
+function messageOf(to: ConnectionState, { retryInMs }: BindNote): string {
+  if (to === 'unbound' && retryInMs !== undefined) return 'binds: the connection failed; trying again';
+  return STATE_MESSAGES[to];
+}
 
 /** The bind connections of this gateway: each is open while its lease is held and its row wants it. */
 @Injectable()
@@ -81,10 +100,16 @@ export class BindConnections {
   }
 
   openConnection(guard: LeaseGuard, bind: Bind): BindSupervisor {
-    const supervisor = this.factory.createSupervisor(guard, bind);
-    supervisor.start((...change) => this.onStateChange(...change));
-    this.#supervisors.set(slotKey(guard.lease), supervisor);
-    this.#alive.add(supervisor);
+    return this.open(guard, bind, null);
+  }
+
+  /** Binds over a connection that the carrier has opened. Its lease is released when it ends. */
+  openAccepted(guard: LeaseGuard, bind: Bind, accepted: AcceptedConnection): BindSupervisor {
+    const supervisor = this.open(guard, bind, accepted);
+    const key = slotKey(guard.lease);
+    void supervisor.ended.then(() => {
+      if (this.#supervisors.get(key) === supervisor) this.stopConnection(key, supervisor);
+    });
     return supervisor;
   }
 
@@ -94,7 +119,9 @@ export class BindConnections {
     for (const [key, supervisor] of this.#supervisors) {
       const { bindId, slot } = supervisor.guard.lease;
       const bind = wanted.get(bindId);
-      if (bind === undefined || slot >= bind.connections) this.stopConnection(key, supervisor);
+      const isWanted =
+        bind !== undefined && slot < bind.connections && supervisor.isAccepted === (bind.outbind !== null);
+      if (!isWanted) this.stopConnection(key, supervisor);
       else void supervisor.applyRow(bind, DRAIN_MS);
     }
   }
@@ -121,6 +148,14 @@ export class BindConnections {
   async unbindAll(): Promise<void> {
     for (const [key, supervisor] of this.#supervisors) this.stopConnection(key, supervisor);
     await Promise.all(this.#stopping.values());
+  }
+
+  private open(guard: LeaseGuard, bind: Bind, accepted: AcceptedConnection | null): BindSupervisor {
+    const supervisor = this.factory.createSupervisor(guard, bind, accepted);
+    supervisor.start(this.listener());
+    this.#supervisors.set(slotKey(guard.lease), supervisor);
+    this.#alive.add(supervisor);
+    return supervisor;
   }
 
   private stopConnection(key: string, supervisor: BindSupervisor): void {
@@ -165,10 +200,30 @@ export class BindConnections {
 
   private onStateChange(bind: Bind, to: ConnectionState, note: BindNote): void {
     if (note.retryInMs !== undefined) this.metrics.reconnects.inc({ bind: this.metrics.peerLabel('bind', bind.name) });
-    const level = to === 'bound' ? 'info' : note.retryInMs === undefined ? 'debug' : 'warn';
+    const hasFailed = note.retryInMs !== undefined || note.awaitsOutbind === true;
+    const level = to === 'bound' ? 'info' : hasFailed ? 'warn' : 'debug';
     if (to === 'bound') for (const listener of this.#boundListeners) listener();
     this.leases.trigger();
     this.bus.publish(TOPICS.bindStatus, { bindId: bind.id });
-    this.logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, 'bind state changed');
+    this.logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, messageOf(to, note));
+  }
+
+  /** Unanswered codes are logged once a minute for each connection: a mute carrier leaves all of its window unanswered. */
+  private listener(): BindListener {
+    let unanswered = 0;
+    let bind: Bind | null = null;
+    const report = throttled((err) => {
+      const about = { bind: bind?.name, carrier: bind?.carrier, unanswered, err };
+      this.logger.warn(about, 'binds: codes got no response from the carrier; each is sent once more');
+      unanswered = 0;
+    }, UNANSWERED_REPORT_MS);
+    return {
+      onState: (...change) => this.onStateChange(...change),
+      onUnanswered: (of, error) => {
+        unanswered += 1;
+        bind = of;
+        report(error);
+      },
+    };
   }
 }

@@ -1,6 +1,7 @@
 import { bindClientKey, bindPassword, type Bind, type BindHost } from '@countersign/carriers/config';
 import type { BindLease } from '@countersign/carriers/leases';
 import { ServerKeys } from '@countersign/keys';
+import type { Socket } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { SmppLink, type BindCall, type LinkHandlers } from '@countersign/smpp/link';
 import { FlightRecorder } from '../recorder/flight-recorder.js';
@@ -12,7 +13,7 @@ import { connect, type ConnectTls } from './connect.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** The reactions of the connection to its link. */
-export interface DialedLinkHandlers extends Pick<LinkHandlers, 'onMessage' | 'retryableStatus' | 'onPdu'> {
+export interface DialedLinkHandlers extends Pick<LinkHandlers, 'onMessage' | 'pauseMs' | 'retryableStatus' | 'onPdu'> {
   /** Whether the lease is held: without it no PDU is sent. */
   readonly mayWrite: () => boolean;
   /** See `TappedLink`. */
@@ -22,6 +23,8 @@ export interface DialedLinkHandlers extends Pick<LinkHandlers, 'onMessage' | 're
 /** Opens links to the hosts of carriers, recorded by the flight recorder. */
 @Injectable()
 export class BindDialer {
+  readonly acceptedFrom = null;
+
   constructor(
     private readonly keys: ServerKeys,
     @Inject(FlightRecorder) private readonly recorder: Pick<FlightRecorder, 'tap'>,
@@ -37,11 +40,16 @@ export class BindDialer {
     bind: Bind,
     at: BindHost,
     lease: BindLease,
-    { fullUntil, ...handlers }: DialedLinkHandlers,
+    handlers: DialedLinkHandlers,
     signal: AbortSignal,
   ): Promise<SmppLink> {
     const socket = await connect(at, this.tlsOf(bind), CONNECT_TIMEOUT_MS, signal);
     if (signal.aborted || !handlers.mayWrite()) socket.destroy();
+    return this.linkOver(socket, bind, lease, handlers);
+  }
+
+  /** A link over a connected socket. */
+  linkOver(socket: Socket, bind: Bind, lease: BindLease, { fullUntil, ...handlers }: DialedLinkHandlers): SmppLink {
     const onOctets = this.recorder.tap({ ...lease, ends: linkEndsOf(socket), fullUntil });
     return new SmppLink(socket, { ...linkOptionsOf(bind), handlers: { ...handlers, onOctets } });
   }

@@ -11,6 +11,8 @@ const bind: Bind = {
   systemId: 'countersign',
   passwordSealed: Buffer.from('sealed'),
   clientKeySealed: null,
+  outbind: null,
+  outbindPasswordSealed: null,
   systemType: '',
   bindType: 'transceiver',
   interfaceVersion: '3.4',

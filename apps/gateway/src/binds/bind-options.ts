@@ -48,10 +48,17 @@ export function isSameConnection(a: Bind, b: Bind): boolean {
 
 function connectionOf(bind: Bind): unknown {
   const { endpoint, timers } = linkOptionsOf(bind);
-  const hosts = bind.hosts.map(({ host, port }) => [host, port]);
-  const { enabled, caCertificate, serverName, clientCertificate } = bind.tls;
-  // A key that fits the same certificate is the same key.
-  const tls = enabled ? [caCertificate, serverName, clientCertificate] : null;
   const call = bindCallOf(bind, bind.passwordSealed.toString('base64'));
-  return [hosts, tls, call, timers, endpoint, bind.generation];
+  return [peerOf(bind), call, timers, endpoint, bind.generation];
+}
+
+/** With whom it is connected, and how. */
+function peerOf({ hosts, tls, outbind, outbindPasswordSealed }: Bind): unknown {
+  const { enabled, caCertificate, serverName, clientCertificate } = tls;
+  // Hosts and certificates are those of connections that the gateway opens.
+  if (outbind !== null)
+    return [outbind.systemId, outbind.allowedCidrs, outbindPasswordSealed?.toString('base64'), enabled];
+  const names = hosts.map(({ host, port }) => [host, port]);
+  // A key that fits the same certificate is the same key.
+  return [names, enabled ? [caCertificate, serverName, clientCertificate] : null];
 }

@@ -4,6 +4,7 @@ import { DatabaseClock } from '@countersign/postgres';
 import { MessageRouter } from '../inbound/message.router.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import { LinkMetrics } from '../links/link.metrics.js';
+import { AcceptedLinkSource, type AcceptedConnection } from './accepted-connection.js';
 import { BindDialer } from './bind-dialer.js';
 import { BindSupervisor } from './bind-supervisor.js';
 import { ConnectionGauge } from './connection-gauge.js';
@@ -18,8 +19,10 @@ export class BindSupervisorFactory {
     private readonly metrics: LinkMetrics,
   ) {}
 
-  createSupervisor(guard: LeaseGuard, bind: Bind): BindSupervisor {
+  /** `accepted`: the connection that the carrier has opened; null when the gateway opens it. */
+  createSupervisor(guard: LeaseGuard, bind: Bind, accepted: AcceptedConnection | null): BindSupervisor {
     const gauge = new ConnectionGauge(this.clock, this.metrics.createMeter('bind', bind.name));
-    return new BindSupervisor(guard, bind, this.dialer, this.messages, gauge);
+    const source = accepted === null ? this.dialer : new AcceptedLinkSource(this.dialer, accepted);
+    return new BindSupervisor(guard, bind, source, this.messages, gauge);
   }
 }

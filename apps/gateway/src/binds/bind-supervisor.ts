@@ -27,7 +27,8 @@ import {
   type AttemptEnd,
   type ReconnectState,
 } from './backoff.js';
-import type { BindDialer, DialedLinkHandlers } from './bind-dialer.js';
+import type { LinkSource } from './accepted-connection.js';
+import type { DialedLinkHandlers } from './bind-dialer.js';
 import { isSameConnection } from './bind-options.js';
 import { DRAIN_MS } from '../composition/phases.js';
 import type { ConnectionGauge } from './connection-gauge.js';
@@ -37,6 +38,8 @@ export interface BindNote {
   readonly host?: string;
   readonly reason?: string;
   readonly retryInMs?: number;
+  /** No attempt follows until the carrier connects. */
+  readonly awaitsOutbind?: true;
 }
 
 /** Sends over a bound connection, while its lease is held. */
@@ -50,13 +53,19 @@ const RETURNS = 'returns to its preferred host';
 /** Statuses by which a carrier refuses a bind beside another of the same system_id: already bound, bind failed. */
 const EXCLUSIVE_STATUSES: ReadonlySet<number> = new Set([STATUS.ESME_RALYBND, STATUS.ESME_RBINDFAIL]);
 
-/** Called with every state change. */
-type StateListener = (bind: Bind, to: ConnectionState, note: BindNote) => void;
+export interface BindListener {
+  /** Called with every state change. */
+  onState(bind: Bind, to: ConnectionState, note: BindNote): void;
+  /** Called when a code got no response in time, and when the link ended before the response. */
+  onUnanswered(bind: Bind, error: unknown): void;
+}
+
+const NO_LISTENER: BindListener = { onState: () => undefined, onUnanswered: () => undefined };
 
 /**
  * Keeps one connection of a bind bound while its lease is held: tries its hosts in turn, with backoff and standoff, until
- * stopped or fenced. Bound at another host than its preferred one, it returns there when that host accepts a bind. Without
- * the lease no PDU is sent, accepted or stored.
+ * stopped or fenced. Over a connection that the carrier has opened it binds once. Bound at another host than its preferred
+ * one, it returns there when that host accepts a bind. Without the lease no PDU is sent, accepted or stored.
  */
 export class BindSupervisor implements LeasedConnection {
   #bind: Bind;
@@ -74,24 +83,34 @@ export class BindSupervisor implements LeasedConnection {
   /** Aborted when the present link ends, and to stay at its host. */
   #failbackAbort = new AbortController();
   #ended: Promise<void> = Promise.resolve();
-  #onState: StateListener = () => undefined;
+  #listener = NO_LISTENER;
 
   constructor(
     readonly guard: LeaseGuard,
     bind: Bind,
-    private readonly dialer: Pick<BindDialer, 'bindCall' | 'openLink'>,
-    private readonly messages: Pick<MessageRouter, 'acceptMessage'>,
+    private readonly source: LinkSource,
+    private readonly messages: Pick<MessageRouter, 'acceptMessage' | 'pauseMs'>,
     private readonly gauge: ConnectionGauge,
   ) {
     this.#bind = bind;
     this.#inbound = { ...bind, peer: bind.name, lease: guard.lease };
-    this.#reconnectState = initialState(guard.lease.slot, bind.hosts.length);
+    this.#reconnectState = initialState(guard.lease.slot, this.hosts.length);
   }
 
   /** Begins the first attempt. */
-  start(onState: StateListener): void {
-    this.#onState = onState;
+  start(listener: BindListener): void {
+    this.#listener = listener;
     this.#ended = this.runAttempts();
+  }
+
+  /** Whether the carrier has opened the connection: after its end no other is opened. */
+  get isAccepted(): boolean {
+    return this.source.acceptedFrom !== null;
+  }
+
+  /** Resolves when no attempt is made any more and every link has ended. */
+  get ended(): Promise<void> {
+    return this.#ended;
   }
 
   get state(): ConnectionState {
@@ -133,7 +152,7 @@ export class BindSupervisor implements LeasedConnection {
       if (before.sendWindow !== bind.sendWindow) this.#link?.setWindow(bind.sendWindow);
       return;
     }
-    this.#reconnectState = initialState(this.guard.lease.slot, bind.hosts.length);
+    this.#reconnectState = initialState(this.guard.lease.slot, this.hosts.length);
     await this.closeLink(drainMs);
   }
 
@@ -158,6 +177,10 @@ export class BindSupervisor implements LeasedConnection {
     this.destroyLinks(reason);
   }
 
+  private get hosts(): readonly BindHost[] {
+    return this.source.acceptedFrom === null ? this.#bind.hosts : [this.source.acceptedFrom];
+  }
+
   private holdsLease(): boolean {
     return this.guard.isHeld(performance.now());
   }
@@ -165,9 +188,17 @@ export class BindSupervisor implements LeasedConnection {
   /** Last lease check before sending. Requests waiting for a window slot are checked with the response that frees the slot. */
   private submit(link: SmppLink, pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
     if (performance.now() >= endsMs) return Promise.reject(new NotSentError('the claim of the code has ended'));
-    if (this.holdsLease()) return link.request(pdu);
+    if (this.holdsLease()) return link.request(pdu).catch((error: unknown) => this.failSubmit(error));
     this.fence('the lease is not held');
     return Promise.reject(new NotSentError('the lease is not held'));
+  }
+
+  private failSubmit(error: unknown): never {
+    if (!(error instanceof NotSentError)) {
+      this.gauge.countUnanswered();
+      this.#listener.onUnanswered(this.#bind, error);
+    }
+    throw error;
   }
 
   /** Fences on a PDU received without the lease, after a pause of the process: it is not answered, and the carrier resends it. */
@@ -212,9 +243,14 @@ export class BindSupervisor implements LeasedConnection {
       this.#boundAtMs = null;
       if (signal.aborted || this.isStopping()) {
         this.setState('unbound', { reason });
+        if (this.isAccepted) break;
         continue;
       }
-      const next = afterAttempt(this.#reconnectState, end, this.#bind.hosts.length, Math.random());
+      if (this.isAccepted) {
+        this.endAccepted(reason);
+        break;
+      }
+      const next = afterAttempt(this.#reconnectState, end, this.hosts.length, Math.random());
       this.#reconnectState = next.state;
       this.gauge.recordFailure(reason);
       this.setState(next.standoff ? 'standoff' : 'unbound', { reason, retryInMs: next.waitMs });
@@ -224,15 +260,21 @@ export class BindSupervisor implements LeasedConnection {
     await Promise.all([...this.#links].map(({ closed }) => closed));
   }
 
+  /** The carrier opens the next connection, at any gateway. */
+  private endAccepted(reason: string): void {
+    this.gauge.recordFailure(reason);
+    this.setState('unbound', { reason, awaitsOutbind: true });
+  }
+
   /** One connection, from connecting to its end. */
   private async connectAndBind(signal: AbortSignal): Promise<LinkEnd> {
     const bind = this.#bind;
-    const at = bind.hosts[this.#reconnectState.host % bind.hosts.length];
+    const at = this.hosts[this.#reconnectState.host % this.hosts.length];
     if (at === undefined) return { end: { kind: 'unreachable' }, reason: 'the bind has no host' };
     const host = nameOf(at);
     try {
       // Before connecting: without the password no connection is made.
-      const call = this.dialer.bindCall(bind);
+      const call = this.source.bindCall(bind);
       this.setState('connecting', { host });
       this.#link = await this.openLink(at, signal);
       this.setState('binding', { host });
@@ -250,7 +292,7 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   private async openLink(at: BindHost, signal: AbortSignal): Promise<SmppLink> {
-    const link = await this.dialer.openLink(this.#bind, at, this.guard.lease, this.linkHandlers(), signal);
+    const link = await this.source.openLink(this.#bind, at, this.guard.lease, this.linkHandlers(), signal);
     this.#links.add(link);
     void link.closed.then(() => this.#links.delete(link));
     // Nobody destroys a link that was opened in the moment of a stop or a change.
@@ -262,6 +304,7 @@ export class BindSupervisor implements LeasedConnection {
     return {
       mayWrite: () => this.holdsLease(),
       onMessage: (pdu) => this.acceptMessage(pdu),
+      pauseMs: () => this.messages.pauseMs(this.#inbound),
       retryableStatus: () => this.#bind.retryableMoStatus,
       onPdu: (direction, pdu) => this.onPdu(direction, pdu),
       fullUntil: () => this.#bind.fullTraceUntil,
@@ -297,8 +340,8 @@ export class BindSupervisor implements LeasedConnection {
    * was unbound first, because the carrier permits no second one beside it; otherwise with null.
    */
   private async failBack(signal: AbortSignal): Promise<number | null> {
-    const preferred = preferredHost(this.guard.lease.slot, this.#bind.hosts.length);
-    const at = this.#bind.hosts[preferred];
+    const preferred = preferredHost(this.guard.lease.slot, this.hosts.length);
+    const at = this.hosts[preferred];
     while (at !== undefined && this.#reconnectState.host !== preferred) {
       const waitMs = failbackWaitMs(this.#reconnectState, Math.random());
       await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -324,7 +367,7 @@ export class BindSupervisor implements LeasedConnection {
    * host is unreachable, or when `signal` aborts before the link is replaced.
    */
   private async bindBeside(at: BindHost, signal: AbortSignal): Promise<number> {
-    const call = this.dialer.bindCall(this.#bind);
+    const call = this.source.bindCall(this.#bind);
     const link = await this.openLink(at, signal);
     const destroy = (): void => link.destroy('the present link was closed');
     signal.addEventListener('abort', destroy, { once: true });
@@ -346,7 +389,7 @@ export class BindSupervisor implements LeasedConnection {
 
   private setState(state: ConnectionState, note: BindNote): void {
     this.gauge.setState(state, note.host);
-    this.#onState(this.#bind, state, note);
+    this.#listener.onState(this.#bind, state, note);
   }
 
   private isStopping(): boolean {

@@ -1,5 +1,5 @@
 import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
-import { CarrierDirectory } from '@countersign/carriers/config';
+import { CarrierDirectory, type Bind } from '@countersign/carriers/config';
 import type { LeaseSurvey } from '@countersign/carriers/leases';
 import { Inject, Injectable } from '@nestjs/common';
 import { PollLoop } from '@countersign/schedule';
@@ -28,6 +28,7 @@ export class BindsService {
   #pollLoop: PollLoop | undefined;
   #subscription: Subscription | undefined;
   #expiryTimer: NodeJS.Timeout | undefined;
+  readonly #rowListeners: ((binds: readonly Bind[]) => void)[] = [];
 
   constructor(
     private readonly carriers: CarrierDirectory,
@@ -37,6 +38,11 @@ export class BindsService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     connections.onEnded(() => this.#pollLoop?.trigger());
+  }
+
+  /** Registers a listener called with the rows of all binds after every read. Must not throw. */
+  onRows(listener: (binds: readonly Bind[]) => void): void {
+    this.#rowListeners.push(listener);
   }
 
   /** Reconciles at once, then every 2 s and after every notification on the bus. */
@@ -64,13 +70,14 @@ export class BindsService {
     // In this order, so that every surveyed connection has its bind row in the second read.
     const survey = await this.claims.survey();
     const binds = await this.carriers.listBinds();
+    for (const listener of this.#rowListeners) listener(binds);
     const wanted = new Map(binds.filter(({ enabled }) => enabled).map((bind) => [bind.id, bind]));
     this.connections.applyRows(wanted);
     if (!this.#mayClaim) return false;
     await this.claims.claimShare(survey, (guard) => {
       const bind = wanted.get(guard.lease.bindId);
-      // Disabled or deleted since the survey: the lease is left to expire.
-      return bind === undefined ? null : this.connections.openConnection(guard, bind);
+      // Disabled, deleted or waiting for an outbind since the survey: the lease is left to expire.
+      return bind === undefined || bind.outbind !== null ? null : this.connections.openConnection(guard, bind);
     });
     this.handOverOne(survey);
     this.scheduleExpiryCheck(survey);

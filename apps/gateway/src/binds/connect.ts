@@ -1,6 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { BindHost, BindTls } from '@countersign/carriers/config';
+import { AGREED_TLS } from '@countersign/tls';
 
 export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';
@@ -56,7 +57,7 @@ function tlsOptions(at: BindHost, withTls: ConnectTls): tls.ConnectionOptions {
   const { clientCertificate, clientKey } = withTls;
   return {
     ...at,
-    minVersion: 'TLSv1.2',
+    ...AGREED_TLS,
     rejectUnauthorized: true,
     ...(withTls.caCertificate === undefined ? {} : { ca: withTls.caCertificate }),
     ...(withTls.serverName === undefined ? {} : { servername: withTls.serverName }),

@@ -1,7 +1,8 @@
-import type { ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
+import type { ConnectionState, ConnectionStatus, PreviousError } from '@countersign/carriers/leases';
 import type { DatabaseClock } from '@countersign/postgres';
 import type { SmppLink } from '@countersign/smpp/link';
 import type { Pdu } from '@countersign/smpp/pdu';
+import { LastError, type TimedError } from '../links/last-error.js';
 import type { LinkMeter } from '../links/link-meter.js';
 import { ThroughputMeter } from '../links/throughput-meter.js';
 import { isThrottle } from '../links/throttle.js';
@@ -15,7 +16,11 @@ export class ConnectionGauge {
   #since: string;
   #throttled = 0;
   #reconnects = 0;
-  #lastError: string | null = null;
+  #unanswered = 0;
+  #lastError: TimedError | null = null;
+  #previousError: PreviousError | null = null;
+  /** Errors of the present link while it is bound. */
+  #linkErrors: LastError;
 
   constructor(
     private readonly clock: Pick<DatabaseClock, 'nowMs'>,
@@ -25,6 +30,7 @@ export class ConnectionGauge {
     this.#submits = new ThroughputMeter(nowMs);
     this.#delivers = new ThroughputMeter(nowMs);
     this.#since = this.now();
+    this.#linkErrors = new LastError(() => this.now());
   }
 
   get state(): ConnectionState {
@@ -35,18 +41,23 @@ export class ConnectionGauge {
     this.#state = state;
     this.#since = this.now();
     if (host !== undefined) this.#host = host;
-    if (state === 'bound') this.#throttled = 0;
+    if (state === 'bound') this.startSession();
   }
 
   /** An attempt or a link has failed, and another attempt follows. */
   recordFailure(reason: string): void {
     this.#reconnects += 1;
-    this.#lastError = reason;
+    this.recordError(reason);
   }
 
   /** An attempt has failed that the present link does not depend on. */
   recordError(reason: string): void {
-    this.#lastError = reason;
+    this.#lastError = { error: reason, at: this.now() };
+  }
+
+  /** A code was written, and no response arrived in time. */
+  countUnanswered(): void {
+    this.#unanswered += 1;
   }
 
   /** `peer`: name of the bind, which may change. `nowMs` of the monotonic clock. */
@@ -61,6 +72,7 @@ export class ConnectionGauge {
     link: Pick<SmppLink, 'windowUsed' | 'enquireLinkRttMs' | 'lastError'> | null,
   ): ConnectionStatus {
     const rttMs = link?.enquireLinkRttMs ?? null;
+    const error = this.#linkErrors.seen(link?.lastError ?? null) ?? this.#lastError;
     return {
       host: this.#host,
       state: this.#state,
@@ -71,8 +83,20 @@ export class ConnectionGauge {
       throttled: this.#throttled,
       enquireLinkMs: rttMs === null ? null : Math.round(rttMs),
       reconnects: this.#reconnects,
-      lastError: link?.lastError ?? this.#lastError,
+      lastError: error?.error ?? null,
+      lastErrorAt: error?.at ?? null,
+      previousError: this.#previousError,
+      unanswered: this.#unanswered,
     };
+  }
+
+  /** The connection is healthy: its counters begin anew, and the error before is over. */
+  private startSession(): void {
+    this.#throttled = 0;
+    this.#unanswered = 0;
+    if (this.#lastError !== null) this.#previousError = { ...this.#lastError, clearedAt: this.now() };
+    this.#lastError = null;
+    this.#linkErrors = new LastError(() => this.now());
   }
 
   private countStatus(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {

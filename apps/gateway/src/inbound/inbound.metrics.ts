@@ -10,6 +10,7 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 const RETRY_REASONS = [
   'throttled',
   'sender_rate',
+  'text_rate',
   'outdated_system',
   'fenced',
   'queue_full',

@@ -11,6 +11,7 @@ import { MessageRouter } from './message.router.js';
 import { ParkedPartsGauge } from './parked-parts.gauge.js';
 import { SenderLearner } from './sender-learner.js';
 import { SessionMatcher } from './session.matcher.js';
+import { UntrustedTexts } from './untrusted-texts.js';
 
 /** MOs: from the PDU to the response. */
 export const inboundProviders: Provider[] = [
@@ -23,6 +24,7 @@ export const inboundProviders: Provider[] = [
   ArrivalReader,
   SessionMatcher,
   InboundBatch,
+  provide(UntrustedTexts, [InboundMetrics], (metrics) => new UntrustedTexts(metrics)),
   InboundService,
   MessageRouter,
 ];

@@ -10,7 +10,7 @@ import {
   type Outgoing,
 } from '@countersign/smpp/pdu';
 import { createLogger, Metrics } from '@countersign/telemetry';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { InboundCommand } from './inbound-command.js';
 import type { InboundLink } from '../links/inbound-link.js';
 import { LinkMetrics } from '../links/link.metrics.js';
@@ -26,6 +26,7 @@ const RECEIPTS = {
   acceptReceipt: () => ({ status: RECEIPT_STATUS }),
   acceptTextReceipt: () => Promise.resolve({ status: RECEIPT_STATUS }),
 };
+const UNLIMITED = { limitText: () => null, pauseMs: () => 0 };
 const link: InboundLink = {
   id: ID,
   peer: 'north-1',
@@ -96,7 +97,7 @@ describe('the response to an MO', () => {
     expect(await metrics()).toContain('countersign_mo_retryable_responses_total{reason="queue_full",app="test"} 1');
   });
 
-  it('over untrusted links has the retryable status when they have half of the queue; a trusted link still has the rest', async () => {
+  it('over untrusted links has the retryable status when their queue is full; trusted links have a queue of their own', async () => {
     let commit = (): void => undefined;
     const committed = new Promise<void>((resolve) => (commit = resolve));
     const { service, metrics } = opened((commands) => committed.then(() => storesAll(commands)));
@@ -104,29 +105,56 @@ describe('the response to an MO', () => {
     const waiting = Array.from({ length: MAX_UNTRUSTED_MESSAGES }, () => service.acceptMessage(message, untrusted));
     expect(await service.acceptMessage(message, untrusted)).toEqual({ status: THROTTLED });
     expect(await metrics()).toContain('countersign_mo_retryable_responses_total{reason="queue_full",app="test"} 1');
-    const trusted = service.acceptMessage(message, link);
+    const trusted = Array.from({ length: MAX_QUEUED_MESSAGES }, () => service.acceptMessage(message, link));
     commit();
-    expect(await trusted).toMatchObject({ status: OK });
+    expect((await Promise.all(trusted.map((each) => Promise.resolve(each)))).every(({ status }) => status === OK)).toBe(
+      true,
+    );
     await Promise.all(waiting.map((each) => Promise.resolve(each)));
     expect(await service.acceptMessage(message, untrusted)).toMatchObject({ status: OK });
   });
 
+  it('over a trusted link does not wait for the transactions of MOs that came before over untrusted links', async () => {
+    const batches: (readonly InboundLink[])[] = [];
+    let commit = (): void => undefined;
+    const committed = new Promise<void>((resolve) => (commit = resolve));
+    const { service } = opened(async (commands) => {
+      batches.push(commands.map((command) => command.link));
+      if (commands.some((command) => command.link !== link)) await committed;
+      return storesAll(commands);
+    });
+    const untrusted = { ...link, trustedForMo: false };
+    const flood = Array.from({ length: 200 }, () => service.acceptMessage(message, untrusted));
+    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    expect(await service.acceptMessage(message, link)).toMatchObject({ status: OK });
+    expect(batches.map((batch) => [batch.length, batch[0]])).toEqual([
+      [64, untrusted],
+      [1, link],
+    ]);
+    commit();
+    await Promise.all(flood.map((each) => Promise.resolve(each)));
+  });
+
   it('to a receipt is that of the receipts service, and no MO is stored', () => {
     const { service } = opened(() => Promise.reject(new Error('unexpected batch')));
-    const router = new MessageRouter(service, RECEIPTS);
+    const router = new MessageRouter(service, RECEIPTS, UNLIMITED);
     expect(router.acceptMessage(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_STATUS });
   });
 
   it('to a text like a receipt counts towards the rate of its sender once, before the message is looked up', async () => {
     const { service, metrics } = opened(storesAll, 1);
     let lookUps = 0;
-    const router = new MessageRouter(service, {
-      ...RECEIPTS,
-      acceptTextReceipt: () => {
-        lookUps += 1;
-        return Promise.resolve(null);
+    const router = new MessageRouter(
+      service,
+      {
+        ...RECEIPTS,
+        acceptTextReceipt: () => {
+          lookUps += 1;
+          return Promise.resolve(null);
+        },
       },
-    });
+      UNLIMITED,
+    );
     const textReceipt = received(deliverSm({ shortMessage: Buffer.from('id:7 stat:DELIVRD') }));
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => Promise.resolve(router.acceptMessage(textReceipt, link))),
@@ -140,7 +168,7 @@ describe('the response to an MO', () => {
 
   it('to a receipt that is marked as one does not count towards the rate of its sender', () => {
     const { service } = opened(() => Promise.reject(new Error('unexpected batch')), 1);
-    const router = new MessageRouter(service, RECEIPTS);
+    const router = new MessageRouter(service, RECEIPTS, UNLIMITED);
     const marked = [
       deliverSm({ esmClass: 0x04, shortMessage: Buffer.from('id:7 stat:DELIVRD') }),
       deliverSm({ shortMessage: Buffer.from('id:7 stat:DELIVRD') }, [integerTlv('message_state', 2)]),
@@ -154,7 +182,7 @@ describe('the response to an MO', () => {
 
   it('to a manual acknowledgement is that of an MO', async () => {
     const { service } = opened(storesAll);
-    const router = new MessageRouter(service, RECEIPTS);
+    const router = new MessageRouter(service, RECEIPTS, UNLIMITED);
     expect(await router.acceptMessage(received(deliverSm({ esmClass: 0x10 })), link)).toEqual({ status: OK });
     await service.drain();
   });

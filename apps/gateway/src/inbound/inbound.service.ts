@@ -13,15 +13,21 @@ import type { InboundLink } from '../links/inbound-link.js';
 import { InboundBatch } from './inbound-batch.js';
 import { inboundCommand, type InboundCommand } from './inbound-command.js';
 import { InboundMetrics, type RetryReason } from './inbound.metrics.js';
-import { readMessage } from './received-message.js';
+import { readMessage, type ReceivedMessage } from './received-message.js';
 import { SenderRate } from './sender-rate.js';
 
 /** Two concurrent transactions keep PostgreSQL busy while the next batch fills; more would only wait in PostgreSQL. */
 const MAX_BATCHES_IN_FLIGHT = 2;
-/** Maximum MOs waiting for a transaction; further ones get the link's retryable status. */
+/** Maximum MOs over trusted links that wait for a transaction; further ones get the link's retryable status. */
 export const MAX_QUEUED_MESSAGES = 5_000;
-/** Of these, maximum MOs over links that are not trusted, which cannot approve: they leave room for those that can. */
+/**
+ * The same over links that are not trusted, whose MOs cannot approve. They have a queue and a transaction of their own, so
+ * that no MO that can approve waits for them.
+ */
 export const MAX_UNTRUSTED_MESSAGES = MAX_QUEUED_MESSAGES / 2;
+const MAX_UNTRUSTED_BATCHES_IN_FLIGHT = 1;
+
+type InboundBatcher = Batcher<InboundCommand, InboundVerdict | null>;
 
 /**
  * Processes an MO, from the PDU to the response: ESME_ROK after the commit of its transaction, whatever its fate; the
@@ -29,15 +35,14 @@ export const MAX_UNTRUSTED_MESSAGES = MAX_QUEUED_MESSAGES / 2;
  */
 @Injectable()
 export class InboundService {
-  readonly #batcher: Batcher<InboundCommand, InboundVerdict | null>;
+  readonly #trusted: InboundBatcher;
+  readonly #untrusted: InboundBatcher;
   /** An unreachable database fails every batch. */
   readonly #report = throttled((err) =>
     this.logger.error({ err, queued: this.queued }, 'MOs could not be stored; the carrier is asked to resend'),
   );
 
   readonly #senderRate: SenderRate;
-  /** MOs over untrusted links that are not answered yet. */
-  #untrusted = 0;
 
   constructor(
     @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'newId'>,
@@ -47,28 +52,27 @@ export class InboundService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.#senderRate = new SenderRate(settings.moSenderPerSecond);
-    this.#batcher = new Batcher({
-      name: 'inbound',
-      run: (commands) => batch.storeAndMatch(commands),
-      keysOf: (command) => command.keys,
-      limits: {
-        maxBatch: settings.batchMaxCommands,
-        maxInFlight: MAX_BATCHES_IN_FLIGHT,
-        maxQueued: MAX_QUEUED_MESSAGES,
-      },
-      onBatch: (size) => metrics.batchSize.observe(size),
-    });
+    const batcherOf = (name: string, maxInFlight: number, maxQueued: number): InboundBatcher =>
+      new Batcher({
+        name,
+        run: (commands) => batch.storeAndMatch(commands),
+        keysOf: (command) => command.keys,
+        limits: { maxBatch: settings.batchMaxCommands, maxInFlight, maxQueued },
+        onBatch: (size) => metrics.batchSize.observe(size),
+      });
+    this.#trusted = batcherOf('inbound', MAX_BATCHES_IN_FLIGHT, MAX_QUEUED_MESSAGES);
+    this.#untrusted = batcherOf('untrusted inbound', MAX_UNTRUSTED_BATCHES_IN_FLIGHT, MAX_UNTRUSTED_MESSAGES);
   }
 
   /** Number of MOs waiting for a transaction. */
   get queued(): number {
-    return this.#batcher.queued;
+    return this.#trusted.queued + this.#untrusted.queued;
   }
 
-  /** Counts an MO towards the rate of its sender, and stores it. Never rejects. */
-  acceptMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+  /** Counts an MO towards the rate of its sender, and stores it. Never rejects. `message` as in `storeMessage`. */
+  acceptMessage(pdu: MessagePdu, link: InboundLink, message?: ReceivedMessage): Promise<MessageAnswer> | MessageAnswer {
     const receivedMs = performance.now();
-    return this.limitSender(pdu, link, receivedMs) ?? this.storeMessage(pdu, link, receivedMs);
+    return this.limitSender(pdu, link, receivedMs) ?? this.storeMessage(pdu, link, receivedMs, message);
   }
 
   /**
@@ -87,35 +91,17 @@ export class InboundService {
    * Stores an MO that has passed `limitSender`. Never rejects.
    *
    * @param receivedMs when it arrived, of `performance.now()`
+   * @param message the decoded message, where it is at hand
    */
-  storeMessage(pdu: MessagePdu, link: InboundLink, receivedMs: number): Promise<MessageAnswer> | MessageAnswer {
-    return link.trustedForMo ? this.store(pdu, link, receivedMs) : this.storeUntrusted(pdu, link, receivedMs);
-  }
-
-  /** Resolves when every received message is answered. */
-  @OnStop('drain batchers')
-  drain(): Promise<void> {
-    return this.#batcher.drain();
-  }
-
-  private storeUntrusted(
+  storeMessage(
     pdu: MessagePdu,
     link: InboundLink,
     receivedMs: number,
-  ): Promise<MessageAnswer> | MessageAnswer {
-    if (this.#untrusted >= MAX_UNTRUSTED_MESSAGES) {
-      this.metrics.countRetryableResponse('queue_full');
-      return { status: link.retryableMoStatus };
-    }
-    this.#untrusted += 1;
-    return this.store(pdu, link, receivedMs).finally(() => {
-      this.#untrusted -= 1;
-    });
-  }
-
-  private store(pdu: MessagePdu, link: InboundLink, receivedMs: number): Promise<MessageAnswer> {
-    const command = inboundCommand(this.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
-    return this.#batcher.add(command).then(
+    message: ReceivedMessage = readMessage(pdu, link.defaultAlphabet),
+  ): Promise<MessageAnswer> {
+    const batcher = link.trustedForMo ? this.#trusted : this.#untrusted;
+    const command = inboundCommand(this.clock.newId(), link, message);
+    return batcher.add(command).then(
       (verdict) => {
         if (verdict === null) return this.refuseFenced(link);
         this.metrics.countStoredMo(link, verdict.fate, (performance.now() - receivedMs) / 1_000);
@@ -123,6 +109,12 @@ export class InboundService {
       },
       (error: unknown) => this.refuseForRetry(error, link),
     );
+  }
+
+  /** Resolves when every received message is answered. */
+  @OnStop('drain batchers')
+  async drain(): Promise<void> {
+    await Promise.all([this.#trusted.drain(), this.#untrusted.drain()]);
   }
 
   /** Another gateway holds the lease of the connection: the carrier resends the MO there. */

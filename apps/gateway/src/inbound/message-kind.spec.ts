@@ -113,8 +113,8 @@ describe('an MO', () => {
     TOKEN,
     '',
   ])('%j has no form of a receipt', (text) => {
-    for (const esmClass of OTHER_CLASSES) expect(kindOf(message(text, esmClass), 'gsm')).toEqual({ kind: 'mo' });
-    expect(kindOf(message(encodeUcs2(text), 0, [], 8), 'gsm')).toEqual({ kind: 'mo' });
+    for (const esmClass of OTHER_CLASSES) expect(kindOf(message(text, esmClass), 'gsm')).toMatchObject({ kind: 'mo' });
+    expect(kindOf(message(encodeUcs2(text), 0, [], 8), 'gsm')).toMatchObject({ kind: 'mo' });
   });
 
   it.each([
@@ -126,18 +126,18 @@ describe('an MO', () => {
     ['in the form of a receipt', message(`id:7 stat:DELIVRD err:000 text:${TOKEN}`)],
     ['as a reply to one of ours', message(`yes ${TOKEN}`, 0, [named])],
   ])('has its token %s', (_, pdu) => {
-    expect(kindOf(pdu, 'gsm')).toEqual({ kind: 'mo' });
+    expect(kindOf(pdu, 'gsm')).toMatchObject({ kind: 'mo' });
   });
 
   it('is a reply that names our message by TLV, without a state', () => {
-    expect(kindOf(message('yes', 0, [named]), 'gsm')).toEqual({ kind: 'mo' });
-    expect(kindOf(message('yes', 0x10, [named]), 'gsm')).toEqual({ kind: 'mo' });
+    expect(kindOf(message('yes', 0, [named]), 'gsm')).toMatchObject({ kind: 'mo' });
+    expect(kindOf(message('yes', 0x10, [named]), 'gsm')).toMatchObject({ kind: 'mo' });
   });
 
   it('is a part of a long message that is marked as a receipt and names no final state', () => {
     const header = Buffer.from([5, 0, 3, 77, 2, 1]);
     const part = Buffer.concat([header, Buffer.from(TOKEN.slice(0, 16))]);
-    expect(kindOf(message(part, 0x40 | RECEIPT), 'gsm')).toEqual({ kind: 'mo' });
+    expect(kindOf(message(part, 0x40 | RECEIPT), 'gsm')).toMatchObject({ kind: 'mo' });
   });
 
   it('does not turn a receipt into an MO by its quotation', () => {

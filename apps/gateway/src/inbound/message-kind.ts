@@ -7,18 +7,18 @@ import {
 } from '@countersign/smpp/messages';
 import { tlvInteger, type MessagePdu } from '@countersign/smpp/pdu';
 import type { DefaultAlphabet } from '@countersign/text';
-import { readMessage } from './received-message.js';
+import { readMessage, type ReceivedMessage } from './received-message.js';
 
 /**
  * The kind of a received message. `text_receipt`: a receipt by its text alone, so possibly written by a phone's user.
- * `receipt` null: it names no message.
+ * `receipt` null: it names no message. `message` is the decoded message, null where it was not read: no text is read twice.
  */
 export type ReceivedKind =
-  | { readonly kind: 'mo' }
+  | { readonly kind: 'mo'; readonly message: ReceivedMessage | null }
   | { readonly kind: 'receipt'; readonly receipt: DeliveryReceipt | null }
-  | { readonly kind: 'text_receipt'; readonly receipt: DeliveryReceipt };
+  | { readonly kind: 'text_receipt'; readonly receipt: DeliveryReceipt; readonly message: ReceivedMessage };
 
-const MO: ReceivedKind = { kind: 'mo' };
+const UNREAD_MO: ReceivedKind = { kind: 'mo', message: null };
 
 const isReceiptByClass = (pdu: MessagePdu): boolean => messageKind(pdu) === 'receipt';
 
@@ -49,15 +49,17 @@ export function kindOf(
 ): ReceivedKind {
   const byClass = isMarked && isReceiptByClass(pdu);
   const byText = !byClass && beginsAsReceipt(pdu, alphabet);
-  if (!isMarked && !byText) return MO;
+  if (!isMarked && !byText) return UNREAD_MO;
   const byTlvs = isMarked && hasReceiptTlvs(pdu);
   const receipt = parseReceipt(pdu, alphabet);
   if ((byClass || byTlvs) && receipt !== null && receipt.state !== 'undecided') return { kind: 'receipt', receipt };
-  const { tokens, part, text } = readMessage(pdu, alphabet);
-  if (tokens.length > 0 || part !== null) return MO;
+  const message = readMessage(pdu, alphabet);
+  const { tokens, part, text } = message;
+  const mo: ReceivedKind = { kind: 'mo', message };
+  if (tokens.length > 0 || part !== null) return mo;
   if (byClass) return { kind: 'receipt', receipt };
-  if (receipt === null) return MO;
+  if (receipt === null) return mo;
   if (byTlvs && (byText || text === '' || tlvInteger(pdu, 'message_state') !== null))
     return { kind: 'receipt', receipt };
-  return byText ? { kind: 'text_receipt', receipt } : MO;
+  return byText ? { kind: 'text_receipt', receipt, message } : mo;
 }

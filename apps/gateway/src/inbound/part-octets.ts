@@ -22,7 +22,7 @@ export interface StoredPart {
 
 export function partOctets(encoding: PartOctets['encoding'], octets: Buffer): PartOctets {
   if (octets.length <= 2 * SPAN_OCTETS) return { encoding, head: octets, tail: null };
-  // Even where the text is even, so that half a unit at its end shows.
+  // Begins at an even offset of the text, so that its length shows whether it ends with half a unit.
   const tail = octets.subarray(-SPAN_OCTETS + (octets.length % 2));
   return { encoding, head: octets.subarray(0, SPAN_OCTETS), tail };
 }

@@ -49,7 +49,7 @@ function octetsOfPart(octets: Buffer, dataCoding: number): PartOctets | null {
   return isAscii(octets) ? null : partOctets('utf8', octets);
 }
 
-/** From the first octet UCS-2 was read already. */
+/** UCS-2 from the first octet was read before. */
 const FROM_SECOND = [1] as const;
 
 /** The first other text of the octets that has a token. */

@@ -7,6 +7,7 @@ import {
   type GatewayIdentity,
   type HeldConnection,
   type LeaseSurvey,
+  type OutbindRow,
 } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
@@ -23,7 +24,10 @@ export class GatewayLeaseStore {
     @Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>,
     @Inject(GatewayStore) private readonly gateways: Pick<GatewayStore, 'recordHeartbeat' | 'deleteGateway'>,
     @Inject(BindLeaseStore)
-    private readonly leases: Pick<BindLeaseStore, 'survey' | 'claimSlots' | 'renewLeases' | 'releaseLeases'>,
+    private readonly leases: Pick<
+      BindLeaseStore,
+      'survey' | 'claimSlots' | 'claimOutbindSlot' | 'renewLeases' | 'releaseLeases'
+    >,
     @Inject(GATEWAY_ID) id: Uuid,
   ) {
     this.self = { id, host: os.hostname(), version: GATEWAY_VERSION };
@@ -37,6 +41,11 @@ export class GatewayLeaseStore {
   /** Claims the free ones of these slots. */
   claimSlots(slots: readonly BindSlotName[]): Promise<BindLease[]> {
     return this.leases.claimSlots(this.database, this.self.id, slots);
+  }
+
+  /** Claims a free connection of a bind whose carrier has sent outbind; null when there is none. */
+  claimOutbindSlot(bind: OutbindRow): Promise<BindLease | null> {
+    return this.leases.claimOutbindSlot(this.database, this.self.id, bind);
   }
 
   /**

@@ -40,6 +40,7 @@ class Rows {
   released = 0;
   readonly leases = {
     survey: () => Promise.resolve({ gateways: [SELF], slots: [] }),
+    claimOutbindSlot: () => Promise.resolve(null),
     claimSlots: (): Promise<BindLease[]> => Promise.resolve([{ ...SLOT, owner: SELF, epoch: '1' }]),
     renewLeases: (_tx: unknown, _owner: string, held: readonly HeldConnection[]) => {
       this.renewals += 1;

@@ -1,4 +1,10 @@
-import { slotKey, type BindSlotName, type ConnectionStatus, type HeldConnection } from '@countersign/carriers/leases';
+import {
+  slotKey,
+  type BindSlotName,
+  type ConnectionStatus,
+  type HeldConnection,
+  type OutbindRow,
+} from '@countersign/carriers/leases';
 import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';
 import { PollLoop } from '@countersign/schedule';
@@ -90,6 +96,19 @@ export class LeaseRenewer {
       if (connection !== null) this.#held.set(slotKey(lease), connection);
     }
     this.scheduleFence();
+  }
+
+  /**
+   * Claims a free connection of a bind whose carrier has sent outbind, and opens it under the lease; false when none is free.
+   * Rejects when the database is unreachable.
+   */
+  async claimOutbindLease(bind: OutbindRow, open: (guard: LeaseGuard) => LeasedConnection): Promise<boolean> {
+    const startedMs = performance.now();
+    const lease = await this.store.claimOutbindSlot(bind);
+    if (lease === null) return false;
+    this.#held.set(slotKey(lease), open(new LeaseGuard(lease, startedMs)));
+    this.scheduleFence();
+    return true;
   }
 
   /** Releases the lease of an ended connection. If the database is unreachable, the lease expires instead. */

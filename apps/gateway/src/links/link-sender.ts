@@ -19,7 +19,8 @@ export interface LinkSender {
   readonly perSecond: number;
   /**
    * Sends a code, as deliver_sm to a system, unless `endsMs` on the monotonic clock, the end of its claim, has passed.
-   * Rejects as `SmppLink.request`: NotSentError when not sent; any other error leaves the fate unknown.
+   * Rejects as `SmppLink.request`: NotSentError when not sent; after any other error it is
+   * unknown whether the peer accepted the code.
    */
   submit(pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu>;
 }

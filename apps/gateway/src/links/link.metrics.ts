@@ -84,7 +84,7 @@ export class LinkMetrics {
     });
     this.refusedBinds = metrics.counter({
       name: 'smpp_refused_binds_total',
-      help: 'Bind requests refused by the listener.',
+      help: 'Bind requests and outbinds refused by the listener.',
       labels: ['refusal'],
     });
     this.#wrongPasswords = metrics.counter({

@@ -1,4 +1,7 @@
-import { trustProofOf, type TrustTerms } from '@countersign/carriers/credentials';
+import { isDeepStrictEqual } from 'node:util';
+import type { SmppSystem } from '@countersign/carriers/config';
+import { isTrustedConnection, trustProofOf, type TrustTerms } from '@countersign/carriers/credentials';
+import type { Uuid } from '@countersign/ids';
 import { isAllowedAddress } from './networks.js';
 
 export type BindType = 'transmitter' | 'receiver' | 'transceiver';
@@ -10,6 +13,14 @@ export interface ConnectedPeer {
   readonly overTls: boolean;
   /** Names in its client certificate; null when the gateway requests none. */
   readonly certificateNames: readonly string[] | null;
+  /** The system to which this gateway has connected; absent when the peer connected. */
+  readonly called?: CalledSystem;
+}
+
+/** A system to which this gateway has connected, to send outbind, with the outbind of its row. */
+export interface CalledSystem {
+  readonly id: Uuid;
+  readonly outbind: NonNullable<SmppSystem['outbind']>;
 }
 
 /** A bind request, with the peer that sent it. */
@@ -21,7 +32,9 @@ export interface BindAttempt extends ConnectedPeer {
 
 /** The terms of a system for any of its connections. */
 export interface ConnectionTerms extends TrustTerms {
+  readonly id?: Uuid;
   readonly systemId: string;
+  readonly outbind?: SmppSystem['outbind'];
 }
 
 /** The terms of a system. */
@@ -46,14 +59,29 @@ export type Refusal =
 /**
  * The reason why this peer may not connect as the system; null if it may. Checked before the password is compared, so that
  * other peers learn nothing about the password. If the trust of the system depends on a certificate, the certificate must
- * name the system; if the gateway requests no certificate, the system binds and is not trusted (`isTrustedConnection`).
+ * name the system; if the gateway requests no certificate, the system binds and is not trusted (`isTrustedConnection`). Over a
+ * connection to the host of its outbind only that system binds; the host stands for its address and certificate.
  */
 export function connectionRefusal(terms: ConnectionTerms, peer: ConnectedPeer): ConnectionRefusal | null {
-  if (!isAllowedAddress(peer.address, terms.allowedCidrs)) return 'address';
+  const { called } = peer;
+  const isOfSystem =
+    called === undefined ? isAllowedAddress(peer.address, terms.allowedCidrs) : isCalled(terms, called);
+  if (!isOfSystem) return 'address';
   if (terms.tlsRequired && !peer.overTls) return 'tls_required';
+  if (called !== undefined) return null;
   const byCertificate = terms.trustedForMo && trustProofOf(terms) === 'certificate';
   if (byCertificate && peer.certificateNames?.includes(terms.systemId) === false) return 'certificate';
   return null;
+}
+
+/** A system whose outbind has changed since is not the one that was called. */
+const isCalled = ({ id, outbind }: ConnectionTerms, called: CalledSystem): boolean =>
+  id === called.id && isDeepStrictEqual(outbind, called.outbind);
+
+/** Whether the MOs of a connection are evidence: it proves the system, or its host is configured, as that of a bind is. */
+export function isTrustedPeer(terms: ConnectionTerms, { called, certificateNames }: ConnectedPeer): boolean {
+  if (called !== undefined) return terms.trustedForMo && trustProofOf(terms) !== null;
+  return isTrustedConnection(terms, certificateNames);
 }
 
 /** Whether both have the same terms for connections. */
@@ -62,7 +90,8 @@ export function sameConnectionTerms(one: ConnectionTerms, other: ConnectionTerms
     one.systemId === other.systemId &&
     one.trustedForMo === other.trustedForMo &&
     one.tlsRequired === other.tlsRequired &&
-    one.allowedCidrs.join() === other.allowedCidrs.join()
+    one.allowedCidrs.join() === other.allowedCidrs.join() &&
+    isDeepStrictEqual(one.outbind, other.outbind)
   );
 }
 

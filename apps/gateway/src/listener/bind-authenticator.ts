@@ -10,7 +10,7 @@ import { SystemConnections, type CountedConnection } from './system-connections.
 import { SystemPasswords } from './system-passwords.js';
 
 /** Delay of the response to a refused bind, at least. A wrong password waits longer with each failure (`bind-lockout.ts`). */
-const REFUSED_BIND_MS = 1_000;
+export const REFUSED_BIND_MS = 1_000;
 
 /**
  * SMPP 3.4 section 5.1.3. An unknown system_id is answered as a wrong password, so that a peer cannot find out which

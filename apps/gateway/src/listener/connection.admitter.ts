@@ -13,6 +13,7 @@ type RejectionReason = 'shut_out' | 'full' | 'peer_full' | 'evicted' | 'network'
 @Injectable()
 export class ConnectionAdmitter {
   readonly #connections = new ConnectionLimit<Socket>();
+  #isOfCarrier: (address: string) => boolean = () => false;
 
   constructor(
     private readonly lockout: BindLockout,
@@ -32,6 +33,11 @@ export class ConnectionAdmitter {
     return reason === null && !socket.destroyed;
   }
 
+  /** Sets the test of addresses that are admitted besides those of systems. Must not throw. */
+  admitAlso(isOfCarrier: (address: string) => boolean): void {
+    this.#isOfCarrier = isOfCarrier;
+  }
+
   /** The connection of this name (`nameOf`) is authenticated: it is not evicted any more. */
   markBound(name: string): void {
     this.#connections.markBound(name);
@@ -49,7 +55,8 @@ export class ConnectionAdmitter {
     if (!admission.admitted) return admission.reason;
     socket.once('close', () => this.#connections.remove(name));
     if (admission.evicted !== null) this.rejectConnection(admission.evicted, 'evicted');
-    return (await this.systemCache.allowsAddress(address)) ? null : 'network';
+    if (this.#isOfCarrier(address) || (await this.systemCache.allowsAddress(address))) return null;
+    return 'network';
   }
 
   private rejectConnection(socket: Socket, reason: RejectionReason): void {

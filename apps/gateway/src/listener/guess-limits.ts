@@ -5,7 +5,7 @@ import { BindLockout, LAST_ANSWER_MS } from './bind-lockout.js';
 import { areRestricting } from './networks.js';
 import { SystemGuesses } from './system-guesses.js';
 
-type Peer = Pick<ConnectedPeer, 'address' | 'certificateNames'>;
+type Peer = Pick<ConnectedPeer, 'address' | 'certificateNames' | 'called'>;
 
 /** Limits guesses of passwords, per peer (`BindLockout`) and per system (`SystemGuesses`). */
 @Injectable()
@@ -20,8 +20,11 @@ export class GuessLimits {
   }
 
   /** Whether the password of a bind from this peer may be compared now. */
-  mayComparePassword(system: SmppSystem, { address, certificateNames }: Peer): boolean {
-    const proven = areRestricting(system.allowedCidrs) || certificateNames?.includes(system.systemId) === true;
+  mayComparePassword(system: SmppSystem, { address, certificateNames, called }: Peer): boolean {
+    const proven =
+      called !== undefined ||
+      areRestricting(system.allowedCidrs) ||
+      certificateNames?.includes(system.systemId) === true;
     return proven || this.guesses.mayComparePassword(system, address);
   }
 

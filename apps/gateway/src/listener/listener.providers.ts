@@ -1,5 +1,5 @@
 import type { Provider } from '@nestjs/common';
-import { SystemPasswordStore } from '@countersign/carriers/credentials';
+import { SystemPasswordStore, SystemRefusalStore } from '@countersign/carriers/credentials';
 import { SystemConnectionStore } from '@countersign/carriers/leases';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
@@ -8,6 +8,7 @@ import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 import { provide } from '@countersign/composition';
 import { BindAuthenticator } from './bind-authenticator.js';
 import { BindLockout } from './bind-lockout.js';
+import { CertificateHandshakes } from './certificate-handshakes.js';
 import { ConnectionAdmitter } from './connection.admitter.js';
 import { ConnectionRegistry } from './connection-registry.js';
 import { GuessLimits } from './guess-limits.js';
@@ -20,6 +21,7 @@ import { SystemGuesses } from './system-guesses.js';
 import { SystemLinkReporter } from './system-link.reporter.js';
 import { SystemLinks } from './system-links.js';
 import { SystemReceipts } from './system-receipts.js';
+import { SystemRefusals } from './system-refusals.js';
 import { SystemSenders } from './system-senders.js';
 import { SystemPasswords } from './system-passwords.js';
 
@@ -27,6 +29,8 @@ import { SystemPasswords } from './system-passwords.js';
 export const listenerProviders: Provider[] = [
   { provide: SystemConnectionStore, inject: [GATEWAY_ID], useFactory: (id: Uuid) => new SystemConnectionStore(id) },
   provide(SystemPasswordStore, [Database, ServerKeys], (database, keys) => new SystemPasswordStore(database, keys)),
+  provide(SystemRefusalStore, [], () => new SystemRefusalStore()),
+  SystemRefusals,
   provide(BindLockout, [], () => new BindLockout()),
   provide(SystemGuesses, [], () => new SystemGuesses()),
   GuessLimits,
@@ -41,6 +45,7 @@ export const listenerProviders: Provider[] = [
   SystemReceipts,
   ConnectionRegistry,
   ConnectionAdmitter,
+  CertificateHandshakes,
   SmppPorts,
   ListenerService,
 ];

@@ -46,8 +46,13 @@ export class ListenerService {
   async unbindAll(): Promise<void> {
     await this.systemCache.stop();
     await this.links.closeAll();
-    this.admitter.destroyAll();
     await this.registry.stop();
+  }
+
+  /** Closes what is left, after the unbind: carriers have opened connections of binds too, which finish their windows. */
+  @OnStop('drain batchers')
+  destroyConnections(): void {
+    this.admitter.destroyAll();
   }
 
   private openLink(socket: Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>): void {

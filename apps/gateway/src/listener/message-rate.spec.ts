@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MessageRate, shareOfRate } from './message-rate.js';
+import { dataSm, octetsTlv, submitSm } from '@countersign/smpp/pdu';
+import { MessageRate, shareOfRate, tokensOf } from './message-rate.js';
 
 function accepted(rate: MessageRate, nowMs: number, asked: number): number {
   let count = 0;
-  for (let n = 0; n < asked; n++) if (rate.takeToken(nowMs)) count += 1;
+  for (let n = 0; n < asked; n++) if (rate.takeTokens(nowMs, 1)) count += 1;
   return count;
 }
 
@@ -27,6 +28,25 @@ describe('the message rate of a system', () => {
     expect(accepted(rate, 1_000, 1_000)).toBe(5);
     rate.setLimit(Infinity, 1_000);
     expect(accepted(rate, 1_000, 1_000)).toBe(1_000);
+  });
+
+  it('counts a long text as its started 255 octets: it is accepted, and delays the next message', () => {
+    const rate = new MessageRate(10, 0);
+    expect(rate.takeTokens(0, 30)).toBe(true);
+    expect(accepted(rate, 2_000, 1)).toBe(0);
+    expect(accepted(rate, 2_100, 2)).toBe(1);
+  });
+
+  it.each([
+    [0, 1],
+    [1, 1],
+    [255, 1],
+    [256, 2],
+    [65_000, 255],
+  ])('counts a text of %i octets as %i', (octets, tokens) => {
+    const payload = octetsTlv('message_payload', Buffer.alloc(octets));
+    expect(tokensOf({ ...dataSm({ esmClass: 0x04 }, [payload]), sequence: 1 })).toBe(tokens);
+    expect(tokensOf({ ...submitSm({}, [payload]), sequence: 1 })).toBe(tokens);
   });
 
   it('is exceeded by at most the burst of one second', () => {

@@ -1,4 +1,6 @@
 import { TokenBucket } from '@countersign/resilience';
+import { textField } from '@countersign/smpp/messages';
+import type { MessagePdu } from '@countersign/smpp/pdu';
 
 /** Limits the messages per second of a system over all its connections to this gateway, with a burst of one second. */
 export class MessageRate {
@@ -24,9 +26,9 @@ export class MessageRate {
     }
   }
 
-  /** Takes one token; false when there is none. */
-  takeToken(nowMs: number): boolean {
-    return this.#bucket?.take(nowMs) ?? true;
+  /** Takes the tokens of a message if there is one; those beyond what is there delay the next message. */
+  takeTokens(nowMs: number, tokens: number): boolean {
+    return this.#bucket?.take(nowMs, tokens) ?? true;
   }
 }
 
@@ -34,6 +36,12 @@ function bucketOf(perSecond: number, nowMs: number): TokenBucket | null {
   if (!Number.isFinite(perSecond)) return null;
   return new TokenBucket({ perSecond, capacity: capacityOf(perSecond), tokens: perSecond }, nowMs);
 }
+
+/** Octets of text for one token: no SMS is longer. */
+const OCTETS_PER_TOKEN = 255;
+
+/** Tokens of a message or receipt: one for every started 255 octets of its text. */
+export const tokensOf = (pdu: MessagePdu): number => Math.max(1, Math.ceil(textField(pdu).length / OCTETS_PER_TOKEN));
 
 /** One second of messages, and at least one message. */
 const capacityOf = (perSecond: number): number => Math.max(1, perSecond);

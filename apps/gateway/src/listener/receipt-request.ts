@@ -1,7 +1,10 @@
 import {
+  type DataSm,
+  dataSm,
   type DeliverSm,
   deliverSm,
   integerTlv,
+  octetsTlv,
   textTlv,
   type MessagePdu,
   type Outgoing,
@@ -21,7 +24,7 @@ const LATIN1_CODING = 3;
 const DELIVERED = 2;
 
 /** A receipt that a peer requested with a message. */
-export interface ReceiptRequest {
+interface ReceiptRequest {
   readonly source: SmppAddress;
   readonly destination: SmppAddress;
   /** Time of arrival on the monotonic clock. */
@@ -35,37 +38,71 @@ export interface DueReceipt {
   readonly messageId: string;
 }
 
-/** Whether the message requests a receipt for its success. */
-export function asksForReceipt({ command, fields }: MessagePdu): boolean {
-  return command !== 'deliver_sm' && ASKS_FOR_SUCCESS.has(fields.registeredDelivery & RECEIPT_BITS);
+/** Longest address of a deliver_sm, in octets (SMPP 3.4, 4.6.1); those of a data_sm have up to 64 (4.7.1). */
+const DELIVER_ADDRESS_OCTETS = 20;
+
+/** Whether the receipt has an address that fits data_sm alone, which peers older than SMPP 3.4 do not know. */
+export const needsDataSm = ({ source, destination }: Pick<ReceiptRequest, 'source' | 'destination'>): boolean =>
+  source.value.length > DELIVER_ADDRESS_OCTETS || destination.value.length > DELIVER_ADDRESS_OCTETS;
+
+/** Whether the message requests a receipt that this peer cannot get. */
+export function isReceiptImpossible(message: MessagePdu, knowsDataSm: boolean): boolean {
+  if (knowsDataSm || !asksForReceipt(message)) return false;
+  const { sourceAddress: source, destinationAddress: destination } = message.fields;
+  return needsDataSm({ source, destination });
 }
 
-/** The message_id of a response that accepts an MO; null for others. The response to a receipt has none. */
-export function acceptedId(response: Pdu): string | null {
-  if (response.command !== 'submit_sm_resp' && response.command !== 'data_sm_resp') return null;
-  return response.status === 0 && response.fields.messageId !== '' ? response.fields.messageId : null;
+/** The receipts that a peer requested with messages that are not answered yet. */
+export class RequestedReceipts {
+  /** By sequence number. */
+  readonly #requests = new Map<number, ReceiptRequest>();
+
+  /** Call with each message before it is answered. `nowMs` on the monotonic clock. */
+  add(message: MessagePdu, nowMs: number): void {
+    if (!asksForReceipt(message)) return;
+    const { sourceAddress: source, destinationAddress: destination } = message.fields;
+    this.#requests.set(message.sequence, { source, destination, receivedMs: nowMs });
+  }
+
+  /**
+   * The receipt that is due once this PDU of ours is sent; null for none. A request ends with the response to its message,
+   * whatever its status. Our own requests have other commands.
+   */
+  takeDue(sent: Pdu): DueReceipt | null {
+    if (this.#requests.size === 0) return null;
+    if (sent.command !== 'submit_sm_resp' && sent.command !== 'data_sm_resp') return null;
+    const request = this.#requests.get(sent.sequence);
+    if (request === undefined) return null;
+    this.#requests.delete(sent.sequence);
+    if (sent.status !== 0 || sent.fields.messageId === '') return null;
+    return { request, messageId: sent.fields.messageId };
+  }
+}
+
+/** Whether the message requests a receipt for its success. */
+function asksForReceipt({ command, fields }: MessagePdu): boolean {
+  return command !== 'deliver_sm' && ASKS_FOR_SUCCESS.has(fields.registeredDelivery & RECEIPT_BITS);
 }
 
 /**
  * The receipt of a delivered message (SMPP 3.4, appendix B): this gateway is its destination. Its addresses are those of
- * the message, exchanged; it quotes no text.
+ * the message, exchanged; it quotes no text. A deliver_sm, or a data_sm where an address does not fit that.
  *
  * @param atMs time of arrival by the database's clock
  */
-export function deliveredReceipt({ request, messageId }: DueReceipt, atMs: number): Outgoing<DeliverSm> {
-  const { source, destination } = request;
+export function deliveredReceipt({ request, messageId }: DueReceipt, atMs: number): Outgoing<DeliverSm | DataSm> {
   const dates = `submit date:${minuteOf(atMs)} done date:${minuteOf(atMs)}`;
-  const text = `id:${messageId} sub:001 dlvrd:001 ${dates} stat:DELIVRD err:000 text:`;
-  return deliverSm(
-    {
-      sourceAddress: destination,
-      destinationAddress: source,
-      esmClass: RECEIPT_CLASS,
-      dataCoding: LATIN1_CODING,
-      shortMessage: Buffer.from(text, 'latin1'),
-    },
-    [textTlv('receipted_message_id', messageId), integerTlv('message_state', DELIVERED)],
-  );
+  const text = Buffer.from(`id:${messageId} sub:001 dlvrd:001 ${dates} stat:DELIVRD err:000 text:`, 'latin1');
+  const fields = {
+    sourceAddress: request.destination,
+    destinationAddress: request.source,
+    esmClass: RECEIPT_CLASS,
+    dataCoding: LATIN1_CODING,
+  };
+  const tlvs = [textTlv('receipted_message_id', messageId), integerTlv('message_state', DELIVERED)];
+  return needsDataSm(request)
+    ? dataSm(fields, [...tlvs, octetsTlv('message_payload', text)])
+    : deliverSm({ ...fields, shortMessage: text }, tlvs);
 }
 
 /** `YYMMDDhhmm` in UTC. */

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
+import { AGREED_TLS } from '@countersign/tls';
 import { LOGGER } from '../injection/logger.token.js';
 import type { Peer } from './bind-authenticator.js';
+import { CertificateHandshakes } from './certificate-handshakes.js';
 import { certificateNames } from './certificate-names.js';
 import { ConnectionAdmitter } from './connection.admitter.js';
 
@@ -28,6 +30,7 @@ export class SmppPorts {
   constructor(
     private readonly settings: GatewaySettings,
     private readonly admitter: ConnectionAdmitter,
+    private readonly handshakes: CertificateHandshakes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -46,9 +49,12 @@ export class SmppPorts {
     await this.openPort(plain, smppPort, 'GATEWAY_SMPP_PORT');
     // The TLS port is opened when a certificate is configured; the settings require its key.
     if (certFile === null || keyFile === null) return;
-    const secure = this.secureServer({ certFile, keyFile, clientCaFile: this.settings.smppTlsClientCaFile }, serve);
+    const clientCaFile = this.settings.smppTlsClientCaFile;
+    const secure = this.secureServer({ certFile, keyFile, clientCaFile }, serve);
     // The TLS server has no port of its own: it receives admitted connections before their handshake.
-    const accept = (socket: net.Socket): void => void secure.emit('connection', socket);
+    const start = (socket: net.Socket): void => void secure.emit('connection', socket);
+    const accept = (socket: net.Socket): void =>
+      clientCaFile === null ? start(socket) : this.handshakes.begin(socket, () => start(socket));
     await this.openPort(accept, smppTlsPort, 'GATEWAY_SMPP_TLS_PORT');
   }
 
@@ -60,19 +66,20 @@ export class SmppPorts {
   private secureServer({ certFile, keyFile, clientCaFile }: TlsFiles, serve: ServeConnection): tls.Server {
     const clients = clientCaFile === null ? {} : { ca: readFileSync(clientCaFile), requestCert: true };
     const secure = tls.createServer({
+      ...AGREED_TLS,
       cert: readFileSync(certFile),
       key: readFileSync(keyFile),
       ...clients,
       rejectUnauthorized: clientCaFile !== null,
-      minVersion: 'TLSv1.2',
       handshakeTimeout: TLS_HANDSHAKE_MS,
     });
-    secure.on('secureConnection', (socket) =>
+    secure.on('secureConnection', (socket) => {
+      if (clientCaFile !== null) this.handshakes.complete(socket);
       serve(socket, {
         overTls: true,
         certificateNames: clientCaFile === null ? null : certificateNames(socket.getPeerCertificate()),
-      }),
-    );
+      });
+    });
     secure.on('tlsClientError', (error) => this.logger.debug({ err: error }, 'listener: TLS handshake failed'));
     return secure;
   }

@@ -2,37 +2,21 @@ import type { SmppSystem } from '@countersign/carriers/config';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LinkMetrics } from '../links/link.metrics.js';
+import { systemRow } from './smpp-system.fixture.js';
 import { SystemCache } from './system-cache.js';
 
 const HERE = '192.0.2.1';
 const ELSEWHERE = '198.51.100.1';
 
-const system = (systemId: string, allowedCidrs: readonly string[], changes: Partial<SmppSystem> = {}): SmppSystem => ({
-  id: `018f0000-0000-7000-8000-0000000000${systemId.length.toString().padStart(2, '0')}`,
-  systemId,
-  allowedCidrs,
-  passwordDigest: Buffer.from(systemId),
-  digestVersion: 1,
-  carrier: 'north',
-  defaultAlphabet: 'gsm',
-  retryableMoStatus: 0x14,
-  sendWindow: 10,
-  enquireLinkSeconds: 30,
-  responseTimeoutSeconds: 10,
-  messageIdBase: 'as-is',
-  temporaryStatuses: [],
-  submitOptions: {},
-  trustedForMo: true,
-  senderFormat: 'auto',
-  senderLearning: null,
-  enabled: true,
-  bindTypes: ['transceiver'],
-  maxConnections: 4,
-  submitPerSecond: null,
-  deliverPerSecond: 50,
-  tlsRequired: false,
-  ...changes,
-});
+const system = (systemId: string, allowedCidrs: readonly string[], changes: Partial<SmppSystem> = {}): SmppSystem =>
+  systemRow({
+    id: `018f0000-0000-7000-8000-0000000000${systemId.length.toString().padStart(2, '0')}`,
+    systemId,
+    allowedCidrs,
+    passwordDigest: Buffer.from(systemId),
+    trustedForMo: true,
+    ...changes,
+  });
 
 let rows: SmppSystem[];
 let isUnreachable: boolean;

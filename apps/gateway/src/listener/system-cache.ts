@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PubSub, TOPICS } from '@countersign/bus';
 import { CarrierDirectory, type SmppSystem } from '@countersign/carriers/config';
 import { lacksTrustProof } from '@countersign/carriers/credentials';
+import type { Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
@@ -27,6 +28,7 @@ const WITHOUT_PROOF =
 @Injectable()
 export class SystemCache {
   #systems: ReadonlyMap<string, SmppSystem> | null = null;
+  #systemsById: ReadonlyMap<Uuid, SmppSystem> = new Map();
   #networks = NetworkSet.of([]);
   #credentials: ReadonlyMap<string, Pick<SmppSystem, 'digestVersion' | 'passwordDigest'>> | null = null;
   /** The system_ids of enabled systems with `trustedForMo` that are not trusted because their rows require no proof. */
@@ -86,6 +88,11 @@ export class SystemCache {
     return this.#systems?.get(systemId);
   }
 
+  /** The same by the id of its row. */
+  findById(id: Uuid): SmppSystem | undefined {
+    return this.#systemsById.get(id);
+  }
+
   /**
    * Whether an enabled system allows this address. The rows are read again for an address that none allows, so that a
    * system just created is admitted. If they cannot be read, the last result holds; before the first read every address is
@@ -117,6 +124,7 @@ export class SystemCache {
     this.#readMs = startedMs;
     this.#reportedOutdated = false;
     this.#systems = new Map(systems.map((system) => [system.systemId, system]));
+    this.#systemsById = new Map(systems.map((system) => [system.id, system]));
     this.#networks = NetworkSet.of(systems.filter(({ enabled }) => enabled).map(({ allowedCidrs }) => allowedCidrs));
     this.compareCredentials(systems);
     this.compareProofs(systems);

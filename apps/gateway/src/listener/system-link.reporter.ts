@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BindRequest } from '@countersign/smpp/link';
+import { DatabaseClock } from '@countersign/postgres';
+import { throttled } from '@countersign/resilience';
 import type { Logger } from '@countersign/telemetry';
 import { InboundMetrics } from '../inbound/inbound.metrics.js';
 import { LOGGER } from '../injection/logger.token.js';
@@ -7,15 +9,33 @@ import type { LinkMeter } from '../links/link-meter.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import type { Refusal } from './admission.js';
 import type { Peer } from './bind-authenticator.js';
+import { SystemRefusals } from './system-refusals.js';
+
+const UNANSWERED_REPORT_MS = 60_000;
 
 /** Logs and counts what happens to the connections of systems. */
 @Injectable()
 export class SystemLinkReporter {
+  /** Codes since the last report. */
+  #unanswered = 0;
+  readonly #reportUnanswered = throttled((about) => {
+    const codes = this.#unanswered;
+    this.#unanswered = 0;
+    this.logger.warn({ ...(about as object), unanswered: codes }, 'listener: codes got no response from a system');
+  }, UNANSWERED_REPORT_MS);
+
   constructor(
     private readonly links: LinkMetrics,
     private readonly inbound: InboundMetrics,
+    @Inject(SystemRefusals) private readonly refusals: Pick<SystemRefusals, 'record'>,
+    @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'nowMs'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
+
+  /** The database's time, as RFC 3339. */
+  now(): string {
+    return new Date(this.clock.nowMs()).toISOString();
+  }
 
   /** A meter for the PDUs of one connection. */
   createMeter(): LinkMeter {
@@ -30,11 +50,17 @@ export class SystemLinkReporter {
     this.links.refusedBinds.inc({ refusal });
     // Only an existing system can have a wrong password, so peers cannot create label values.
     if (refusal === 'wrong_password') this.links.countWrongPassword(systemId);
-    this.logger.warn({ systemId, bindType, ...peer, refusal }, 'listener: bind refused');
+    if (refusal !== 'unknown_system') this.refusals.record(systemId, { reason: refusal, address: peer.address });
+    this.logger.warn({ systemId, bindType, ...named(peer), refusal }, 'listener: bind refused');
+  }
+
+  reportUnanswered(systemId: string, err: unknown): void {
+    this.#unanswered += 1;
+    this.#reportUnanswered({ systemId, err });
   }
 
   reportBound({ systemId, bindType }: BindRequest, peer: Peer, carrier: string): void {
-    this.logger.info({ systemId, bindType, ...peer, carrier }, 'listener: system bound');
+    this.logger.info({ systemId, bindType, ...named(peer), carrier }, 'listener: system bound');
   }
 
   reportUntrusted(systemId: string, { address }: Peer): void {
@@ -59,4 +85,9 @@ export class SystemLinkReporter {
     if (systemId === undefined) this.logger.debug(about, 'listener: connection ended before a bind');
     else this.logger.info(about, 'listener: system disconnected');
   }
+}
+
+/** A peer as it is logged: of a host that was called the name. */
+function named({ called, ...peer }: Peer): object {
+  return called === undefined ? peer : { ...peer, called: `${called.outbind.host}:${called.outbind.port}` };
 }

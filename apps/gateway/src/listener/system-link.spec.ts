@@ -1,46 +1,23 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
-import type { SmppSystem } from '@countersign/carriers/config';
 import { LinkClosedError, NotSentError } from '@countersign/smpp/link';
 import { submitSm } from '@countersign/smpp/pdu';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import smpp, { type PDU, type Session } from 'smpp';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InboundMetrics } from '../inbound/inbound.metrics.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { MessageRate } from './message-rate.js';
+import { systemRow } from './smpp-system.fixture.js';
 import { SystemLink } from './system-link.js';
 import { SystemLinkReporter } from './system-link.reporter.js';
 
-const system: SmppSystem = {
-  id: '018f0000-0000-7000-8000-000000000001',
-  systemId: 'aggregator',
-  allowedCidrs: [],
-  passwordDigest: Buffer.alloc(0),
-  digestVersion: 1,
-  carrier: 'north',
-  defaultAlphabet: 'gsm',
-  retryableMoStatus: 0x14,
-  sendWindow: 10,
-  enquireLinkSeconds: 30,
-  responseTimeoutSeconds: 10,
-  messageIdBase: 'as-is',
-  temporaryStatuses: [],
-  submitOptions: {},
-  trustedForMo: false,
-  senderFormat: 'auto',
-  senderLearning: null,
-  enabled: true,
-  bindTypes: ['transceiver'],
-  maxConnections: 4,
-  submitPerSecond: null,
-  deliverPerSecond: 50,
-  tlsRequired: false,
-};
 const linkMetrics = new LinkMetrics(new Metrics({ app: 'gateway' }));
 const reporter = new SystemLinkReporter(
   linkMetrics,
   new InboundMetrics(new Metrics({ app: 'gateway' }), linkMetrics),
+  { record: () => undefined },
+  { nowMs: () => Date.now() },
   createLogger({ app: 'gateway', level: 'silent' }),
 );
 const connection = {
@@ -54,9 +31,14 @@ let server: Server;
 let link: SystemLink;
 let session: Session;
 let received: PDU[];
+/** The pause of reading, and the peers for which it was asked. */
+let pauseMs: number;
+let asked: string[];
 
 beforeEach(async () => {
   received = [];
+  pauseMs = 0;
+  asked = [];
   server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -73,8 +55,8 @@ beforeEach(async () => {
   link = new SystemLink(
     socket,
     { address: '127.0.0.1', port, overTls: false, certificateNames: null },
-    { authenticateBind: () => Promise.resolve({ admitted: true, system, connection }) },
-    { acceptMessage: () => ({ status: 0 }) },
+    { authenticateBind: () => Promise.resolve({ admitted: true, system: systemRow(), connection }) },
+    { acceptMessage: () => ({ status: 0 }), pauseMs: ({ peer }) => (asked.push(peer), pauseMs) },
     reporter,
   );
   await new Promise((resolve) => session.bind_transceiver({ system_id: 'aggregator', password: 'secret' }, resolve));
@@ -109,5 +91,22 @@ describe('a code over a link of a system', () => {
     await expect(answer).rejects.toBeInstanceOf(LinkClosedError);
     await link.ended;
     expect(received).toEqual([]);
+  });
+});
+
+describe('a link of a system', () => {
+  it('is not read while its messages may not be read', async () => {
+    const { systemId } = systemRow();
+    const answer = (text: string) =>
+      new Promise((resolve) => session.submit_sm({ destination_addr: '1', short_message: text }, resolve));
+    pauseMs = 60_000;
+    asked = [];
+    await answer('read');
+    expect(asked).toEqual([systemId]);
+    session.submit_sm({ destination_addr: '1', short_message: 'not read' });
+    // The code is written, and the peer has answered it.
+    void link.deliverCode(code, performance.now() + 60_000).catch(() => undefined);
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+    expect(asked).toEqual([systemId]);
   });
 });

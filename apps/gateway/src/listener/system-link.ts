@@ -1,18 +1,28 @@
 import type { Socket } from 'node:net';
 import type { SmppSystem } from '@countersign/carriers/config';
-import { isTrustedConnection } from '@countersign/carriers/credentials';
 import type { SystemConnection } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { NotSentError, SmppLink } from '@countersign/smpp/link';
 import { deliverSm, STATUS } from '@countersign/smpp/pdu';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
-import type { DeliverSm, MessagePdu, Outgoing, Pdu, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
+import type {
+  DataSm,
+  DeliverSm,
+  MessagePdu,
+  OutbindFields,
+  Outgoing,
+  Pdu,
+  ResponsePdu,
+  SubmitSm,
+} from '@countersign/smpp/pdu';
 import type { InboundLink } from '../links/inbound-link.js';
 import type { MessageRouter } from '../inbound/message.router.js';
 import type { LinkView } from '../links/link.metrics.js';
 import type { LinkMeter } from '../links/link-meter.js';
-import { connectionRefusal, sameConnectionTerms } from './admission.js';
-import { acceptedId, asksForReceipt, type DueReceipt, type ReceiptRequest } from './receipt-request.js';
+import { connectionRefusal, isTrustedPeer, sameConnectionTerms } from './admission.js';
+import { tokensOf } from './message-rate.js';
+import { isReceiptImpossible, RequestedReceipts, type DueReceipt } from './receipt-request.js';
+import { LastError } from '../links/last-error.js';
 import { ThroughputMeter } from '../links/throughput-meter.js';
 import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 import { CURRENT_MS } from './system-cache.js';
@@ -36,6 +46,8 @@ const MAX_INBOUND = 1_000;
 const WINDOW = 1;
 /** The highest that is agreed: a system that binds with less gets that. */
 const INTERFACE_VERSION = 0x50;
+/** The first version with data_sm. */
+const DATA_SM_VERSION = 0x34;
 const OUR_SYSTEM_ID = 'countersign';
 const MS_PER_SECOND = 1_000;
 
@@ -44,7 +56,9 @@ interface BoundSession {
   readonly connection: CountedConnection;
   readonly throughput: ThroughputMeter;
   readonly sinceMs: number;
+  readonly errors: LastError;
   throttled: number;
+  unanswered: number;
 }
 
 /** One connection of a system that connected in: authentication, terms and messages. */
@@ -57,13 +71,15 @@ export class SystemLink {
   /** Link data passed with every message; built once per row. */
   #inbound: InboundLink | null = null;
   #bound: BoundSession | null = null;
+  #refusedStatus: number | null = null;
   /** When the read of the row in use began, on the monotonic clock. */
   #readMs = Number.NEGATIVE_INFINITY;
   #state: LinkState = 'open';
+  #knowsDataSm = false;
   #onBound: () => void = () => undefined;
   #onReceiptDue: (systemId: Uuid, due: DueReceipt) => void = () => undefined;
-  /** Receipts requested with messages that are not answered yet, by sequence number. */
-  readonly #requested = new Map<number, ReceiptRequest>();
+  #onOutbind: (fields: OutbindFields) => void = () => this.destroy('no bind waits for an outbind');
+  readonly #requestedReceipts = new RequestedReceipts();
   /** Codes and receipts without a response. */
   #codesOut = 0;
   #receiptsOut = 0;
@@ -75,7 +91,7 @@ export class SystemLink {
     socket: Socket,
     private readonly peer: Peer,
     private readonly authenticator: Pick<BindAuthenticator, 'authenticateBind'>,
-    private readonly messages: Pick<MessageRouter, 'acceptMessage'>,
+    private readonly messages: Pick<MessageRouter, 'acceptMessage' | 'pauseMs'>,
     private readonly reporter: SystemLinkReporter,
   ) {
     const meter = reporter.createMeter();
@@ -86,11 +102,13 @@ export class SystemLink {
         interfaceVersion: INTERFACE_VERSION,
         systemId: OUR_SYSTEM_ID,
         authenticate: (request) => this.authenticateBind(request),
+        onOutbind: (fields) => this.#onOutbind(fields),
       },
       timers: TIMERS,
       limits: { window: WINDOW, maxInbound: MAX_INBOUND },
       handlers: {
         onMessage: (pdu) => this.acceptMessage(pdu),
+        pauseMs: () => (this.#inbound === null ? 0 : messages.pauseMs(this.#inbound)),
         retryableStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
         onChange: (state) => this.onStateChange(state),
         mayWrite: () => this.mayWrite(),
@@ -111,6 +129,31 @@ export class SystemLink {
     this.#onReceiptDue = listener;
   }
 
+  /** Sets the listener called with an outbind of a peer that has not bound; by default the connection is closed. */
+  onOutbind(listener: (fields: OutbindFields) => void): void {
+    this.#onOutbind = listener;
+  }
+
+  /** The socket of a connection that has sent outbind, see `SmppLink.releaseSocket`. */
+  releaseSocket(): Socket | null {
+    return this.#link.releaseSocket();
+  }
+
+  /** Closes at once, without an unbind. */
+  destroy(reason: string): void {
+    this.#link.destroy(reason);
+  }
+
+  /** Sends outbind: asks the peer to bind. Throws InvalidPduError when a field does not fit. */
+  sendOutbind(fields: OutbindFields): void {
+    this.#link.outbind(fields);
+  }
+
+  /** The status by which its bind was refused; null for none. */
+  get refusedStatus(): number | null {
+    return this.#refusedStatus;
+  }
+
   /** The bound system; null before the bind. */
   get system(): SmppSystem | null {
     return this.#system;
@@ -125,7 +168,7 @@ export class SystemLink {
   connection(id: Uuid): SystemConnection | null {
     const { bindType, state, windowUsed, enquireLinkRttMs, lastError } = this.#link;
     if (this.#system === null || this.#bound === null || bindType === null) return null;
-    const { throughput, throttled } = this.#bound;
+    const { throughput, throttled, unanswered, errors } = this.#bound;
     return {
       id,
       systemId: this.#system.id,
@@ -139,6 +182,8 @@ export class SystemLink {
         throttled,
         enquireLinkMs: enquireLinkRttMs === null ? null : Math.round(enquireLinkRttMs),
         lastError,
+        lastErrorAt: errors.seen(lastError)?.at ?? null,
+        unanswered,
       },
     };
   }
@@ -147,6 +192,11 @@ export class SystemLink {
   get receives(): boolean {
     const { state } = this.#link;
     return state === 'bound_rx' || state === 'bound_trx';
+  }
+
+  /** Whether the peer bound with a version that has data_sm: 3.4 or later. */
+  get knowsDataSm(): boolean {
+    return this.#knowsDataSm;
   }
 
   /** Maximum codes that may wait for their responses. */
@@ -172,13 +222,16 @@ export class SystemLink {
     try {
       // The period is unused in deliver_sm, and empty (SMPP 3.4, 4.6.1).
       return await this.#link.request(deliverSm({ ...fields, validityPeriod: '' }, tlvs));
+    } catch (error) {
+      if (!(error instanceof NotSentError)) this.countUnanswered(error);
+      throw error;
     } finally {
       this.#codesOut -= 1;
     }
   }
 
   /** Rejects as `SmppLink.request`. */
-  async deliverReceipt(pdu: Outgoing<DeliverSm>): Promise<ResponsePdu> {
+  async deliverReceipt(pdu: Outgoing<DeliverSm | DataSm>): Promise<ResponsePdu> {
     this.#receiptsOut += 1;
     try {
       return await this.#link.request(pdu);
@@ -215,9 +268,7 @@ export class SystemLink {
     this.#readMs = readMs;
     const unchanged = this.hasSameTerms(system);
     const trustedForMo =
-      unchanged && this.#inbound !== null
-        ? this.#inbound.trustedForMo
-        : isTrustedConnection(system, this.peer.certificateNames);
+      unchanged && this.#inbound !== null ? this.#inbound.trustedForMo : isTrustedPeer(system, this.peer);
     if (system.trustedForMo && !trustedForMo && !unchanged) this.reporter.reportUntrusted(system.systemId, this.peer);
     this.#system = system;
     this.#inbound = { ...system, trustedForMo, peer: system.systemId };
@@ -231,23 +282,20 @@ export class SystemLink {
     return this.#closing;
   }
 
+  private countUnanswered(error: unknown): void {
+    if (this.#bound !== null) this.#bound.unanswered += 1;
+    if (this.#system !== null) this.reporter.reportUnanswered(this.#system.systemId, error);
+  }
+
   private get window(): number {
     return this.#system?.sendWindow ?? 0;
   }
 
   private onPdu(direction: 'in' | 'out', pdu: Pdu): void {
     this.#meter.countPdu(direction, pdu, performance.now());
-    if (direction === 'out' && this.#requested.size > 0) this.reportRequestedReceipt(pdu);
-  }
-
-  /** The request ends with the response to its message, whatever its status. Our own requests have other commands. */
-  private reportRequestedReceipt(pdu: Pdu): void {
-    if (pdu.command !== 'submit_sm_resp' && pdu.command !== 'data_sm_resp') return;
-    const request = this.#requested.get(pdu.sequence);
-    if (request === undefined || this.#system === null) return;
-    this.#requested.delete(pdu.sequence);
-    const messageId = acceptedId(pdu);
-    if (messageId !== null) this.#onReceiptDue(this.#system.id, { request, messageId });
+    if (direction === 'in' || this.#system === null) return;
+    const due = this.#requestedReceipts.takeDue(pdu);
+    if (due !== null) this.#onReceiptDue(this.#system.id, due);
   }
 
   /** False after a pause of the process in which the claim of a code ended: another gateway may send it. */
@@ -267,6 +315,7 @@ export class SystemLink {
     const readMs = performance.now();
     const admission = await this.authenticator.authenticateBind(request, this.peer);
     if (!admission.admitted) {
+      this.#refusedStatus = admission.status;
       this.reporter.reportRefusedBind(request, this.peer, admission.refusal);
       return { status: admission.status };
     }
@@ -277,9 +326,12 @@ export class SystemLink {
       return { status: STATUS.ESME_RBINDFAIL };
     }
     this.setSystem(system, readMs);
+    this.#knowsDataSm = request.interfaceVersion >= DATA_SM_VERSION;
     this.#meter.setPeer(system.systemId);
     const sinceMs = performance.now();
-    this.#bound = { connection, sinceMs, throughput: new ThroughputMeter(sinceMs), throttled: 0 };
+    const errors = new LastError(() => this.reporter.now());
+    const throughput = new ThroughputMeter(sinceMs);
+    this.#bound = { connection, sinceMs, throughput, errors, throttled: 0, unanswered: 0 };
     this.reporter.reportBound(request, this.peer, system.carrier);
     return { status: STATUS.ESME_ROK };
   }
@@ -294,18 +346,14 @@ export class SystemLink {
       this.reporter.countOutdated();
       return { status: this.#inbound.retryableMoStatus };
     }
-    if (this.#bound.connection.rate.takeToken(nowMs)) return this.routeMessage(pdu, this.#inbound);
-    this.#bound.throttled += 1;
-    this.reporter.countThrottled();
-    return { status: STATUS.ESME_RTHROTTLED };
-  }
-
-  private routeMessage(pdu: MessagePdu, inbound: InboundLink): Promise<MessageAnswer> | MessageAnswer {
-    if (asksForReceipt(pdu)) {
-      const { sourceAddress: source, destinationAddress: destination } = pdu.fields;
-      this.#requested.set(pdu.sequence, { source, destination, receivedMs: performance.now() });
+    if (!this.#bound.connection.rate.takeTokens(nowMs, tokensOf(pdu))) {
+      this.#bound.throttled += 1;
+      this.reporter.countThrottled();
+      return { status: STATUS.ESME_RTHROTTLED };
     }
-    return this.messages.acceptMessage(pdu, inbound);
+    if (isReceiptImpossible(pdu, this.#knowsDataSm)) return { status: STATUS.ESME_RINVREGDLVFLG };
+    this.#requestedReceipts.add(pdu, nowMs);
+    return this.messages.acceptMessage(pdu, this.#inbound);
   }
 
   private onStateChange(state: LinkState): void {

@@ -7,15 +7,25 @@ import { DatabaseClock } from '@countersign/postgres';
 import { MessageRouter } from '../inbound/message.router.js';
 import { DRAIN_MS } from '../composition/phases.js';
 import { LinkMetrics } from '../links/link.metrics.js';
+import type { CalledSystem } from './admission.js';
 import { BindAuthenticator, type Peer } from './bind-authenticator.js';
 import type { DueReceipt } from './receipt-request.js';
+import type { ReceivedOutbind } from './received-outbind.js';
 import { SystemLink } from './system-link.js';
 import { SystemLinkReporter } from './system-link.reporter.js';
 
 /** Time limit for closing a link whose system may no longer be connected. */
 const EVICT_MS = 5_000;
 
-/** The connections that systems have opened, with the id of each. */
+/** The end of a connection to a system that was called. */
+export interface CallEnd {
+  /** How long it was bound; null when it never was. */
+  readonly boundMs: number | null;
+  /** The status by which its bind was refused; null for none. */
+  readonly refusedStatus: number | null;
+}
+
+/** The connections of systems, with the id of each. */
 @Injectable()
 export class SystemLinks {
   readonly #links = new Map<SystemLink, Uuid>();
@@ -24,6 +34,7 @@ export class SystemLinks {
   readonly #changeListeners: (() => void)[] = [];
   readonly #receiverListeners: (() => void)[] = [];
   readonly #receiptListeners: ((systemId: Uuid, due: DueReceipt) => void)[] = [];
+  #outbindListener: (outbind: ReceivedOutbind) => void = (outbind) => outbind.close('no bind waits for an outbind');
 
   constructor(
     private readonly authenticator: BindAuthenticator,
@@ -50,13 +61,49 @@ export class SystemLinks {
     this.#receiptListeners.push(listener);
   }
 
+  /** Sets the listener called with each outbind of a peer that has not bound; by default the connection is closed. Must not throw. */
+  onOutbind(listener: (outbind: ReceivedOutbind) => void): void {
+    this.#outbindListener = listener;
+  }
+
   /** The links of a system, by its row's id, that can receive now. */
   receiversOf(id: Uuid): SystemLink[] {
     return [...(this.#receivers.get(id) ?? [])].filter(({ receives }) => receives);
   }
 
+  /** `onBound` is called when the peer is authenticated. */
   openLink(socket: Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>, onBound: () => void): void {
-    const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, ...over };
+    const peer = { ...addressOf(socket), ...over };
+    const link = this.addLink(socket, peer, onBound);
+    link.onOutbind((fields) =>
+      this.#outbindListener({
+        ...fields,
+        peer,
+        releaseSocket: () => {
+          const released = link.releaseSocket();
+          if (released !== null) onBound();
+          return released;
+        },
+        close: (reason) => link.destroy(reason),
+      }),
+    );
+  }
+
+  /**
+   * Sends outbind over a connection that this gateway has opened to a system, which then binds. Resolves when the connection
+   * has ended.
+   */
+  async callSystem(socket: Socket, called: CalledSystem, password: string): Promise<CallEnd> {
+    const over = { overTls: called.outbind.tls.enabled, certificateNames: null, called };
+    let boundAtMs = Infinity;
+    const link = this.addLink(socket, { ...addressOf(socket), ...over }, () => (boundAtMs = performance.now()));
+    link.sendOutbind({ systemId: called.outbind.systemId, password });
+    await link.ended;
+    const boundMs = performance.now() - boundAtMs;
+    return { boundMs: Number.isFinite(boundMs) ? boundMs : null, refusedStatus: link.refusedStatus };
+  }
+
+  private addLink(socket: Socket, peer: Peer, onBound: () => void): SystemLink {
     const link = new SystemLink(socket, peer, this.authenticator, this.messages, this.reporter);
     link.onBound(() => {
       onBound();
@@ -70,6 +117,7 @@ export class SystemLinks {
       this.removeReceiver(link);
       if (link.system !== null) this.reportChange();
     });
+    return link;
   }
 
   /** Bound connections, as written for other processes. */
@@ -117,3 +165,8 @@ export class SystemLinks {
     for (const listener of this.#changeListeners) listener();
   }
 }
+
+const addressOf = (socket: Socket): Pick<Peer, 'address' | 'port'> => ({
+  address: socket.remoteAddress ?? '',
+  port: socket.remotePort ?? 0,
+});

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DatabaseClock } from '@countersign/postgres';
 import { STATUS } from '@countersign/smpp/pdu';
 import { ListenerMetrics } from './listener.metrics.js';
-import { deliveredReceipt, type DueReceipt } from './receipt-request.js';
+import { deliveredReceipt, needsDataSm, type DueReceipt } from './receipt-request.js';
 import type { SystemLink } from './system-link.js';
 import { SystemLinks } from './system-links.js';
 
@@ -43,15 +43,20 @@ export class SystemReceipts {
   /** Sends until the queue is empty or the slots for receipts are used; the end of one of these calls it again. */
   private sendQueued(systemId: Uuid): void {
     const queue = this.#queues.get(systemId) ?? [];
-    while (queue.length > 0) {
-      const receivers = this.links.receiversOf(systemId);
-      if (receivers.length === 0) this.count('no_link', queue.splice(0).length);
+    for (let [due] = queue; due !== undefined; [due] = queue) {
+      const receivers = this.receiversOf(systemId, due);
       const [freest] = receivers.sort((one, other) => other.receiptSlots - one.receiptSlots);
-      if (freest === undefined || freest.receiptSlots < 1) break;
-      const due = queue.shift();
-      if (due !== undefined) void this.send(freest, due).then(() => this.sendQueued(systemId));
+      if (freest !== undefined && freest.receiptSlots < 1) break;
+      queue.shift();
+      if (freest === undefined) this.count('no_link');
+      else void this.send(freest, due).then(() => this.sendQueued(systemId));
     }
     if (queue.length === 0) this.#queues.delete(systemId);
+  }
+
+  private receiversOf(systemId: Uuid, { request }: DueReceipt): SystemLink[] {
+    const receivers = this.links.receiversOf(systemId);
+    return needsDataSm(request) ? receivers.filter(({ knowsDataSm }) => knowsDataSm) : receivers;
   }
 
   private async send(link: SystemLink, due: DueReceipt): Promise<void> {
@@ -64,7 +69,7 @@ export class SystemReceipts {
     }
   }
 
-  private count(outcome: Outcome, receipts = 1): void {
-    this.metrics.sentReceipts.inc({ outcome }, receipts);
+  private count(outcome: Outcome): void {
+    this.metrics.sentReceipts.inc({ outcome });
   }
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AttemptOutcome } from '@countersign/carriers/outbound';
+import type { AttemptOutcome, AttemptRecord } from '@countersign/carriers/outbound';
 import { effectiveOptions, type SubmitOptions } from '@countersign/carriers/submit-options';
+import { EXPIRED } from '@countersign/carriers/planning';
 import { renderId } from '@countersign/ids';
 import { ServerKeys } from '@countersign/keys';
 import { DatabaseClock } from '@countersign/postgres';
@@ -11,7 +12,6 @@ import { LOGGER } from '../injection/logger.token.js';
 import { CodeSenders } from './code-senders.js';
 import type { TimedClaim } from './mt-claimer.js';
 import { SubmitQueues } from './submit-queues.js';
-import { EXPIRED } from './mt-plan.js';
 import {
   judgeAnswer,
   judgeFailure,
@@ -31,6 +31,16 @@ type Claimed = Pick<TimedClaim, 'message' | 'plan' | 'endsMs'>;
 /** A claimed message with the options of its route and link. */
 interface ClaimedWithOptions extends Claimed {
   readonly options: SubmitOptions;
+  readonly times: AttemptTimes;
+}
+
+/** The outcome of an attempt, with its times by the database's clock (see `AttemptRecord`). */
+export type MadeAttempt = Required<Pick<AttemptRecord, 'outcome' | 'submittedAt' | 'answeredAt'>>;
+
+/** Of an attempt whose parts are being sent. */
+interface AttemptTimes {
+  submittedAt: Date | null;
+  answeredAt: Date | null;
 }
 
 /** Makes the attempt of a claimed message. */
@@ -45,7 +55,13 @@ export class AttemptMaker {
   ) {}
 
   /** Sends the message and resolves to the outcome. Never rejects. */
-  async makeAttempt(claimed: Claimed): Promise<AttemptOutcome> {
+  async makeAttempt(claimed: Claimed): Promise<MadeAttempt> {
+    const times: AttemptTimes = { submittedAt: null, answeredAt: null };
+    const outcome = await this.sendParts(claimed, times);
+    return { outcome, ...times };
+  }
+
+  private async sendParts(claimed: Claimed, times: AttemptTimes): Promise<AttemptOutcome> {
     const { message, plan } = claimed;
     const sender = this.senders.senderOf(plan.link);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
@@ -59,7 +75,7 @@ export class AttemptMaker {
     // All parts at once: a submit queue keeps their order.
     const parts = textParts(text, terms.defaultAlphabet, referenceOf(message), options.concatenation);
     const withinMs = Math.min(terms.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
-    const withOptions = { ...claimed, options };
+    const withOptions = { ...claimed, options, times };
     return judgeParts(await Promise.all(parts.map((part) => this.sendPart(withOptions, part, withinMs, terms))));
   }
 
@@ -71,6 +87,7 @@ export class AttemptMaker {
   ): Promise<AttemptOutcome> {
     try {
       const answer = await this.queues.submit(claimed.plan.link, withinMs, () => this.submitPart(claimed, part));
+      claimed.times.answeredAt = new Date(this.clock.nowMs());
       return judgeAnswer(answer, conventions);
     } catch (error) {
       if (error instanceof NotSentError && this.secondsLeft(claimed.message) < 1)
@@ -80,7 +97,8 @@ export class AttemptMaker {
   }
 
   /** Called at its turn in the queue: checks sender and remaining time again. */
-  private submitPart({ message, plan, endsMs, options }: ClaimedWithOptions, part: TextPart): Promise<ResponsePdu> {
+  private submitPart(claimed: ClaimedWithOptions, part: TextPart): Promise<ResponsePdu> {
+    const { message, plan, endsMs, options, times } = claimed;
     const sender = this.senders.senderOf(plan.link);
     const validSeconds = this.secondsLeft(message);
     if (sender === null || validSeconds < 1)
@@ -88,6 +106,7 @@ export class AttemptMaker {
     const { destination, expiresAt, brand } = message;
     const messageId = renderId('msg', message.id);
     const envelope = { destination, source: plan.source, validSeconds, expiresAt, brand, messageId };
+    times.submittedAt ??= new Date(this.clock.nowMs());
     return sender.submit(submitPdu(envelope, part, options), endsMs);
   }
 

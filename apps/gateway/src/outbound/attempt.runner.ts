@@ -19,11 +19,11 @@ export class AttemptRunner {
   async runAttempt(claimed: TimedClaim): Promise<void> {
     const { message, plan, attempt, endsMs } = claimed;
     this.queues.reserve(plan.link);
-    const outcome = await this.attempts.makeAttempt(claimed);
+    const made = await this.attempts.makeAttempt(claimed);
     this.queues.release(plan.link);
     const { carrier, link } = plan;
-    const record = { id: message.id, attempt, carrier, link, outcome };
-    if (await this.recorder.recordAttempt(record, endsMs)) this.metrics.attempts.inc({ outcome: outcome.kind });
+    const record = { id: message.id, attempt, carrier, link, ...made };
+    if (await this.recorder.recordAttempt(record, endsMs)) this.metrics.attempts.inc({ outcome: made.outcome.kind });
   }
 
   /** Resolves when every record is committed. */

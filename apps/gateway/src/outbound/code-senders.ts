@@ -1,10 +1,10 @@
 import { isBindLease, type SendingLink } from '@countersign/carriers/leases';
+import type { RouteTarget } from '@countersign/carriers/planning';
 import { Injectable } from '@nestjs/common';
 import { BindConnections } from '../binds/bind-connections.js';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import type { LinkSender } from '../links/link-sender.js';
 import { SystemSenders } from '../listener/system-senders.js';
-import type { RouteTarget } from './mt-plan.js';
 
 /** The links over which this gateway can send codes now: connections of binds, and systems that are connected. */
 @Injectable()

@@ -5,7 +5,9 @@ import { DatabaseClock } from '@countersign/postgres';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 
 /** Maximum messages planned in one transaction. */
-export const MAX_MESSAGES_PER_POLL = 100;
+const MAX_MESSAGES_PER_POLL = 100;
+/** Of these, expired ones: a code that is created during a poll waits for its end. */
+const MAX_EXPIRED_PER_POLL = 25;
 /** Age limit of a regular poll. Sessions last minutes; older messages remain after a long stop, and full scans find them. */
 const HORIZON_MS = 24 * 60 * 60 * 1_000;
 const FULL_SCAN_INTERVAL_MS = 10 * 60 * 1_000;
@@ -25,9 +27,11 @@ export class DueQueries {
   /** Reads the id range of the last day, and at intervals that of all rows, to limit the partitions read. */
   next(): DueQuery {
     const nowMs = this.clock.nowMs();
-    const query = { limit: MAX_MESSAGES_PER_POLL, claimedBy: this.self, beforeId: firstIdAt(nowMs + CLOCK_SLACK_MS) };
-    if (nowMs < this.nextFullScanMs) return { ...query, fromId: firstIdAt(nowMs - HORIZON_MS) };
+    const limits = { limit: MAX_MESSAGES_PER_POLL, expiredLimit: MAX_EXPIRED_PER_POLL };
+    const query = { ...limits, claimedBy: this.self, beforeId: firstIdAt(nowMs + CLOCK_SLACK_MS) };
+    const everyExpired = nowMs >= this.nextFullScanMs;
+    if (!everyExpired) return { ...query, everyExpired, fromId: firstIdAt(nowMs - HORIZON_MS) };
     this.nextFullScanMs = nowMs + FULL_SCAN_INTERVAL_MS;
-    return { ...query, fromId: firstIdAt(0) };
+    return { ...query, everyExpired, fromId: firstIdAt(0) };
   }
 }

@@ -1,4 +1,4 @@
-import { receiptIdOf, type AttemptOutcome } from '@countersign/carriers/outbound';
+import { ATTEMPT_ERRORS, receiptIdOf, type AttemptOutcome } from '@countersign/carriers/outbound';
 import { NotSentError } from '@countersign/smpp/link';
 import { STATUS, statusName, type ResponsePdu } from '@countersign/smpp/pdu';
 import type { SendingTerms } from '../links/link-sender.js';
@@ -7,11 +7,11 @@ import type { SendingTerms } from '../links/link-sender.js';
 export type AnswerConventions = Pick<SendingTerms, 'temporaryStatuses' | 'messageIdBase'>;
 
 /** Errors of attempts without a status from the carrier. */
-export const NOT_SENT = 'NOT_SENT';
-export const NO_ANSWER = 'NO_ANSWER';
-export const UNREADABLE_TEXT = 'UNREADABLE_TEXT';
+export const NOT_SENT = ATTEMPT_ERRORS.notSent;
+export const NO_ANSWER = ATTEMPT_ERRORS.noAnswer;
+export const UNREADABLE_TEXT = ATTEMPT_ERRORS.unreadableText;
 /** The stored submit options are not legal in this release. */
-export const ILLEGAL_OPTIONS = 'ILLEGAL_OPTIONS';
+export const ILLEGAL_OPTIONS = ATTEMPT_ERRORS.illegalOptions;
 
 /** The outcome of an attempt, from the response to its submit. */
 export function judgeAnswer(

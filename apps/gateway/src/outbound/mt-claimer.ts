@@ -13,7 +13,7 @@ export interface TimedClaim extends ClaimedMessage {
 }
 
 /** The messages claimed by one poll, and the plans of all messages that it read. */
-interface PolledMessages extends Pick<MtClaim, 'due'> {
+interface PolledMessages extends Pick<MtClaim, 'isFull'> {
   readonly claimed: readonly TimedClaim[];
   readonly plans: readonly MtPlan[];
   /** Of a message whose claim has expired and that cannot be requeued; null for none. */
@@ -52,7 +52,7 @@ export class MtClaimer {
     const claimed = claim.claimed.map((message) => {
       return { ...message, endsMs: startedMs + message.plan.leaseSeconds * MS_PER_SECOND };
     });
-    return { claimed, due: claim.due, plans, lapsedFault };
+    return { claimed, isFull: claim.isFull, plans, lapsedFault };
   }
 
   /** The consecutive full polls have ended. */

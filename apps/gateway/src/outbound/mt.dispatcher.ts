@@ -6,7 +6,6 @@ import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import { OnStart, OnStop } from '../composition/phases.js';
 import { AttemptRunner } from './attempt.runner.js';
-import { MAX_MESSAGES_PER_POLL } from './due-queries.js';
 import { MtClaimer, type TimedClaim } from './mt-claimer.js';
 import { OtherGateways } from './other-gateways.js';
 import { OutboundMetrics } from './outbound.metrics.js';
@@ -84,12 +83,12 @@ export class MtDispatcher {
   }
 
   private async claimDue(): Promise<Claim<TimedClaim>> {
-    const { claimed: jobs, due, plans, lapsedFault } = await this.claimer.claimDueMessages();
+    const { claimed: jobs, isFull, plans, lapsedFault } = await this.claimer.claimDueMessages();
     if (lapsedFault !== null)
       this.logger.warn({ err: lapsedFault }, 'MT dispatcher: a code of a gateway that is gone cannot be queued again');
     this.countFailures(plans);
     this.setTimers(plans);
-    this.fullPollsInARow = due === MAX_MESSAGES_PER_POLL ? this.fullPollsInARow + 1 : 0;
+    this.fullPollsInARow = isFull ? this.fullPollsInARow + 1 : 0;
     if (this.fullPollsInARow === 0) this.claimer.endSeries();
     return { jobs, more: this.fullPollsInARow > 0 && this.fullPollsInARow % MAX_POLLS_IN_A_ROW !== 0 };
   }

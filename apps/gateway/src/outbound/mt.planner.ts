@@ -1,9 +1,9 @@
 import { linkKey } from '@countersign/carriers/leases';
 import type { MtPlan, DueMessage } from '@countersign/carriers/outbound';
 import { RouteDirectory, routesInOrder, type Route } from '@countersign/carriers/routes';
+import { mtPlan } from '@countersign/carriers/planning';
 import type { Uuid } from '@countersign/ids';
 import { Injectable } from '@nestjs/common';
-import { mtPlan } from './mt-plan.js';
 import { OtherGateways } from './other-gateways.js';
 import { SubmitQueues } from './submit-queues.js';
 
@@ -18,12 +18,18 @@ interface RoutingState {
 export class MtPlanner {
   /** Messages deferred because every link was full, since the consecutive polls began. */
   private deferred = 0;
+  private unconnectedListener: (systemId: Uuid) => void = () => undefined;
 
   constructor(
     private readonly routes: RouteDirectory,
     private readonly others: OtherGateways,
     private readonly queues: SubmitQueues,
   ) {}
+
+  /** Sets the listener called for each code with a route to a system that no gateway has connected. Must not throw. */
+  onUnconnected(listener: (systemId: Uuid) => void): void {
+    this.unconnectedListener = listener;
+  }
 
   /** Rejects with the database's error. */
   async readRouting(): Promise<RoutingState> {
@@ -36,7 +42,12 @@ export class MtPlanner {
   planDelivery(message: DueMessage, { routes, boundElsewhere }: RoutingState, planned: Map<string, number>): MtPlan {
     const plan = mtPlan(message, {
       routes: routesInOrder(routes, message.destination, Math.random),
-      capacityOf: (target) => this.queues.capacityOf(target, planned),
+      capacityOf: (target) => {
+        const capacity = this.queues.capacityOf(target, planned);
+        const { systemId } = target;
+        if (capacity === null && systemId !== null && !boundElsewhere.has(systemId)) this.unconnectedListener(systemId);
+        return capacity;
+      },
       boundElsewhere: (linkId) => boundElsewhere.has(linkId) && this.others.mayDefer(message.id, performance.now()),
       deferred: this.deferred,
       random: Math.random(),

@@ -13,6 +13,8 @@ const bind: Bind = {
   systemId: 'us',
   passwordSealed: Buffer.alloc(0),
   clientKeySealed: null,
+  outbind: null,
+  outbindPasswordSealed: null,
   systemType: '',
   bindType: 'transceiver',
   interfaceVersion: '3.4',

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { linkKey, type SendingLink } from '@countersign/carriers/leases';
+import type { LinkCapacity, RouteTarget } from '@countersign/carriers/planning';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import { LinkMetrics, type Pace } from '../links/link.metrics.js';
 import type { LinkSender } from '../links/link-sender.js';
 import { CodeSenders } from './code-senders.js';
-import type { LinkCapacity, RouteTarget } from './mt-plan.js';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 
 /** Added to two response times (one for the queue, one for the response) for the lease of an attempt. */

@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { TRACE_FORMATS, TraceSeal, type TraceQuestion } from '@countersign/carriers/traces';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
+import { TokenBucket } from '@countersign/resilience';
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 import { FlightRecorder } from './flight-recorder.js';
 import { traceAnswer, traceCapture } from './trace.js';
@@ -10,11 +13,25 @@ import { traceAnswer, traceCapture } from './trace.js';
 /** An answer is one bus message, with a header. */
 const MAX_ANSWER_OCTETS = MAX_MESSAGE_OCTETS - 16 * 1024;
 
-/** Answers trace requests of control planes over the bus. */
+/** Nonces of answered questions that are remembered, so that a question recorded by another is not answered again. */
+const REMEMBERED_NONCES = 10_000;
+/** Time for answers: decoding all that is recorded of a bind takes some 100 ms. */
+const ANSWERING_MS_PER_SECOND = 200;
+/** Further questions are left unanswered. */
+const MAX_WAITING = 4;
+
+/** Answers trace requests of control planes over the bus: each once, one at a time. */
 @Injectable()
 export class TraceResponder {
   readonly #subscription: Subscription;
   readonly #seal: TraceSeal;
+  readonly #answered = new LRUCache<string, true>({ max: REMEMBERED_NONCES });
+  readonly #time = new TokenBucket(
+    { perSecond: ANSWERING_MS_PER_SECOND, capacity: ANSWERING_MS_PER_SECOND },
+    performance.now(),
+  );
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(
     @Inject(GATEWAY_ID) gatewayId: Uuid,
@@ -35,16 +52,35 @@ export class TraceResponder {
     this.#subscription.close();
   }
 
-  /** Null for a request of another version, or one not sealed with the master key. */
-  private answerQuestion(message: BusMessage): Payload | null {
+  /** Null for a request of another version, one not sealed with the master key, or one that was answered before. */
+  private async answerQuestion(message: BusMessage): Promise<Payload | null> {
     const question = questionOf(this.#seal.openQuestion(message.octets));
-    if (question === null) return null;
+    if (question === null || this.#waiting >= MAX_WAITING || this.isRepeated(question)) return null;
+    this.#waiting++;
+    const turn = this.#last.then(() => delay(this.#time.waitMs(performance.now()), undefined, { ref: false }));
+    const answer = turn.then(() => this.makeAnswer(question)).finally(() => this.#waiting--);
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  private isRepeated({ nonce }: TraceQuestion): boolean {
+    if (nonce === null) return false;
+    const repeated = this.#answered.has(nonce);
+    this.#answered.set(nonce, true);
+    return repeated;
+  }
+
+  private makeAnswer(question: TraceQuestion): Payload {
+    const startMs = performance.now();
     const recorded = this.recorder.recordedConnections(question.bindId);
     const octets =
       question.format === 'pcap'
         ? traceCapture(recorded, MAX_ANSWER_OCTETS)
         : JSON.stringify(traceAnswer(recorded, MAX_ANSWER_OCTETS));
-    return this.#seal.answer(octets, question);
+    const sealed = this.#seal.answer(octets, question);
+    const endMs = performance.now();
+    this.#time.take(endMs, endMs - startMs);
+    return sealed;
   }
 }
 

@@ -42,6 +42,7 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
     {
       claimEvents: () => Promise.resolve([EVENT]),
       claimOldestEvents: () => Promise.resolve([EVENT]),
+      refuseEvent: () => Promise.resolve(true),
       applyEvents: () => call('apply', { ...NONE, ...applied }),
       recordTapResults: (_tx, _taps, ids) => call(`record ${ids.join()}`, undefined),
     },

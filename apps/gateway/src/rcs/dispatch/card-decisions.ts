@@ -38,7 +38,7 @@ export class CardDecisions {
     @Inject(CardEventStore)
     private readonly events: Pick<
       CardEventStore,
-      'claimEvents' | 'claimOldestEvents' | 'applyEvents' | 'recordTapResults'
+      'claimEvents' | 'claimOldestEvents' | 'applyEvents' | 'refuseEvent' | 'recordTapResults'
     >,
     @Inject(CardArrivalStore) private readonly arrivals: Pick<CardArrivalStore, 'prepareArrivals' | 'storeArrivals'>,
     @Inject(SessionStore) private readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'applyCardDecision'>,
@@ -67,6 +67,11 @@ export class CardDecisions {
       const events = await this.events.claimEvents(tx, ids);
       return events.length === 0 ? NOTHING : this.apply(tx, events);
     });
+  }
+
+  /** Marks an event as processed that cannot be applied, so that no poll finds it again. */
+  async refuseEvent(id: Uuid): Promise<void> {
+    await this.database.transaction((tx) => this.events.refuseEvent(tx, id));
   }
 
   /** The oldest unprocessed events. */

@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/ids';
-import { DatabaseUnavailable } from '@countersign/postgres';
+import { DatabaseUnavailable, DataError } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Decided } from './card-decisions.js';
 import { RcsEventProcessor } from './rcs-event.processor.js';
@@ -12,6 +12,7 @@ afterEach(() => void vi.useRealTimers());
 
 function opened(decide: (ids: readonly Uuid[]) => Promise<Decided> = () => Promise.resolve(NOTHING)) {
   const [decided, left, errors]: [Uuid[][], Uuid[], unknown[]] = [[], [], []];
+  const refused: Uuid[] = [];
   const processor = new RcsEventProcessor(
     {
       processEvents: async (ids) => {
@@ -19,13 +20,14 @@ function opened(decide: (ids: readonly Uuid[]) => Promise<Decided> = () => Promi
         decided.push([...ids]);
         return result;
       },
+      refuseEvent: (id) => Promise.resolve(void refused.push(id)),
       findUnprocessed: () => Promise.resolve(left.splice(0)),
     },
     { onDecided: () => undefined },
     { batchMaxCommands: 4 },
     { error: (fault: unknown) => void errors.push(fault) },
   );
-  return { processor, decided, left, errors };
+  return { processor, decided, left, errors, refused };
 }
 
 const settled = (): Promise<void> => vi.advanceTimersByTimeAsync(0).then(() => undefined);
@@ -63,6 +65,20 @@ describe('events that this gateway stored', () => {
     await processor.stop();
   });
 
+  it('are marked when they fail alone for their values, and not for another reason', async () => {
+    const { processor, decided, errors, refused } = opened((ids) => {
+      if (ids.includes('b')) return Promise.reject(new DataError('23514 of b', '23514', null));
+      return ids.includes('c') ? Promise.reject(new Error('of c alone')) : Promise.resolve(NOTHING);
+    });
+    processor.enqueue(['a', 'b', 'c', 'd']);
+    processor.start();
+    await settled();
+    expect(decided.flat()).toEqual(['a', 'd']);
+    expect(refused).toEqual(['b']);
+    expect(errors).toHaveLength(1);
+    await processor.stop();
+  });
+
   it('are left unprocessed, without being split, while the database is unavailable', async () => {
     const { processor, errors } = opened(() => Promise.reject(new DatabaseUnavailable('gone')));
     processor.enqueue(['a', 'b', 'c', 'd']);
@@ -81,6 +97,18 @@ describe('events that another gateway left unprocessed', () => {
     left.push('a');
     await vi.advanceTimersByTimeAsync(POLL_MS);
     expect(decided).toEqual([['a']]);
+    await processor.stop();
+  });
+
+  it('are processed behind those that this gateway stored, also when they are split', async () => {
+    const { processor, decided, left } = opened((ids) => {
+      if (ids.length === 4) processor.enqueue(['new']);
+      return ids.includes('b') && ids.length > 1 ? Promise.reject(new Error('of b')) : Promise.resolve(NOTHING);
+    });
+    left.push('a', 'b', 'c', 'd');
+    processor.start();
+    await settled();
+    expect(decided).toEqual([['new'], ['a'], ['b'], ['c', 'd']]);
     await processor.stop();
   });
 

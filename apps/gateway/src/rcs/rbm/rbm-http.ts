@@ -1,4 +1,5 @@
 import { plainAgentId, type Card } from '@countersign/rcs/rules';
+import { AGREED_TLS } from '@countersign/tls';
 import { Agent, type Dispatcher } from 'undici';
 import { AccessTokens } from './access-token.js';
 import { CallDeadline, type CallLimits } from './call-deadline.js';
@@ -106,6 +107,6 @@ function agentOf(pool: Pool): Dispatcher {
     connections: CONNECTIONS[pool],
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: { ...AGREED_TLS, timeout: CONNECT_TIMEOUT_MS },
   });
 }

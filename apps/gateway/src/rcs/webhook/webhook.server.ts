@@ -176,7 +176,7 @@ function contentLengthOf({ headers }: FastifyRequest): number | null {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
 }
 
-/** Answers bytes that are no HTTP request, or a request that is not complete in time, and ends the connection. */
+/** Answers octets that are not an HTTP request, or a request that is not complete in time, and ends the connection. */
 function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
   if (nodeCode?.startsWith('ECONN') === true || !socket.writable) {
     socket.destroy();

@@ -1,0 +1,32 @@
+import type { SmppSystem } from '@countersign/carriers/config';
+
+/** The row of a system that binds as transceiver. */
+export const systemRow = (changes: Partial<SmppSystem> = {}): SmppSystem => ({
+  id: '018f0000-0000-7000-8000-000000000001',
+  systemId: 'aggregator',
+  allowedCidrs: [],
+  passwordDigest: Buffer.alloc(0),
+  digestVersion: 1,
+  carrier: 'north',
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: 0x14,
+  sendWindow: 10,
+  enquireLinkSeconds: 30,
+  responseTimeoutSeconds: 10,
+  messageIdBase: 'as-is',
+  temporaryStatuses: [],
+  submitOptions: {},
+  trustedForMo: false,
+  senderFormat: 'auto',
+  senderLearning: null,
+  enabled: true,
+  bindTypes: ['transceiver'],
+  maxConnections: 4,
+  submitPerSecond: null,
+  deliverPerSecond: 50,
+  tlsRequired: false,
+  outbind: null,
+  outbindPasswordSealed: null,
+  outbindClientKeySealed: null,
+  ...changes,
+});
