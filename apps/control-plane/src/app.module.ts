@@ -2,8 +2,11 @@ import { queueConnection } from '@countersign/bus';
 import { QUEUE_PREFIX } from '@countersign/events';
 import { BullModule } from '@nestjs/bullmq';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { CardsModule } from './cards/cards.module.js';
+import { ConsoleModule } from './console/console.module.js';
+import { ConsolePagesModule } from './console-pages/console-pages.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { HttpModule } from './http/http.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -29,6 +32,8 @@ export class AppModule {
     const idempotency = over(IdempotencyModule);
     const deliveries = over(DeliveriesModule);
     const outbox = over(OutboxModule, deliveries);
+    const webhooks = over(WebhooksModule, deliveries, outbox);
+    const otp = over(OtpModule, testNumbers, idempotency);
     const connection = queueConnection(opened.settings, 'worker');
     return {
       module: AppModule,
@@ -36,9 +41,12 @@ export class AppModule {
         BullModule.forRoot('worker', { connection, prefix: QUEUE_PREFIX }),
         over(VerifyModule, testNumbers, idempotency, over(CardsModule)),
         over(UsageModule),
-        over(OtpModule, testNumbers, idempotency),
+        otp,
         over(AdminModule),
-        over(WebhooksModule, deliveries, outbox),
+        webhooks,
+        over(AccountModule, webhooks),
+        over(ConsoleModule, http, otp),
+        ConsolePagesModule,
         over(RealtimeModule, http),
         over(DocsModule),
         over(WorkersModule),

@@ -1,8 +1,11 @@
 import { AdminKeyStore } from '@countersign/accounts/admin-keys';
+import { MemberStore } from '@countersign/accounts/members';
 import { CodePrices, PriceStore } from '@countersign/accounts/prices';
 import { CarrierStore } from '@countersign/carriers/config';
 import { Module } from '@nestjs/common';
 import { provideStore } from '../composition/provide-store.js';
+import { GuardPreviewService } from '../guard/guard-preview.service.js';
+import { GuardStore } from '../guard/guard.store.js';
 import { AccountResource } from './accounts/account.resource.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AdminDefaults } from './crud/admin-defaults.js';
@@ -22,17 +25,28 @@ import { InboundNumberResource } from './inbound-numbers/inbound-number.resource
 import { InboundNumbersController } from './inbound-numbers/inbound-numbers.controller.js';
 import { KeyResource } from './keys/key.resource.js';
 import { KeysController } from './keys/keys.controller.js';
+import { MemberResource } from './members/member.resource.js';
+import { MembersController } from './members/members.controller.js';
 import { MessageResource } from './messages/message.resource.js';
 import { MessagesController } from './messages/messages.controller.js';
+import { OverviewStore } from '../usage/overview.store.js';
+import { OverviewController } from './overview/overview.controller.js';
+import { OverviewService } from './overview/overview.service.js';
 import { PriceResource } from './prices/price.resource.js';
 import { PricesController } from './prices/prices.controller.js';
 import { QueueResource } from './queues/queue.resource.js';
 import { QueuesController } from './queues/queues.controller.js';
 import { RouteResource } from './routes/route.resource.js';
+import { RouteResolutionController } from './route-resolution/route-resolution.controller.js';
+import { BrandSenders } from './route-resolution/brand-senders.js';
+import { RouteResolutionService } from './route-resolution/route-resolution.service.js';
 import { RoutesController } from './routes/routes.controller.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { SmppSystemResource } from './smpp-systems/smpp-system.resource.js';
 import { SmppSystemsController } from './smpp-systems/smpp-systems.controller.js';
+import { TimelineController } from './timeline/timeline.controller.js';
+import { TimelineRecords } from './timeline/timeline.records.js';
+import { TimelineService } from './timeline/timeline.service.js';
 import { TraceController } from './trace/trace.controller.js';
 import { TraceResource } from './trace/trace.resource.js';
 import { TraceService } from './trace/trace.service.js';
@@ -44,17 +58,21 @@ import { TraceService } from './trace/trace.service.js';
     BrandsController,
     KeysController,
     AdminKeysController,
+    MembersController,
     PricesController,
     DestinationsController,
     BindsController,
     SmppSystemsController,
     InboundNumbersController,
     RoutesController,
+    RouteResolutionController,
     GatewaysController,
     TraceController,
     QueuesController,
     MessagesController,
     SessionsController,
+    TimelineController,
+    OverviewController,
     AuditController,
   ],
   providers: [
@@ -64,20 +82,30 @@ import { TraceService } from './trace/trace.service.js';
     BrandResource,
     KeyResource,
     AdminKeyResource,
+    MemberResource,
     PriceResource,
     DestinationResource,
     BindResource,
     SmppSystemResource,
     InboundNumberResource,
     RouteResource,
+    BrandSenders,
+    RouteResolutionService,
+    GuardStore,
+    GuardPreviewService,
     TraceResource,
     TraceService,
+    TimelineRecords,
+    TimelineService,
+    OverviewStore,
+    OverviewService,
     QueueResource,
     MessageResource,
     AdminDefaults,
     CodePrices,
     provideStore(PriceStore, ({ newId }) => new PriceStore(newId)),
     provideStore(AdminKeyStore, (parts) => new AdminKeyStore(parts)),
+    provideStore(MemberStore, ({ newId }) => new MemberStore(newId)),
     provideStore(CarrierStore, (parts) => new CarrierStore(parts)),
   ],
 })

@@ -27,6 +27,7 @@ function read(query: object, metatype: Type): Read {
 const LEGAL: Readonly<Record<string, (value: string) => boolean>> = {
   limit: (value) => Number(value) >= 1 && Number(value) <= 100,
   startingAfter: () => true,
+  format: (value) => ['json', 'csv'].includes(value),
   direction: (value) => ['in', 'out'].includes(value),
   sessionId: (value) => parseId('sess', value) !== null,
   id: (value) => parseId('sess', value) !== null,
@@ -46,9 +47,21 @@ describe.each<[string, Type, readonly string[]]>([
   });
 
   it('is legal in every field, or refused with the faulty field', () => {
-    const likely = ['in', 'out', 'matched', 'failed', '+14155552671', ' 14155552671', SESSION, 'binds', 'a\0b', ''];
+    const likely = [
+      'in',
+      'out',
+      'matched',
+      'failed',
+      'csv',
+      '+14155552671',
+      ' 14155552671',
+      SESSION,
+      'binds',
+      'a\0b',
+      '',
+    ];
     const value = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...likely));
-    const name = fc.constantFrom(...filters, 'limit', 'startingAfter', 'text');
+    const name = fc.constantFrom(...filters, 'limit', 'startingAfter', 'format', 'text');
     fc.assert(
       fc.property(fc.dictionary(name, value, { maxKeys: 3 }), (query) => {
         const answer = read(query, metatype);

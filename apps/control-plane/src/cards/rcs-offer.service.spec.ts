@@ -34,6 +34,10 @@ const BRAND: Brand = {
   domain: null,
   entropyKeyVersion: 1,
   active: true,
+  requestedName: null,
+  requestedSlug: null,
+  requestedAt: null,
+  requestRefusedAt: null,
 };
 
 const sessionOf = ({ ttlSeconds = 90, channel = 'sms_fallback' }: Answers): Session => ({

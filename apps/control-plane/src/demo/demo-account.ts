@@ -1,4 +1,5 @@
 import { AccountDirectory, AccountStore, type KeyLimits } from '@countersign/accounts/accounts';
+import { BegunSignInStore } from '@countersign/accounts/console-sessions';
 import {
   bindPassword,
   CarrierDirectory,
@@ -43,6 +44,7 @@ const DEMO_LIMITS: Required<KeyLimits> = { default: 600_000, create: 300_000, po
 const DEMO_MESSAGES_A_DAY = 1_000_000;
 const DEMO_UNCONVERTED_FLOOR = 100_000;
 const SYSTEM_ID = 'aggregator';
+const CONSOLE_LINK_SECONDS = 3_600;
 const BIND_NAME = 'simulator';
 /** Allowed networks of the demo system. A trusted system needs narrow ones. */
 const LOOPBACK = ['127.0.0.0/16', '::1/128'];
@@ -59,6 +61,8 @@ export interface SeededDemo {
   /** Signs webhooks of test sessions. */
   readonly testWebhookSecret: string;
   readonly inboundNumber: string;
+  /** The path and query of the link that signs in to the console, once. */
+  readonly consolePath: string;
   readonly smpp: { readonly systemId: string; readonly password: string };
 }
 
@@ -113,8 +117,17 @@ export class DemoSeed {
       webhookSecret: await readSecret(directory, { accountId: brand.accountId, mode: 'live' }),
       testWebhookSecret: await readSecret(directory, { accountId: brand.accountId, mode: 'test' }),
       inboundNumber: DEMO_INBOUND_NUMBER,
+      consolePath: await this.newConsolePath(tx),
       smpp: { systemId: SYSTEM_ID, password },
     };
+  }
+
+  /** Links of earlier runs end. */
+  private async newConsolePath(tx: Executor): Promise<string> {
+    const signIns = new BegunSignInStore(this.parts.keys);
+    await signIns.discard(tx, 'link');
+    const token = await signIns.begin(tx, { kind: 'link', state: '', seconds: CONSOLE_LINK_SECONDS });
+    return `/console/api/sign-in/link?token=${token}`;
   }
 
   private async ensureBrand(tx: Executor): Promise<{ id: Uuid; accountId: Uuid }> {

@@ -53,6 +53,15 @@ export class DocsController {
     return sendDocument(request, reply, pageOr404(this.pages.reference(chapter)));
   }
 
+  @Page('carrier-requirements/:situation')
+  situation(
+    @Param('situation') situation: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return sendDocument(request, reply, pageOr404(this.pages.guide(`carrier-requirements/${situation}`)));
+  }
+
   @Page('messages')
   messages(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return sendDocument(request, reply, this.pages.messages);

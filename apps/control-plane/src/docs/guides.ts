@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { renderMarkdown } from './rendering/markdown.js';
 import { page } from './rendering/page.js';
 
-/** The handwritten pages, by the last part of their path; their files are in `pages/`. */
+/** The handwritten pages, by their path below `/docs`; their files are in `pages/`. */
 const GUIDES = [
   'browser-binding',
   'test-keys',
@@ -15,13 +15,25 @@ const GUIDES = [
   'guard',
   'idempotency',
   'limits',
+  'account',
   'versions',
   'specification',
   'what-is-proven',
   'glossary',
   'admin-keys',
+  'members',
   'a-carrier-calls',
   'carrier-requirements',
+  'carrier-requirements/india-dlt',
+  'carrier-requirements/relative-validity',
+  'carrier-requirements/short-code',
+  'carrier-requirements/long-texts',
+  'carrier-requirements/national-numbers',
+  'carrier-requirements/no-receipts',
+  'carrier-requirements/codes-over-aggregators',
+  'carrier-requirements/outbind-of-carriers',
+  'carrier-requirements/outbind-to-aggregators',
+  'carrier-requirements/client-certificate',
   'keys',
 ] as const;
 

@@ -1,6 +1,6 @@
 import { type DueEvent, EventStore, type NewEvent } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
-import { Database, DataError, type Executor } from '@countersign/postgres';
+import { Database, isCausedByRows, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventRefused, faultOf } from './event-fault.js';
 import { EventRefusals } from './event-refusals.js';
@@ -89,18 +89,6 @@ export class Outbox {
     const subscribers = events.length === 0 ? [] : this.subscribers;
     return Promise.all(subscribers.map((subscriber) => subscriber.handle(tx, events)));
   }
-}
-
-/** SQLSTATE classes of values that do not fit: data exceptions, constraints, limits of an index, errors that triggers raise. */
-const VALUE_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54', 'P0']);
-
-/**
- * Whether other events may succeed: not so in an outage, after a lost conflict, with the schema of another release or without a
- * key. Of other errors only those of values that the code cannot use, such as an infinite time.
- */
-function isCausedByRows(error: unknown): boolean {
-  if (error instanceof DataError) return VALUE_CLASSES.has(error.sqlState.slice(0, 2));
-  return error instanceof TypeError || error instanceof RangeError;
 }
 
 function separateRefused(events: readonly DueEvent[]): {

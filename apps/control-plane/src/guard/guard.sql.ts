@@ -19,6 +19,13 @@ export const LOCK_COUNTERS = `
     sends = CASE WHEN counter.ends_at <= excluded.started_at THEN 0 ELSE counter.sends END
   RETURNING scope, subject, sends, ends_at AS "endsAt"`;
 
+/** The counters whose window is not over, without a lock. $1 scopes, $2 subjects, in the same order, $3 now. */
+export const READ_COUNTERS = `
+  SELECT counter.scope, counter.subject, counter.sends, counter.ends_at AS "endsAt"
+  FROM unnest($1::text[], $2::text[]) AS wanted (scope, subject)
+    JOIN otp_counters AS counter ON counter.scope = wanted.scope AND counter.subject = wanted.subject
+  WHERE counter.ends_at > $3`;
+
 /** Writes the new values of locked counters. $1 scopes, $2 subjects, $3 sends. */
 export const WRITE_COUNTERS = `
   UPDATE otp_counters SET sends = counted.sends

@@ -17,6 +17,7 @@ import {
   PURGE_SENDS,
   PURGE_SPEND,
   READ_ACCOUNTS,
+  READ_COUNTERS,
   READ_KNOWN_PHONES,
   READ_PRICES,
   READ_SPENT,
@@ -37,6 +38,7 @@ import { keptUntil, slotOf, windowOf } from './traffic-slots.js';
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
+const MS_PER_SECOND = 1_000;
 /** Rows that one statement of a purge deletes at most. */
 const MAX_PURGED = 1_000;
 
@@ -113,7 +115,33 @@ export class GuardStore {
    * Locks the counters of some sends until the transaction ends, and reads the recent traffic. The locks include the
    * account's own counter: no other transaction can decide sends of that account, so every limit is exact.
    */
-  async openCounters(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<LockedCounters> {
+  openCounters(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<LockedCounters> {
+    return this.readTraffic(tx, sends, known, lockCounters);
+  }
+
+  /** The same without a lock and without a write: another transaction may count sends meanwhile. */
+  peekCounters(db: Executor, sends: readonly Send[], known: KnownSends): Promise<LockedCounters> {
+    return this.readTraffic(db, sends, known, peekCounters);
+  }
+
+  /** The facts about a destination for all accounts: only rules that concern all of them. */
+  async readDestination(db: Executor, send: Omit<Send['session'], 'accountId'>, now: Date): Promise<Destination> {
+    const rules = await this.destinations.matching(db, null, send.phone, now);
+    const session = { ...send, accountId: '' };
+    return { ...destinationOf({ session, now }, rules), countries: ['*'], knownPhone: false };
+  }
+
+  /** The price of one code to a country; null for none. */
+  async readPrice(db: Executor, country: string, now: Date): Promise<Micros | null> {
+    return (await readPrices(db, [country], now)).get(country) ?? null;
+  }
+
+  private async readTraffic(
+    tx: Executor,
+    sends: readonly Send[],
+    known: KnownSends,
+    readCounters: typeof lockCounters,
+  ): Promise<LockedCounters> {
     const moments = sends.map((send) => send.now.getTime());
     const now = new Date(Math.max(...moments));
     // The windows begin with the earliest send: in a batch that spans midnight, both days count for all of its sends.
@@ -122,7 +150,7 @@ export class GuardStore {
     const lockedKeys = [...sends.flatMap((send) => this.counterKeysOf(send)), ...[...others.values()].flat()];
     // Pipelined and executed in this order, so that all but the first run after the locks are taken.
     const [counters, windows, spent, prices] = await Promise.all([
-      lockCounters(tx, [...new Set(lockedKeys)], now),
+      readCounters(tx, [...new Set(lockedKeys)], now),
       readWindows(tx, sends, earliest),
       readSpent(tx, distinct(sends, accountOf), now),
       readPrices(
@@ -165,8 +193,9 @@ export class GuardStore {
     const counters = await db.query(PURGE_COUNTERS, [MAX_PURGED]);
     const sends = await db.query(PURGE_SENDS, [MAX_PURGED]);
     const tallies = await this.destinations.purgeRefusals(db, before, MAX_PURGED);
+    const ofSessions = await this.destinations.purgeSessionRefusals(db, before, MAX_PURGED);
     await db.query(PURGE_SPEND, [before]);
-    return [counters.length, sends.length, tallies].includes(MAX_PURGED);
+    return [counters.length, sends.length, tallies, ofSessions].includes(MAX_PURGED);
   }
 
   private async readKnownPhones(tx: Executor, sends: readonly Send[]): Promise<Set<string>> {
@@ -306,6 +335,19 @@ async function lockCounters(tx: Executor, keys: readonly string[], now: Date): P
   const windows = counters.map(({ scope }) => secondsOf(scope));
   const rows = await tx.query<CounterRow>(LOCK_COUNTERS, [...columnsOf(counters), windows, now]);
   return new Map(rows.map(({ scope, subject, ...counted }) => [counterKey(scope, subject), counted]));
+}
+
+/** A counter without an open window has no sends. */
+async function peekCounters(db: Executor, keys: readonly string[], now: Date): Promise<Map<string, Counted>> {
+  const counters = keys.map(counterOf);
+  const rows = await db.query<CounterRow>(READ_COUNTERS, [...columnsOf(counters), now]);
+  const open = new Map(rows.map(({ scope, subject, ...counted }) => [counterKey(scope, subject), counted]));
+  return new Map(
+    keys.map((key) => {
+      const endsAt = new Date(now.getTime() + secondsOf(counterOf(key).scope) * MS_PER_SECOND);
+      return [key, open.get(key) ?? { sends: 0, endsAt }];
+    }),
+  );
 }
 
 /** The windows of sends that are decided together: they begin as the window of the earliest send does. */

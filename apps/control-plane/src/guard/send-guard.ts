@@ -1,5 +1,6 @@
 import { DestinationStore } from '@countersign/carriers/destinations';
 import { destinationPrefix } from '@countersign/carriers/outbound';
+import type { Uuid } from '@countersign/ids';
 import { Database, type Executor } from '@countersign/postgres';
 import { ControlPlaneSettings, type OtpLimits } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
@@ -10,7 +11,7 @@ import type { SendKeys, SendCounters } from './send-counters.js';
 
 /** A refusal of the guard, with the session of the send. */
 export interface GuardedRefusal {
-  readonly session: Send['session'];
+  readonly session: Send['session'] & { readonly id: Uuid };
   readonly refusal: GuardRefusal;
 }
 
@@ -94,7 +95,12 @@ export class SendGuard {
 
   /** Concurrent statements, because the callers of the batch wait for them. */
   private async recordAll(refused: readonly GuardedRefusal[]): Promise<void> {
-    await Promise.all(mergeEqual(refused).map((each) => this.recordOne(each)));
+    if (refused.length === 0) return;
+    const ofSessions = refused.map(({ session, refusal: { rule } }) => ({ sessionId: session.id, rule }));
+    await Promise.all([
+      ...mergeEqual(refused).map((each) => this.recordOne(each)),
+      this.destinations.countSessionRefusals(this.database, ofSessions),
+    ]);
   }
 
   private async recordOne({ session, refusal, times }: Repeated): Promise<void> {

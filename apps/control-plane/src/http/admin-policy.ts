@@ -19,6 +19,8 @@ export const ADMIN_POLICY = {
   'brands.get': EVERY_ROLE,
   'brands.create': OWNER_ONLY,
   'brands.update': OWNER_ONLY,
+  'brands.approve': OWNER_ONLY,
+  'brands.refuse': OWNER_ONLY,
 
   'keys.list': EVERY_ROLE,
   'keys.get': EVERY_ROLE,
@@ -33,6 +35,12 @@ export const ADMIN_POLICY = {
   'admin-keys.update': OWNER_ONLY,
   'admin-keys.rotate': OWNER_ONLY,
   'admin-keys.revoke': OWNER_ONLY,
+
+  'members.list': EVERY_ROLE,
+  'members.get': EVERY_ROLE,
+  'members.create': OWNER_ONLY,
+  'members.update': OWNER_ONLY,
+  'members.delete': OWNER_ONLY,
 
   'prices.list': EVERY_ROLE,
   'prices.get': EVERY_ROLE,
@@ -77,6 +85,8 @@ export const ADMIN_POLICY = {
   'routes.create': FROM_OPERATOR,
   'routes.update': FROM_OPERATOR,
   'routes.delete': FROM_OPERATOR,
+  // Not `viewer`: the guard's answer depends on what the phone did.
+  'routes.resolve': FROM_SUPPORT,
 
   'queues.list': EVERY_ROLE,
   'queues.get': EVERY_ROLE,
@@ -89,10 +99,13 @@ export const ADMIN_POLICY = {
 
   'sessions.list': EVERY_ROLE,
   'sessions.get': EVERY_ROLE,
+  'sessions.timeline': EVERY_ROLE,
 
   'messages.list': EVERY_ROLE,
   'messages.get': EVERY_ROLE,
   'messages.reveal': FROM_SUPPORT,
+
+  'overview.list': EVERY_ROLE,
 
   'audit.list': EVERY_ROLE,
 } as const satisfies Readonly<Record<string, readonly AdminRole[]>>;

@@ -1,6 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { TlsSettings } from '@countersign/settings';
+import { inRanges, parseRanges, type AddressRange } from '../targets/address-ranges.js';
+import { TlsOverhead } from './tls-overhead.js';
 import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
 /** Connections of one process: HTTP and WebSockets; WebSockets have smaller limits of their own. */
@@ -13,12 +16,20 @@ const MAX_CONNECTIONS = 20_000;
 const DIRECT_LIMITS = { connections: 4_000, connectionsOfNetwork: 1_000 };
 /** Connections that one key exempts from the limits above; further ones stay subject to them. */
 const MAX_OF_KEY = 5_000;
-/** Behind a TLS proxy all connections are the proxy's, and the proxy limits its clients itself. */
+/** Behind a TLS proxy these are the connections of TRUSTED_PROXIES, which limit their clients themselves. */
 const PROXY_LIMITS = { connections: MAX_CONNECTIONS, connectionsOfNetwork: MAX_CONNECTIONS };
+/** Of other peers, whose requests are refused with 403. One more evicts the oldest of the address that has the most. */
+const OUTSIDE_LIMITS = { connections: 256, connectionsOfNetwork: 256 };
+/** Further connections than MAX_CONNECTIONS, which are for the proxies; the last is the one that evicts another. */
+const OUTSIDE_RESERVE = OUTSIDE_LIMITS.connections + 1;
 
 /** Bounds the connections of the HTTP server, from the TCP handshake on. */
 export class ConnectionLimits {
   readonly #unauthenticated: UnauthenticatedConnections<Socket>;
+  /** Connections of peers outside TRUSTED_PROXIES; empty in TLS_MODE=direct. */
+  readonly #outside = new UnauthenticatedConnections<Socket>(OUTSIDE_LIMITS);
+  readonly #trustedProxies: readonly AddressRange[] | null;
+  readonly #tlsOverhead = new TlsOverhead();
   /** A request refers to its TLS socket, not to the TCP socket below it; both have the same peer. */
   readonly #byPeer = new Map<string, Socket>();
   /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the peer look-up. */
@@ -27,13 +38,15 @@ export class ConnectionLimits {
   readonly #keyOf = new Map<Socket, string>();
   readonly #connectionsOfKey = new Map<string, number>();
 
-  constructor(private readonly mode: TlsSettings['mode']) {
-    this.#unauthenticated = new UnauthenticatedConnections(mode === 'direct' ? DIRECT_LIMITS : PROXY_LIMITS);
+  constructor(tls: TlsSettings) {
+    this.#trustedProxies = tls.mode === 'proxy' ? parseRanges(tls.trustedProxies) : null;
+    this.#unauthenticated = new UnauthenticatedConnections(tls.mode === 'direct' ? DIRECT_LIMITS : PROXY_LIMITS);
   }
 
   attach(server: Server): void {
-    server.maxConnections = MAX_CONNECTIONS;
+    server.maxConnections = MAX_CONNECTIONS + (this.#trustedProxies === null ? 0 : OUTSIDE_RESERVE);
     server.on('connection', (socket: Socket) => this.track(socket));
+    if (this.#trustedProxies === null) this.watchTls(server);
     // The upgrade handler counts WebSockets.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.exempt(this.#byPeer.get(peerOf(socket))));
   }
@@ -55,7 +68,7 @@ export class ConnectionLimits {
    * this, one request with a key would exempt a connection for as long as any requests keep it open.
    */
   unauthenticated(socket: Socket): void {
-    if (this.mode === 'proxy') return;
+    if (this.#trustedProxies !== null) return;
     const entered = this.#authenticated.get(socket);
     if (entered === undefined) return;
     this.#authenticated.delete(socket);
@@ -76,15 +89,27 @@ export class ConnectionLimits {
     else this.#connectionsOfKey.set(keyId, left);
   }
 
+  private watchTls(server: Server): void {
+    this.#tlsOverhead.attach(server);
+    server.on('connection', (socket: Socket) => this.#tlsOverhead.add(socket));
+    server.on('secureConnection', (secured: TLSSocket) => {
+      const entered = this.#byPeer.get(peerOf(secured));
+      if (entered !== undefined) this.#tlsOverhead.secured(entered, secured);
+    });
+  }
+
   private track(socket: Socket): void {
     const peer = peerOf(socket);
+    const address = socket.remoteAddress ?? '';
+    const isOutside = this.#trustedProxies !== null && !inRanges(address, this.#trustedProxies);
+    const counted = isOutside ? this.#outside : this.#unauthenticated;
     this.#byPeer.set(peer, socket);
     socket.once('close', () => {
-      this.#unauthenticated.remove(socket);
+      counted.remove(socket);
       this.release(socket);
       if (this.#byPeer.get(peer) === socket) this.#byPeer.delete(peer);
     });
-    this.#unauthenticated.add(socket.remoteAddress ?? '', socket)?.destroy();
+    counted.add(address, socket)?.destroy();
   }
 }
 

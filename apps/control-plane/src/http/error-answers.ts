@@ -45,6 +45,7 @@ export class ErrorAnswers implements ExceptionFilter {
   private sendNow(reply: FastifyReply, { refusal, headers }: RefusedRequest, limits: LimitHeaders): void {
     if (reply.sent) return;
     const { status } = ERRORS[refusal.code];
+    reply.request.errorCode = refusal.code;
     const retryAfter = retryAfterOf(refusal);
     if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
     void reply

@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { AnswerObserver } from '../operations/answer.observer.js';
+import { AdminAddresses } from './admin-addresses.js';
+import { RequestRecorder } from '../operations/request.recorder.js';
 import { AllowedMethods } from './allowed-methods.js';
+import { ConsoleAuthenticator } from './console.authenticator.js';
 import { ErrorAnswers } from './error-answers.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyUses } from './key-uses.js';
@@ -20,14 +23,17 @@ import { ServerShutdown } from './server.shutdown.js';
     ErrorAnswers,
     RequestTransport,
     KeyUses,
+    AdminAddresses,
     KeyAuthenticator,
+    ConsoleAuthenticator,
     RequestAuthorizer,
     RequestAdmission,
     RawResponses,
+    RequestRecorder,
     AnswerObserver,
     ServerHooks,
     ServerShutdown,
   ],
-  exports: [RequestAuthorizer, RawResponses],
+  exports: [RequestAuthorizer, RawResponses, KeyAuthenticator, AdminAddresses],
 })
 export class HttpModule {}

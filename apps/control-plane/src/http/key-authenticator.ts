@@ -1,9 +1,8 @@
 import { AccountDirectory } from '@countersign/accounts/accounts';
 import { AdminKeyDirectory } from '@countersign/accounts/admin-keys';
 import { ServerKeys } from '@countersign/keys';
-import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
-import { inRanges, parseRanges, type AddressRange } from '../targets/address-ranges.js';
+import { AdminAddresses } from './admin-addresses.js';
 import { KeyUses } from './key-uses.js';
 import type { Caller } from './route-access.js';
 
@@ -13,18 +12,13 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 /** Finds the holders of API keys and admin keys, and records that a key was used. */
 @Injectable()
 export class KeyAuthenticator {
-  /** Null for any address. */
-  private readonly adminAddresses: readonly AddressRange[] | null;
-
   constructor(
     @Inject(AccountDirectory) private readonly accounts: Pick<AccountDirectory, 'authenticate'>,
     @Inject(AdminKeyDirectory) private readonly adminKeys: Pick<AdminKeyDirectory, 'authenticate'>,
     private readonly keys: ServerKeys,
-    @Inject(ControlPlaneSettings) { adminAllowedCidrs }: Pick<ControlPlaneSettings, 'adminAllowedCidrs'>,
+    @Inject(AdminAddresses) private readonly addresses: Pick<AdminAddresses, 'has'>,
     @Inject(KeyUses) private readonly uses: Pick<KeyUses, 'onAuthenticated'>,
-  ) {
-    this.adminAddresses = adminAllowedCidrs.length === 0 ? null : parseRanges(adminAllowedCidrs);
-  }
+  ) {}
 
   /**
    * The caller; null without a valid key. From an address outside ADMIN_ALLOWED_CIDRS an admin key is treated as an unknown
@@ -45,7 +39,7 @@ export class KeyAuthenticator {
     const key = keyOf(authorization);
     if (key === undefined) return null;
     if (!key.startsWith(ADMIN_KEY_PREFIX)) return this.accounts.authenticate(key);
-    if (this.adminAddresses !== null && !inRanges(clientAddress, this.adminAddresses)) return null;
+    if (!this.addresses.has(clientAddress)) return null;
     return this.adminKeys.authenticate(key);
   }
 }

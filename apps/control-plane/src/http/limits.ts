@@ -4,7 +4,7 @@ import { Limiter, type QuotaResult } from '@countersign/bus';
 import { parseId, type Uuid } from '@countersign/ids';
 import { Injectable } from '@nestjs/common';
 import { networkOf } from '../targets/address-ranges.js';
-import type { Refusal } from './errors.js';
+import { RefusedRequest, type Refusal } from './errors.js';
 import {
   limitHeaders,
   type LimitHeaders,
@@ -29,6 +29,16 @@ type KeyPolicy = keyof KeyLimits;
 const perMinute = (name: string, limit: number): Policy => ({ name, limit, windowSeconds: WINDOW_SECONDS });
 const ADMIN_POLICIES = policySet([perMinute('default', ADMIN_LIMIT)]);
 const TICKET_POLICIES = policySet([perMinute('ticket', TICKET_LIMIT)]);
+/** Sign-ins of the console that one address begins. Those over OpenID Connect cost nobody anything. */
+const STARTS = { phone: 5, oidc: 60 };
+const START_SECONDS = 600;
+const START_POLICIES = {
+  phone: policySet([{ name: 'start', limit: STARTS.phone, windowSeconds: START_SECONDS }]),
+  oidc: policySet([{ name: 'start', limit: STARTS.oidc, windowSeconds: START_SECONDS }]),
+};
+/** Further calls a minute of sign-ins that one address has begun: a page asks for the state every second or two. */
+const SIGN_IN_CALLS_LIMIT = 120;
+const SIGN_IN_POLICIES = policySet([perMinute('signin', SIGN_IN_CALLS_LIMIT)]);
 const ADDRESS_POLICIES = policySet([perMinute('ip', WRONG_KEYS_LIMIT)]);
 
 /** Result of counting a request: its rate limit headers, and the refusal when a quota is exhausted. */
@@ -36,6 +46,15 @@ export interface Counted {
   readonly headers: LimitHeaders;
   readonly refusal: Refusal | null;
 }
+
+/** The refusal of a request without a valid key. */
+export interface RefusedKey {
+  readonly headers: LimitHeaders;
+  readonly refused: RefusedRequest;
+}
+
+const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
+const UNAUTHORIZED = RefusedRequest.withHeaders({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
 /** The holder of a key or ticket that subscribes on an open connection. */
 export type Subscriber =
@@ -85,6 +104,23 @@ export class Limits {
   /** Counts a request whose key is missing or wrong. Requests with a valid key are never counted or refused here. */
   countWrongKey(address: string): Promise<Counted> {
     return this.count(ADDRESS_POLICIES, () => addressKey(address));
+  }
+
+  /** As `countWrongKey`, with the refusal of the request. */
+  async refuseKey(address: string): Promise<RefusedKey> {
+    const { headers, refusal } = await this.countWrongKey(address);
+    const refused = refusal === null ? UNAUTHORIZED : new RefusedRequest({ ...refusal, message: TOO_MANY_WRONG_KEYS });
+    return { headers, refused };
+  }
+
+  /** Counts the begin of a sign-in of the console. */
+  countStart(kind: keyof typeof STARTS, address: string): Promise<Counted> {
+    return this.count(START_POLICIES[kind], () => `start:${kind}:${addressKey(address)}`);
+  }
+
+  /** Counts a further call of a sign-in that has begun. */
+  countSignInCall(address: string): Promise<Counted> {
+    return this.count(SIGN_IN_POLICIES, () => `sign-in:${addressKey(address)}`);
   }
 
   /** The rate limit headers of a response that no quota counted. */

@@ -9,26 +9,29 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
+import { CSV, CsvPages } from './csv-answer.js';
 import { ERRORS, type ErrorCode } from './errors.js';
 
 /** The API description of one call; its parameters and its body are read from the handler itself. */
 export interface OperationText {
   /** Unique, in camel case: the method name in generated clients. */
   readonly id: string;
-  readonly tag: 'Verifications' | 'Usage' | 'Webhooks' | 'Admin';
+  readonly tag: 'Verifications' | 'Usage' | 'Webhooks' | 'Account' | 'Admin' | 'Console';
   /** A few words, without a full stop. */
   readonly summary: string;
   readonly description?: string;
   /** The response of a success; no type for a response without a body. */
   readonly answer: {
-    readonly status: 200 | 201 | 202 | 204;
+    readonly status: 200 | 201 | 202 | 204 | 303;
     readonly description: string;
     readonly type?: Type;
-    /** A further media type of the same response, beside JSON. */
+    /** A further media type of the same response, beside JSON; `CSV` for a page. */
     readonly alsoAs?: string;
     /** Replaces the example that is composed of the fields' examples. */
     readonly example?: Readonly<Record<string, unknown>>;
   };
+  /** Whether it needs neither a key nor a session. */
+  readonly open?: true;
   /** The errors of this call, besides those of every call (`EVERYWHERE`). */
   readonly errors: readonly ErrorCode[];
 }
@@ -70,16 +73,22 @@ export class ErrorAnswer {
 }
 
 /** Required on every handler that needs a key: its API description. */
-export function Operation({ id, tag, summary, description, answer, errors }: OperationText): MethodDecorator {
+export function Operation({ id, tag, summary, description, answer, open, errors }: OperationText): MethodDecorator {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...EVERYWHERE, ...errors]) {
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  const { status, type, example } = answer;
+  const { status, type, alsoAs, example } = answer;
   return applyDecorators(
+    ...(type !== undefined && alsoAs === CSV ? [CsvPages(type)] : []),
     ApiTags(tag),
-    ApiOperation({ operationId: id, summary, ...(description === undefined ? {} : { description }) }),
+    ApiOperation({
+      operationId: id,
+      summary,
+      ...(description === undefined ? {} : { description }),
+      ...(open === undefined ? {} : { security: [] }),
+    }),
     ApiResponse({
       status,
       description: answer.description,
@@ -94,7 +103,8 @@ export function Operation({ id, tag, summary, description, answer, errors }: Ope
 function bodyOf({ type, alsoAs }: OperationText['answer']): object {
   if (type === undefined || alsoAs === undefined) return type === undefined ? {} : { type };
   const json = { schema: { $ref: getSchemaPath(type) } };
-  return { content: { 'application/json': json, [alsoAs]: { schema: { type: 'string', format: 'binary' } } } };
+  const other = { schema: alsoAs === CSV ? { type: 'string' } : { type: 'string', format: 'binary' } };
+  return { content: { 'application/json': json, [alsoAs]: other } };
 }
 
 /** The error body limited to these codes, with an example of each. */

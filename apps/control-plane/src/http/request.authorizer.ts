@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { ConsoleAuthenticator } from './console.authenticator.js';
+import { mayCallAsMember } from './console-policy.js';
+import { isConsoleRequest } from './console-requests.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { mayCall, refusedParameter } from './admin-policy.js';
 import { RefusedRequest, type Refusal } from './errors.js';
@@ -35,8 +39,10 @@ const REALTIME: Extract<RouteAccess, { access: 'key' }> = { access: 'key', scope
 
 /** The admin key of the environment has no id. */
 const ROOT_CALLER = 'root';
-const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
-const UNAUTHORIZED = RefusedRequest.withHeaders({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
+const SIGNED_OUT = RefusedRequest.withHeaders(
+  { code: 'UNAUTHORIZED', message: 'Sign in first: this call needs the cookie of a session of the console.' },
+  { 'www-authenticate': 'Cookie' },
+);
 
 /**
  * Authorizes a request by its address and headers alone, before its body is read: TLS, then the key, then its limits,
@@ -49,6 +55,8 @@ export class RequestAuthorizer {
     private readonly keys: KeyAuthenticator,
     private readonly methods: AllowedMethods,
     private readonly limits: Limits,
+    @Inject(ConsoleAuthenticator)
+    private readonly console: Pick<ConsoleAuthenticator, 'authenticate' | 'judgeOrigin' | 'judgeWrite'>,
   ) {}
 
   /**
@@ -62,14 +70,28 @@ export class RequestAuthorizer {
     const route = request.is404 ? undefined : request.routeOptions.config.route;
     if (route?.access === 'public') return null;
     if (route === undefined && !isVersioned(pathOf(request.url))) return this.judgeUnrouted(request);
-    const caller = await this.keys.authenticate(request.headers.authorization, request.clientAddress);
+    if (route?.access === 'sign-in') return this.judgeSignIn(request);
+    const caller = await this.callerOf(request);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
     request.callerId = caller.keyId ?? ROOT_CALLER;
     const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);
-    return route === undefined ? this.judgeUnrouted(request) : judgeAccess(caller, route, request.query);
+    const forged = request.consoleSession === null ? null : this.console.judgeWrite(request);
+    if (forged !== null) return forged;
+    return route === undefined ? this.judgeUnrouted(request) : judgeAccess(request, caller, route);
+  }
+
+  /** By the cookie at `/console/api` and by the key everywhere else, never by the other. */
+  private callerOf(request: FastifyRequest): Promise<Caller | null> {
+    if (isConsoleRequest(request.raw)) return this.console.authenticate(request);
+    return this.keys.authenticate(request.headers.authorization, request.clientAddress);
+  }
+
+  private async judgeSignIn(request: FastifyRequest): Promise<RefusedRequest | null> {
+    request.limitHeaders = await this.limits.ofAddress(request.clientAddress);
+    return this.console.judgeOrigin(request);
   }
 
   /**
@@ -88,27 +110,21 @@ export class RequestAuthorizer {
     }
     const caller = await this.keys.authenticate(authorization, clientAddress);
     if (caller === null) {
-      const { headers, refused } = await this.countWrongKey(clientAddress);
+      const { headers, refused } = await limits.refuseKey(clientAddress);
       return { refused, clientAddress, limitHeaders: headers };
     }
     const { headers: limitHeaders, refusal: exhausted } = await limits.countCall(caller, REALTIME, undefined);
     if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
-    const forbidden = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
+    const forbidden = caller.kind === 'admin' ? null : judgeScope(caller, REALTIME);
     if (forbidden !== null) return { refused: forbidden, clientAddress, limitHeaders };
     const keyDigests = this.keys.digestsOf(authorization);
     return { refused: null, caller, keyDigests, clientAddress, limitHeaders };
   }
 
   private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {
-    const { headers, refused } = await this.countWrongKey(request.clientAddress);
+    const { headers, refused } = await this.limits.refuseKey(request.clientAddress);
     request.limitHeaders = headers;
-    return refused;
-  }
-
-  private async countWrongKey(address: string): Promise<{ headers: LimitHeaders; refused: RefusedRequest }> {
-    const { headers, refusal } = await this.limits.countWrongKey(address);
-    const refused = refusal === null ? UNAUTHORIZED : new RefusedRequest({ ...refusal, message: TOO_MANY_WRONG_KEYS });
-    return { headers, refused };
+    return isConsoleRequest(request.raw) && refused.refusal.code === 'UNAUTHORIZED' ? SIGNED_OUT : refused;
   }
 
   private judgeUnrouted({ method, url }: FastifyRequest): RefusedRequest {
@@ -123,20 +139,35 @@ export class RequestAuthorizer {
     request.clientAddress = clientAddress;
     // A request whose path cannot be decoded lacks the decorated properties.
     request.limitHeaders = null;
+    request.consoleSession = null;
     return refused;
   }
 }
 
-type KeyedRoute = Exclude<RouteAccess, { access: 'public' }>;
+type KeyedRoute = Exclude<RouteAccess, { access: 'public' | 'sign-in' }>;
 
-function judgeAccess(caller: Caller, route: KeyedRoute, query: unknown): RefusedRequest | null {
+function judgeAccess(
+  { method, query, consoleSession }: FastifyRequest,
+  caller: Caller,
+  route: KeyedRoute,
+): RefusedRequest | null {
+  if (route.access === 'console') return null;
   if (route.access === 'admin') {
     if (caller.kind === 'admin') return judgeRole(caller, route, query);
-    return refused('FORBIDDEN', 'Only an admin key may be used here.');
+    const who = consoleSession === null ? 'Only an admin key may be used' : 'Only members of the installation may be';
+    return refused('FORBIDDEN', `${who} here.`);
   }
   if (caller.kind === 'admin') return refused('FORBIDDEN', 'An admin key may not be used here.');
-  const { scope } = route;
-  return caller.scopes.includes(scope) ? null : refused('FORBIDDEN', `This API key lacks the scope ${scope}.`);
+  if (consoleSession === null) return judgeScope(caller, route);
+  const isAllowed = mayCallAsMember(consoleSession.role, method, route.scope) && route.keyOnly !== true;
+  return isAllowed ? null : refused('FORBIDDEN', `The role ${consoleSession.role} may not make this call.`);
+}
+
+function judgeScope(
+  { scopes }: ApiKeyPrincipal,
+  { scope }: Extract<RouteAccess, { access: 'key' }>,
+): RefusedRequest | null {
+  return scopes.includes(scope) ? null : refused('FORBIDDEN', `This API key lacks the scope ${scope}.`);
 }
 
 function judgeRole(

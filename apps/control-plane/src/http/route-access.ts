@@ -1,5 +1,6 @@
 import type { ApiKeyPrincipal, Scope } from '@countersign/accounts/accounts';
 import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
+import type { ConsoleSession } from '@countersign/accounts/console-sessions';
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension, ApiSecurity } from '@nestjs/swagger';
@@ -13,6 +14,15 @@ export type BodyKind = 'json' | 'none';
 /** Required authorization of a route, its body kind, and its quota besides `default`. */
 export type RouteAccess =
   | { readonly access: 'public' }
+  /** A call of the console before there is a session. */
+  | {
+      readonly access: 'sign-in';
+      readonly body: BodyKind;
+      /** As below. */
+      readonly budgetMs?: number;
+    }
+  /** A call of the console, for every session of it. */
+  | { readonly access: 'console'; readonly body: BodyKind }
   | {
       readonly access: 'key';
       readonly scope: Scope;
@@ -20,6 +30,8 @@ export type RouteAccess =
       readonly policy?: 'create' | 'poll' | 'usage';
       /** Behaviour while the limiter's store is away; default `go_on`, with counters local to this process. */
       readonly withoutLimiter?: 'go_on' | 'refuse';
+      /** Refused over the console: the answer has values for the account's servers. */
+      readonly keyOnly?: true;
     }
   | {
       readonly access: 'admin';
@@ -32,8 +44,13 @@ export type RouteAccess =
       readonly budgetMs?: number;
     };
 
-/** The principal of a request's key: an account, or an engineer with an admin key. */
+/** The principal of a request's key or cookie: an account, or an engineer. */
 export type Caller = ApiKeyPrincipal | AdminPrincipal;
+
+/** A session of the console with the value of its cookie. */
+export interface SignedIn extends ConsoleSession {
+  readonly cookie: string;
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,8 +59,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read; null on public routes. */
     caller: Caller | null;
-    /** Id of the caller's key, set with `caller`; `root` for the admin key of the environment. */
+    /** Id of the caller's key or of the member, set with `caller`; `root` for the admin key of the environment. */
     callerId: string | null;
+    /** The session of a request to the console's API, set with `caller`; null for every other request. */
+    consoleSession: SignedIn | null;
+    /** The code of an error answer; null without one. */
+    errorCode: string | null;
     /** Rate limit headers of the response; null until a quota has counted the request. */
     limitHeaders: LimitHeaders | null;
     /** The address of the client, behind the TLS proxy too. */
@@ -58,7 +79,8 @@ export const REQUIRED_ROLES = 'x-required-roles';
 
 /** Required on every handler: a route that does not declare its access stops the boot. */
 export function Access(route: RouteAccess): MethodDecorator {
-  if (route.access === 'public') return RouteConfig({ route });
+  if (route.access === 'public' || route.access === 'sign-in') return RouteConfig({ route });
+  if (route.access === 'console') return applyDecorators(RouteConfig({ route }), ApiSecurity('session'));
   if (route.access === 'key') return applyDecorators(RouteConfig({ route }), ApiSecurity('bearer', [route.scope]));
   const roles = ApiExtension(REQUIRED_ROLES, [...rolesOf(route.needs)]);
   return applyDecorators(RouteConfig({ route }), ApiSecurity('bearer', ['admin']), roles);

@@ -1,7 +1,8 @@
 import type { Mode } from '@countersign/keys';
 import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AnswerObserver } from '../operations/answer.observer.js';
+import type { AnsweredCall } from '../operations/request.recorder.js';
 import { isAdminPermission } from './admin-policy.js';
 import { AllowedMethods } from './allowed-methods.js';
 import type { ConnectionLimits } from './connection-limits.js';
@@ -27,6 +28,8 @@ export class ServerHooks {
     unreadAnswers.start();
     instance.decorateRequest('caller', null);
     instance.decorateRequest('callerId', null);
+    instance.decorateRequest('consoleSession', null);
+    instance.decorateRequest('errorCode', null);
     instance.decorateRequest('limitHeaders', null);
     instance.decorateRequest('clientAddress', '');
     instance.decorateRequest('bodyDigest', null);
@@ -69,11 +72,16 @@ export class ServerHooks {
       const elapsedMs = reply.elapsedTime - this.deadline.done(request);
       const route = request.routeOptions.url ?? 'none';
       const { id, method, caller } = request;
-      this.observer.onAnswer({ id, method, route, status: reply.statusCode, mode: modeOfCaller(caller), elapsedMs });
+      const answer = { id, method, route, status: reply.statusCode, mode: modeOfCaller(caller), elapsedMs };
+      this.observer.onAnswer(answer, callOf(request));
       done();
     });
   }
 }
+
+/** The request as its account may read it; null without the key of an account. */
+const callOf = ({ caller, url: target, errorCode: code }: FastifyRequest): AnsweredCall | null =>
+  caller === null || caller.kind === 'admin' ? null : { caller, target, code };
 
 const modeOfCaller = (caller: Caller | null): Mode | 'none' =>
   caller === null || caller.kind === 'admin' ? 'none' : caller.tenant.mode;

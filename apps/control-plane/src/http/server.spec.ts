@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { Client } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RequestAuthorizer } from './request.authorizer.js';
+import { AdminAddresses } from './admin-addresses.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { ErrorAnswers } from './error-answers.js';
 import { Limits } from './limits.js';
@@ -77,10 +78,11 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
     accounts,
     { authenticate: (key) => Promise.resolve(key === ADMIN ? ROOT : null) },
     ServerKeys.fromMaster(Buffer.alloc(32, 1)),
-    settings,
+    new AdminAddresses(settings),
     { onAuthenticated: ({ keyId }) => used.push(...(keyId === null ? [] : [keyId])) },
   );
-  const authorizer = new RequestAuthorizer(new RequestTransport(settings), keys, methods, limits);
+  const signedOut = { authenticate: () => Promise.resolve(null), judgeOrigin: () => null, judgeWrite: () => null };
+  const authorizer = new RequestAuthorizer(new RequestTransport(settings), keys, methods, limits, signedOut);
   const deadline = new RequestDeadline();
   let requests = 0;
   const requestIds = { next: () => `req_${++requests}` };
@@ -248,7 +250,7 @@ describe('the limits', () => {
 
 describe('connections', () => {
   it('close connections beyond the maximum at once', async () => {
-    expect(fixture.server.server.maxConnections).toBe(20_000);
+    expect(fixture.server.server.maxConnections).toBe(20_257);
     fixture.server.server.maxConnections = 1;
     const { port } = new URL(await fixture.server.listen({ host: '127.0.0.1', port: 0 }));
     const connected = () => connect(Number(port), '127.0.0.1');

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { boundPipelining, WebSocketOrPlainRequest } from '@countersign/http';
 import type { TlsSettings } from '@countersign/settings';
+import { AGREED_TLS } from '@countersign/tls';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionLimits } from './connection-limits.js';
 import { isBelowHttp } from './raw-refusal.js';
 import { wasAnsweredUnread } from './request-admission.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
+import { routedUrl } from './console-requests.js';
 import type { ServerHooks } from './server-hooks.js';
 
 const MAX_HEAD_OCTETS = 16 * 1024;
@@ -43,10 +45,11 @@ export class ApiServer {
 
   /** @param newRequestId called for every request that was parsed */
   constructor(tls: TlsSettings, newRequestId: () => string) {
-    this.#connections = new ConnectionLimits(tls.mode);
+    this.#connections = new ConnectionLimits(tls);
     this.adapter = new FastifyAdapter({
       ...(tls.mode === 'direct' ? { https: { ...BOUNDS, ...tlsOptions(tls) } } : { http: BOUNDS }),
       skipMiddie: true,
+      rewriteUrl: routedUrl,
       logger: false,
       genReqId: newRequestId,
       bodyLimit: MAX_BODY_OCTETS,
@@ -82,6 +85,7 @@ export class ApiServer {
 
 function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }): object {
   return {
+    ...AGREED_TLS,
     minVersion: 'TLSv1.3',
     cert: readFileSync(tls.certFile),
     key: readFileSync(tls.keyFile),

@@ -84,7 +84,7 @@ export class KeyRotationWorker {
     }
   }
 
-  /** One line for each column, since whoever writes such values may write any number. */
+  /** One line for each column: the number of such values is not bounded. */
   async #finishPass(opened: ReadonlySet<number>): Promise<void> {
     for (const [column, count] of this.#unopened) {
       this.#onError(

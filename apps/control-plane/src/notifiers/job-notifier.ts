@@ -4,6 +4,7 @@ import type { Uuid } from '@countersign/ids';
 import { withinDeadline } from '@countersign/telemetry';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Queue } from 'bullmq';
+import { OnStart } from '../composition/phases.js';
 import type { FailureLog } from '../operations/failure-log.js';
 import { QueueSweeper } from '../operations/queue.sweeper.js';
 
@@ -28,6 +29,11 @@ export class GatewayJobNotifier implements OnModuleDestroy {
     this.notifier = new JobNotifier(this.queue, this.onError);
     this.queue.on('error', this.onError);
     this.sweeper = new QueueSweeper(this.queue, failures);
+  }
+
+  @OnStart('workers')
+  start(): void {
+    this.sweeper.start();
   }
 
   /** After the commit of the rows. Never throws, never waits. */

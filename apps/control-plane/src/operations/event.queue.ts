@@ -3,7 +3,7 @@ import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { Queue } from 'bullmq';
-import { OnStop } from '../composition/phases.js';
+import { OnStart, OnStop } from '../composition/phases.js';
 import { closeQueue } from './close-queue.js';
 import { FailureLog } from './failure-log.js';
 import { QueueSweeper } from './queue.sweeper.js';
@@ -29,6 +29,11 @@ export class EventQueue {
   /** Resolves when the queue's store answers. */
   ping(): Promise<void> {
     return pingQueue(this.#queue.backend);
+  }
+
+  @OnStart('workers')
+  start(): void {
+    this.#sweeper.start();
   }
 
   @OnStop('queue')

@@ -13,11 +13,11 @@ const REMOVED = 0;
 
 /**
  * Removes from a queue, at the start and every ten seconds, what no process of this product puts there and what would last until
- * it is removed: job schedulers, values of a wrong type under the queue's keys, a pause. Of jobs and schedulers only ids are read.
+ * it is removed: job schedulers, values of a wrong type under the queue's keys, counts at their end, a pause. Of jobs and schedulers only ids are read.
  * The first removal of each kind is logged. Any number of processes may run it.
  */
 export class QueueSweeper {
-  readonly #loop: PollLoop;
+  #loop: PollLoop | undefined;
   readonly #onError: (error: unknown) => void;
   readonly #reported = new Set<string>();
 
@@ -26,6 +26,10 @@ export class QueueSweeper {
     failures: Pick<FailureLog, 'about'>,
   ) {
     this.#onError = failures.about(`queue ${queue.name}: the check for foreign values`);
+  }
+
+  /** Begins with a run. */
+  start(): void {
     this.#loop = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: () => withinDeadline(RUN_TIMEOUT_MS, () => this.#sweep()),
@@ -36,7 +40,7 @@ export class QueueSweeper {
 
   /** Before the queue is closed. Never throws. */
   stop(): Promise<void> {
-    return withinDeadline(STOP_TIMEOUT_MS, () => this.#loop.stop()).catch(this.#onError);
+    return withinDeadline(STOP_TIMEOUT_MS, async () => this.#loop?.stop()).catch(this.#onError);
   }
 
   /**
@@ -45,7 +49,7 @@ export class QueueSweeper {
    */
   async #sweep(): Promise<boolean> {
     const { backend } = this.queue;
-    this.#reportOnce(await removeForeignValues(backend));
+    this.#reportOnce(await removeForeignValues(this.queue));
     // Each id is followed by the time of its next job.
     const found = await backend.getJobSchedulersRange(0, MAX_SCHEDULERS_READ - 1, true);
     const ids = found.filter((_, at) => at % 2 === 0);

@@ -28,5 +28,6 @@ import { SendCodeService } from './send-code.service.js';
     ExpiredCounters,
     CountersSweeper,
   ],
+  exports: [SendCodeService],
 })
 export class OtpModule {}

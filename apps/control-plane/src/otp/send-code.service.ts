@@ -53,13 +53,13 @@ export class SendCodeService {
 
   /** With the message id of an earlier attempt it answers for that message and sends no other. */
   async sendCode(
-    caller: ApiKeyPrincipal,
+    { tenant }: Pick<ApiKeyPrincipal, 'tenant'>,
     sessionId: string,
     messageId: Uuid = this.outbox.newId(),
   ): Promise<Outcome<SendSmsAnswer>> {
     const id = parseId('sess', sessionId);
     if (id === null) return NOT_FOUND;
-    return this.sends.add({ tenant: caller.tenant, sessionId: id, messageId });
+    return this.sends.add({ tenant, sessionId: id, messageId });
   }
 
   /** Waits until every accepted send has been decided. */

@@ -18,6 +18,12 @@ describe('a frame of a client', () => {
     expect(parse({ type, id: 1, channel: 'binds' })).toEqual({ type, id: 1, channel: { kind: 'binds' } });
   });
 
+  it('may resume after an event', () => {
+    const frame = { type: 'subscribe', id: 1, channel: 'binds', resumeAfter: 'evt_x' };
+    expect(parse(frame)).toEqual({ ...frame, channel: { kind: 'binds' } });
+    expect(parse({ ...frame, resumeAfter: 7 })).toMatchObject({ type: 'bad', id: 1, broken: true });
+  });
+
   it('may have unknown members', () => {
     expect(parse({ type: 'ping', id: 1, since: 5 })).toEqual({ type: 'ping', id: 1 });
   });

@@ -6,7 +6,13 @@ export type FrameId = string | number;
 /** Messages of clients (contract, Realtime). */
 export type ClientFrame =
   | { readonly type: 'auth'; readonly id: FrameId; readonly ticket: string }
-  | { readonly type: 'subscribe'; readonly id: FrameId; readonly channel: Channel }
+  | {
+      readonly type: 'subscribe';
+      readonly id: FrameId;
+      readonly channel: Channel;
+      /** `evt_…` of an earlier event of an account's channel; not checked yet. */
+      readonly resumeAfter?: string;
+    }
   | { readonly type: 'unsubscribe'; readonly id: FrameId; readonly channel: Channel }
   | { readonly type: 'ping'; readonly id: FrameId };
 
@@ -53,15 +59,26 @@ const READERS: Readonly<Record<ClientFrameType, (value: object, id: FrameId) => 
     const ticket = textOf(member(value, 'ticket'));
     return ticket === null ? bad(id, 'VALIDATION_ERROR', 'ticket must be a text.') : { type: 'auth', id, ticket };
   },
-  subscribe: (value, id) => withChannel('subscribe', value, id),
-  unsubscribe: (value, id) => withChannel('unsubscribe', value, id),
+  subscribe: (value, id) => {
+    const channel = channelOf(value, id);
+    if ('type' in channel) return channel;
+    const given = member(value, 'resumeAfter');
+    if (given === undefined) return { type: 'subscribe', id, channel };
+    const resumeAfter = textOf(given);
+    if (resumeAfter === null) return bad(id, 'VALIDATION_ERROR', 'resumeAfter must be the id of an event.');
+    return { type: 'subscribe', id, channel, resumeAfter };
+  },
+  unsubscribe: (value, id) => {
+    const channel = channelOf(value, id);
+    return 'type' in channel ? channel : { type: 'unsubscribe', id, channel };
+  },
   ping: (_value, id) => ({ type: 'ping', id }),
 };
 
-function withChannel(type: 'subscribe' | 'unsubscribe', value: object, id: FrameId): ClientFrame | BadFrame {
+function channelOf(value: object, id: FrameId): Channel | BadFrame {
   const text = textOf(member(value, 'channel'));
   const channel = text === null ? null : parseChannel(text);
-  if (channel !== null) return { type, id, channel };
+  if (channel !== null) return channel;
   const message = 'channel must be session:sess_…, account:acct_… or binds.';
   return { ...bad(id, 'VALIDATION_ERROR', message), broken: text === null };
 }

@@ -163,6 +163,18 @@ export class RealtimeConnection {
     }
   }
 
+  /** As `send`; resolves once the system has taken all frames so far, or the connection is over. */
+  sendAndFlush(frame: Buffer): Promise<void> {
+    if (!this.open) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.socket.send(frame, AS_TEXT, () => {
+        this.#recount();
+        resolve();
+      });
+      this.#recount();
+    });
+  }
+
   refuse(id: FrameId | null, { error, close }: { readonly error: FrameError; readonly close: CloseCode | null }): void {
     this.send(errorFrame(id, error));
     if (close !== null) this.close(close);

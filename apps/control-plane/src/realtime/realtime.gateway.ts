@@ -102,11 +102,12 @@ export class RealtimeGateway {
     return { code, message: `Too many subscribe messages: try again in ${retryAfterSeconds} s.` };
   }
 
-  private async join(connection: RealtimeConnection, { id, channel }: Subscribe): Promise<void> {
+  private async join(connection: RealtimeConnection, { id, channel, resumeAfter }: Subscribe): Promise<void> {
     const { listener } = connection;
     if (channel.kind === 'binds') await this.binds.subscribe(connection, id);
     else if (listener.kind === 'key' && channel.kind === 'account') {
-      this.subscriptions.subscribeAccount(connection, id, listener);
+      const { tenant, view } = listener;
+      await this.subscriptions.subscribeAccount(connection, id, { tenant, view, resumeAfter });
     } else if (channel.kind === 'session' && (listener.kind === 'ticket' || listener.kind === 'key')) {
       const view = listener.kind === 'ticket' ? 'reduced' : listener.view;
       const request = { tenant: listener.tenant, sessionId: channel.id, view } as const;

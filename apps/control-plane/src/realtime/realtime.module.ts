@@ -1,6 +1,7 @@
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Module } from '@nestjs/common';
 import { provide } from '@countersign/composition';
+import { AccountChannelService } from './account-channel.service.js';
 import { AccountSubscriptions } from './account-subscriptions.js';
 import { BindStatusFeed } from './bind-status.feed.js';
 import { KeyRevocationPoller } from './key-revocation.poller.js';
@@ -29,6 +30,7 @@ import { UpgradeHandler } from './upgrade.handler.js';
     TicketSweeper,
     SessionSubscriptions,
     AccountSubscriptions,
+    AccountChannelService,
     SubscriptionService,
     EventRenderer,
     EventLoader,

@@ -23,8 +23,11 @@ export const unsubscribedFrame = (id: FrameId | null, channel: string): string =
 
 export const closingFrame = (reconnectAfterMs: number): string => JSON.stringify({ type: 'closing', reconnectAfterMs });
 
+/** A subscribe cannot be resumed; HTTP has no such error. */
+export const RESUME_TOO_OLD = 'RESUME_TOO_OLD';
+
 export interface FrameError {
-  readonly code: ErrorCode;
+  readonly code: ErrorCode | typeof RESUME_TOO_OLD;
   readonly message: string;
 }
 

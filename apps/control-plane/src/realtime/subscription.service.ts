@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import { DatabaseClock } from '@countersign/postgres';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { AccountSubscriptions } from './account-subscriptions.js';
+import { AccountChannelService, type AccountRequest } from './account-channel.service.js';
 import { channelName } from './channel.js';
 import { ChannelSubscription } from './channel-subscription.js';
 import type { FrameId } from './client-frame.js';
@@ -30,7 +30,7 @@ export class SubscriptionService {
     private readonly renderer: SessionRenderer,
     private readonly clock: DatabaseClock,
     private readonly sessionSubscriptions: SessionSubscriptions,
-    private readonly accountSubscriptions: AccountSubscriptions,
+    private readonly accountChannel: AccountChannelService,
   ) {}
 
   /**
@@ -59,15 +59,8 @@ export class SubscriptionService {
     }
   }
 
-  subscribeAccount(
-    connection: RealtimeConnection,
-    id: FrameId,
-    { tenant, view }: Pick<SessionRequest, 'tenant' | 'view'>,
-  ): void {
-    const channel = channelName({ kind: 'account', id: tenant.accountId });
-    const subscription = new ChannelSubscription(connection, view);
-    this.accountSubscriptions.add(tenant, subscription);
-    connection.addSubscription(channel, () => this.accountSubscriptions.remove(tenant, subscription));
-    subscription.sendSnapshot(subscribedFrame(id, channel, 'null'), null);
+  /** Rejects when the events to repeat cannot be read; then there is no subscription. */
+  subscribeAccount(connection: RealtimeConnection, id: FrameId, request: AccountRequest): Promise<void> {
+    return this.accountChannel.subscribe(connection, id, request);
   }
 }

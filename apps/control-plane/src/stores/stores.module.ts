@@ -1,5 +1,6 @@
 import { AccountDirectory, AccountStore } from '@countersign/accounts/accounts';
 import { AdminKeyDirectory } from '@countersign/accounts/admin-keys';
+import { ConsoleSessionStore } from '@countersign/accounts/console-sessions';
 import { KeyUse } from '@countersign/accounts/keys';
 import { Limiter, openPubSub, PubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
@@ -101,6 +102,11 @@ const STORES = [
     CardOfferStore,
     [Database, ControlPlaneSettings],
     (database, { rcsUnreachableSeconds: unreachableSeconds }) => new CardOfferStore({ database, unreachableSeconds }),
+  ),
+  provide(
+    ConsoleSessionStore,
+    [DatabaseClock, ServerKeys, ControlPlaneSettings],
+    (clock, keys, { adminKey: rootKey }) => new ConsoleSessionStore({ keys, rootKey, newId: () => clock.newId() }),
   ),
   provideStore(AccountStore, (parts) => new AccountStore(parts)),
   provideStore(DestinationStore, ({ newId }) => new DestinationStore(newId)),

@@ -31,3 +31,34 @@ export function networkOf(address: string): string | null {
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/${IPV6_CLIENT_BITS}`).toString();
 }
+
+/**
+ * Addresses at which clouds serve metadata and credentials to their machines. Only the first is public; the others are listed
+ * because an allowed range may contain them.
+ */
+const CLOUD_SERVICES_V4 = [
+  // Azure WireServer.
+  '168.63.129.16/32',
+  // AWS, Google, Azure, Oracle, OpenStack, DigitalOcean and others, on link-local addresses; ECS and EKS credentials too.
+  '169.254.0.0/16',
+  // Oracle (legacy).
+  '192.0.0.192/32',
+  // Alibaba.
+  '100.100.100.200/32',
+];
+const CLOUD_SERVICES = parseRanges([
+  ...CLOUD_SERVICES_V4,
+  // The same addresses behind NAT64 (RFC 6052, 2.1).
+  ...CLOUD_SERVICES_V4.map((range) => `64:ff9b::${range.replace(/\d+$/, (bits) => String(Number(bits) + 96))}`),
+  'fe80::/10',
+  // AWS over IPv6: metadata, name server, time, credentials of pods.
+  'fd00:ec2::/32',
+  // Google over IPv6.
+  'fd20:ce::/32',
+  // Oracle and Scaleway over IPv6.
+  'fd00:c1::/32',
+  'fd00:42::/32',
+]);
+
+/** Whether a cloud serves metadata or credentials to its machines at an address. False for text that is no address. */
+export const isCloudService = (address: string): boolean => inRanges(address, CLOUD_SERVICES);

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { inRanges, parseRanges, type AddressRange } from './address-ranges.js';
+import { inRanges, isCloudService, parseRanges, type AddressRange } from './address-ranges.js';
 import { isWebPort } from './web-ports.js';
 
 export const MAX_TARGET_LENGTH = 2048;
@@ -79,39 +79,11 @@ export class TargetRules {
    * metadata services of clouds, even inside an allowed range, because they return credentials.
    */
   admits(address: string, protocol: string): boolean {
-    if (!ipaddr.isValid(address) || inRanges(address, CLOUD_SERVICES)) return false;
+    if (!ipaddr.isValid(address) || isCloudService(address)) return false;
     if (inRanges(address, this.allowed)) return protocol === 'https:' || this.policy.allowHttp;
     return protocol === 'https:' && isPublicUnicast(ipaddr.parse(address));
   }
 }
-
-/**
- * Addresses at which clouds serve metadata and credentials to their machines. Only the first is public; the others are listed
- * because an allowed range may contain them.
- */
-const CLOUD_SERVICES_V4 = [
-  // Azure WireServer.
-  '168.63.129.16/32',
-  // AWS, Google, Azure, Oracle, OpenStack, DigitalOcean and others, on link-local addresses; ECS and EKS credentials too.
-  '169.254.0.0/16',
-  // Oracle (legacy).
-  '192.0.0.192/32',
-  // Alibaba.
-  '100.100.100.200/32',
-];
-const CLOUD_SERVICES = parseRanges([
-  ...CLOUD_SERVICES_V4,
-  // The same addresses behind NAT64 (RFC 6052, 2.1).
-  ...CLOUD_SERVICES_V4.map((range) => `64:ff9b::${range.replace(/\d+$/, (bits) => String(Number(bits) + 96))}`),
-  'fe80::/10',
-  // AWS over IPv6: metadata, name server, time, credentials of pods.
-  'fd00:ec2::/32',
-  // Google over IPv6.
-  'fd20:ce::/32',
-  // Oracle and Scaleway over IPv6.
-  'fd00:c1::/32',
-  'fd00:42::/32',
-]);
 
 const LOOPBACK = parseRanges(['127.0.0.0/8', '::1/128']);
 

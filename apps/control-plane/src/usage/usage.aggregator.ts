@@ -1,53 +1,70 @@
-import { Database } from '@countersign/postgres';
+import { Database, DatabaseClock, RowLease, type Executor } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
+import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
 import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
-import { HOUR_MS, isSettled } from './usage-window.js';
-import { UsageStore } from './usage.store.js';
+import { MAX_XIDS } from './usage-fold.sql.js';
+import { UsageFoldStore } from './usage-fold.store.js';
 
-const FOLD_INTERVAL_MS = 60_000;
-/** Statement timeout for one hour. No request waits for it. */
-const FOLD_TIMEOUT_MS = 300_000;
-/** Hours that one run folds at most. If more are due, the next run follows at once. */
-const MAX_HOURS = 48;
+/** A report reads the changes of about this time one by one. */
+const FOLD_INTERVAL_MS = 2_000;
+/** From one look for settled minutes to the next. */
+const SETTLE_INTERVAL_MS = 30_000;
+const LEASE_TTL_MS = 15_000;
 
 /**
- * Folds every hour into `usage_hours` once its sessions can no longer change, oldest first and without a gap, so that one
- * time separates folded hours from open ones. Any number of processes may run it; each hour is folded once.
+ * Folds usage in one process of all: every few seconds the changes of the transactions that have ended, and each minute once
+ * its sessions can no longer change. The lease saves work only; the store adds each change once, whoever folds it.
  */
 @Injectable()
 export class UsageAggregator {
-  private readonly pollLoop: PollLoop;
+  readonly #pollLoop: PollLoop;
+  readonly #lease: RowLease;
+  #settleAtMs = 0;
+  #maxXids = MAX_XIDS;
 
   constructor(
-    @Inject(Database) private readonly database: Pick<Database, 'maintenance'>,
-    private readonly store: UsageStore,
+    @Inject(Database) database: Executor,
+    @Inject(DatabaseClock) clock: Pick<DatabaseClock, 'newId'>,
+    private readonly store: UsageFoldStore,
+    @Inject(ControlPlaneSettings) private readonly settings: Pick<ControlPlaneSettings, 'retentionDays'>,
     @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
   ) {
-    this.pollLoop = new PollLoop({
+    this.#lease = new RowLease(database, 'usage', clock.newId(), LEASE_TTL_MS);
+    this.#pollLoop = new PollLoop({
       everyMs: FOLD_INTERVAL_MS,
-      work: () => this.foldDueHours(),
-      onError: failures.about('folding hours of usage'),
+      work: () => this.foldDue(),
+      onError: failures.about('folding usage'),
     });
   }
 
-  /** Folds the due hours, at most two days of them. Returns whether more are due. */
-  async foldDueHours(): Promise<boolean> {
-    const { database, store } = this;
-    const clock = await store.clock();
-    const firstMs = await store.nextHourToFold(clock);
-    if (firstMs === null || !isSettled(firstMs, clock.nowMs)) return false;
-    const endMs = firstMs + MAX_HOURS * HOUR_MS;
-    let hourMs = firstMs;
-    await database.maintenance(FOLD_TIMEOUT_MS, async (session) => {
-      for (; hourMs < endMs && isSettled(hourMs, clock.nowMs); hourMs += HOUR_MS) await store.foldHour(session, hourMs);
-    });
-    return isSettled(hourMs, clock.nowMs);
+  /** Folds changes, then minutes that are due. Returns whether more are due; false if another process folds. */
+  async foldDue(): Promise<boolean> {
+    if (!(await this.#lease.acquire())) return false;
+    const moreChanges = await this.#foldChanges();
+    if (performance.now() < this.#settleAtMs) return moreChanges;
+    await this.store.begin();
+    const moreMinutes = await this.store.settleNext(this.settings.retentionDays);
+    if (!moreMinutes) this.#settleAtMs = performance.now() + SETTLE_INTERVAL_MS;
+    return moreChanges || moreMinutes;
+  }
+
+  /** Folds fewer transactions after a failure: those of a burst could take longer than a statement may. */
+  async #foldChanges(): Promise<boolean> {
+    try {
+      const more = await this.store.foldChanges(this.#maxXids);
+      this.#maxXids = Math.min(MAX_XIDS, this.#maxXids * 2);
+      return more;
+    } catch (error) {
+      this.#maxXids = Math.max(1, Math.floor(this.#maxXids / 2));
+      throw error;
+    }
   }
 
   @OnStop('maintenance')
   async stop(): Promise<void> {
-    await this.pollLoop.stop();
+    await this.#pollLoop.stop();
+    await this.#lease.release();
   }
 }

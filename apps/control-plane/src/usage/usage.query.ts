@@ -1,17 +1,8 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, ValidateBy, ValidateIf } from 'class-validator';
+import { IsIn, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
-import { parseInstant } from '../http/instant.js';
+import { IsInstant } from './reported-window.js';
 import { GROUPINGS, type Grouping } from './usage.store.js';
-
-const IsInstant = (field: string): PropertyDecorator =>
-  ValidateBy(
-    {
-      name: 'isInstant',
-      validator: { validate: (value) => typeof value === 'string' && parseInstant(value) !== null },
-    },
-    failsWith(`${field} must be a date and time with an offset, such as 2026-11-01T00:00:00Z.`),
-  );
 
 /** The query of GET /v1/usage (specification 4.6). */
 export class UsageQuery {

@@ -1,9 +1,8 @@
 import type { Tenant } from '@countersign/keys';
-import { idTimeMs, type Uuid } from '@countersign/ids';
 import { Database, requireRow, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
-import { firstHourOf, HOUR_MS, idSpan, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
-import { FIRST_SESSION, FOLD_HOUR, READ_CLOCK, READ_USAGE } from './usage.sql.js';
+import { HOUR_MS, idSpan, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
+import { ONE_SNAPSHOT, READ_CLOCK, READ_USAGE } from './usage.sql.js';
 
 export const GROUPINGS = ['day', 'country', 'brand'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -29,26 +28,55 @@ type UsageRow = UsageCounts & { readonly isTotal: boolean; readonly key: string 
 
 const NO_USAGE: UsageCounts = { total: 0, approved: 0, expired: 0, denied: 0, rcs: 0, smsFallback: 0, costUsd: '0' };
 
-/** Reads usage and folds hours. All statements on `usage_hours` and `usage_folds` are here. */
+/** The clock of a snapshot, with the end of the transactions that it sees. */
+export type SnapshotClock = UsageClock & { readonly endXid: number };
+
+interface ClockRow {
+  readonly nowMs: number;
+  readonly lastHourMs: number | null;
+  readonly minutesFromMs: number | null;
+  readonly settledUntilMs: number;
+  readonly openFromMs: number;
+  readonly foldedXid: number;
+  readonly endXid: number;
+}
+
+/** Reads folds and the sessions that are not folded yet. UsageFoldStore writes the folds. */
 @Injectable()
 export class UsageStore {
-  constructor(@Inject(Database) private readonly database: Executor) {}
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'transaction'>) {}
 
-  /** The database time, rounded up to a millisecond, and the end of the folded hours. */
-  async clock(): Promise<UsageClock> {
-    const row = requireRow(await this.database.query<{ nowMs: number; lastHourMs: number | null }>(READ_CLOCK));
-    return { nowMs: row.nowMs, foldedUntilMs: row.lastHourMs === null ? null : row.lastHourMs + HOUR_MS };
+  /** Runs `work` on one snapshot: folds that are committed meanwhile change neither the plan nor the counts. */
+  inSnapshot<T>(work: (snapshot: Executor) => Promise<T>): Promise<T> {
+    return this.database.transaction(async (tx) => {
+      await tx.query(ONE_SNAPSHOT);
+      return work(tx);
+    });
   }
 
-  /** Counts and cost of a tenant. Hours that are folded after the plan was made do not change the result. */
-  async read(tenant: Tenant, plan: UsagePlan, grouping: Grouping | null): Promise<UsageCount> {
-    const { folded, head, tail } = plan;
-    const rows = await this.database.query<UsageRow>(READ_USAGE[tenant.mode], [
+  /** The database time, rounded up to a millisecond, and the progress of the folds. */
+  async clock(snapshot: Executor): Promise<SnapshotClock> {
+    const row = requireRow(await snapshot.query<ClockRow>(READ_CLOCK));
+    const { nowMs, endXid, lastHourMs, minutesFromMs, settledUntilMs, openFromMs, foldedXid } = row;
+    // The progress of another server, before the next fold begins anew: no open minute is of any use.
+    const heldFromMs = foldedXid > endXid ? Infinity : openFromMs;
+    const progress =
+      minutesFromMs === null ? null : { minutesFromMs, settledUntilMs, openFromMs: heldFromMs, foldedXid };
+    return { nowMs, endXid, foldedUntilMs: lastHourMs === null ? null : lastHourMs + HOUR_MS, progress };
+  }
+
+  /** Counts and cost of a tenant. The plan must be of a clock of the same snapshot. */
+  async read(snapshot: Executor, tenant: Tenant, { plan, clock, grouping }: UsageRequest): Promise<UsageCount> {
+    const { hours, minutes, open, counted } = plan;
+    const rows = await snapshot.query<UsageRow>(READ_USAGE[tenant.mode], [
       tenant.accountId,
       grouping,
-      ...datesOf(folded),
-      ...spanParameters(head),
-      ...spanParameters(tail),
+      ...datesOf(hours),
+      ...counted.flatMap(spanParameters),
+      ...datesOf(minutes),
+      clock.progress?.foldedXid ?? clock.endXid,
+      clock.endXid,
+      ...spanParameters(open),
     ]);
     const groups = rows.flatMap(({ isTotal, key, ...counts }) => (isTotal || key === null ? [] : [{ key, ...counts }]));
     const {
@@ -58,23 +86,18 @@ export class UsageStore {
     } = rows.find((row) => row.isTotal) ?? { ...NO_USAGE, isTotal: true, key: null };
     return { all, groups };
   }
-
-  /** The next hour to fold; null if there is no session yet. */
-  async nextHourToFold({ foldedUntilMs }: UsageClock): Promise<number | null> {
-    if (foldedUntilMs !== null) return foldedUntilMs;
-    const [first] = await this.database.query<{ id: Uuid }>(FIRST_SESSION);
-    return first === undefined ? null : firstHourOf(idTimeMs(first.id));
-  }
-
-  /** Folds an hour; does nothing if it is folded. The hour must be settled. */
-  async foldHour(session: Executor, hourMs: number): Promise<void> {
-    await session.query(FOLD_HOUR, spanParameters({ fromMs: hourMs, toMs: hourMs + HOUR_MS }));
-  }
 }
 
-const datesOf = ({ fromMs, toMs }: Span): Date[] => [new Date(fromMs), new Date(toMs)];
+export interface UsageRequest {
+  readonly plan: UsagePlan;
+  readonly clock: SnapshotClock;
+  readonly grouping: Grouping | null;
+}
 
-function spanParameters(span: Span): unknown[] {
+export const datesOf = ({ fromMs, toMs }: Span): Date[] => [new Date(fromMs), new Date(toMs)];
+
+/** Its times, then its ids, as every statement on a span of sessions takes them. */
+export function spanParameters(span: Span): unknown[] {
   const { low, sessionHigh, messageHigh } = idSpan(span);
   return [...datesOf(span), low, sessionHigh, messageHigh];
 }

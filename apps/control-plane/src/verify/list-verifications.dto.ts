@@ -2,6 +2,7 @@ import { SESSION_STATUSES, type SessionStatus } from '@countersign/session/rules
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, Matches, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
+import { PageFormat } from '../http/csv-answer.js';
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
@@ -36,4 +37,7 @@ export class ListVerifications {
   @Matches(/^sess_[0-7][0-9A-HJKMNP-TV-Z]{25}$/, failsWith('startingAfter must be the id of a session.'))
   @ValidateIf(wasSent)
   startingAfter?: string;
+
+  @PageFormat()
+  format?: 'json' | 'csv';
 }

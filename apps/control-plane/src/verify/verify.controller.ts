@@ -2,6 +2,7 @@ import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
+import { CSV } from '../http/csv-answer.js';
 import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { PauseDeadline, type PausedWait } from '../http/pause-deadline.decorator.js';
@@ -61,7 +62,7 @@ export class VerifyController {
     summary: 'List sessions',
     description:
       'Sessions of the account, newest first and without `authEntropy`, including expired ones. A test key lists test sessions, a live key live ones.',
-    answer: { status: 200, description: 'One page of sessions.', type: SessionListAnswer },
+    answer: { status: 200, description: 'One page of sessions.', type: SessionListAnswer, alsoAs: CSV },
     errors: ['INVALID_PHONE'],
   })
   async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListVerifications): Promise<string> {
@@ -70,7 +71,7 @@ export class VerifyController {
 
   @Get(':sessionId')
   @Header('Content-Type', JSON_TEXT)
-  @Access({ access: 'key', scope: 'verify', body: 'none', policy: 'poll' })
+  @Access({ access: 'key', scope: 'verify', body: 'none', policy: 'poll', keyOnly: true })
   @Operation({
     id: 'getVerification',
     tag: 'Verifications',

@@ -151,16 +151,17 @@ const longestDue = (lowestId: string, count: string): string => `(
   ORDER BY next_attempt_at LIMIT ${count}) AS longest_due`;
 
 /**
- * Locks due deliveries to paused hosts. $1 hosts, $2 seconds left of each pause, $3 lowest id, $4 how many at most, $5 how many
- * due ones are read.
+ * Reads due deliveries to paused hosts, without locks. $1 hosts, $2 seconds left of each pause, $3 lowest id, $4 how many at
+ * most, $5 how many due ones are read.
  */
-export const LOCK_DUE_TO_HOSTS = `
-  SELECT deliveries.id, chosen.seconds FROM deliveries JOIN (
-    SELECT longest_due.id, paused.seconds FROM ${longestDue('$3', '$5')}
-    JOIN unnest($1::text[], $2::float8[]) AS paused (host, seconds) ON paused.host = ${HOST} LIMIT $4) AS chosen
-    ON deliveries.id = chosen.id
-  WHERE deliveries.status = 'pending' AND deliveries.next_attempt_at <= statement_timestamp()
-  FOR UPDATE OF deliveries SKIP LOCKED`;
+export const READ_DUE_TO_HOSTS = `
+  SELECT longest_due.id, paused.seconds FROM ${longestDue('$3', '$5')}
+  JOIN unnest($1::text[], $2::float8[]) AS paused (host, seconds) ON paused.host = ${HOST} LIMIT $4`;
+
+/** Locks those of some deliveries that are still due and that no other process has locked. $1 ids. */
+export const LOCK_DUE_IDS = `
+  SELECT id FROM deliveries WHERE id = ANY ($1::uuid[]) AND next_attempt_at <= statement_timestamp()
+  ORDER BY id FOR UPDATE SKIP LOCKED`;
 
 /**
  * Counts the deliveries due to some hosts. $1 hosts, $2 lowest id, $3 the number at which it stops to count, $4 how many due

@@ -12,9 +12,10 @@ import {
   COUNT_DUE_TO_HOSTS,
   INSERT_DELIVERIES,
   LOCK_DUE_DELIVERIES,
-  LOCK_DUE_TO_HOSTS,
+  LOCK_DUE_IDS,
   READ_DUE_BY_ACCOUNT,
   READ_DUE_DELIVERIES,
+  READ_DUE_TO_HOSTS,
   NEXT_DUE,
   POSTPONE_DELIVERIES,
   RECORD_ATTEMPTS,
@@ -214,12 +215,14 @@ export class DeliveryStore {
     return this.database.transaction(async (tx) => {
       const pauses = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
       const values = [...pauses, this.horizon(), most, MAX_READ_PAST];
-      const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
+      const due = await tx.query<{ id: Uuid; seconds: number }>(READ_DUE_TO_HOSTS, values);
       if (due.length === 0) return 0;
-      const ids = due.map(({ id }) => id);
-      const seconds = due.map((row) => row.seconds * (1 + POSTPONED_SPREAD * Math.random()));
-      await tx.query(POSTPONE_DELIVERIES, [ids, seconds]);
-      return ids.length;
+      const rows = await tx.query<{ id: Uuid }>(LOCK_DUE_IDS, [due.map(({ id }) => id)]);
+      const ids = new Set(rows.map(({ id }) => id));
+      const locked = due.filter(({ id }) => ids.has(id));
+      const seconds = locked.map((row) => row.seconds * (1 + POSTPONED_SPREAD * Math.random()));
+      await tx.query(POSTPONE_DELIVERIES, [locked.map(({ id }) => id), seconds]);
+      return locked.length;
     });
   }
 

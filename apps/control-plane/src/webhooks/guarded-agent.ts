@@ -1,12 +1,14 @@
-import type { LookupFunction } from 'node:net';
-import { createSecureContext } from 'node:tls';
-import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import { Socket, type LookupFunction } from 'node:net';
+import { AGREED_TLS } from '@countersign/tls';
+import { Agent, buildConnector, errors, Pool, type Dispatcher } from 'undici';
 import { MAX_IN_FLIGHT_PER_HOST } from './per-host.scheduler.js';
-import { LargeHandshakes } from './large-handshakes.js';
 import { isLocalName, nameLookup, type LookupAll } from './name-lookup.js';
+import { secureReceiver } from './receiver-tls.js';
+import { boundReplyHead } from './reply-head.js';
 import { literalAddress, type TargetRules } from '../targets/target.js';
 
 const HTTPS_PORT = '443';
+const HTTP_PORT = '80';
 const CONNECT_TIMEOUT_MS = 5_000;
 /**
  * Connections of the process, in use and idle, from which on a connection is closed after its response: any number of hosts may
@@ -63,10 +65,9 @@ export function guardedAgent(
     maxHeaderSize: MAX_REPLY_HEAD_OCTETS,
   };
   const open = new OpenConnections();
-  const agent =
-    egressProxy === null
-      ? new Agent({ ...limits, connect: open.counted(guardedConnector(rules, resolve)) })
-      : proxyAgent(egressProxy, limits, open);
+  const connect =
+    egressProxy === null ? open.counted(guardedConnector(rules, resolve)) : tunnelConnector(new URL(egressProxy), open);
+  const agent = new Agent({ ...limits, connect: withBoundReplies(connect) });
   return agent.compose(
     (dispatch) => (options, handler) => dispatch(open.count < maxKept ? options : { ...options, reset: true }, handler),
   );
@@ -92,21 +93,56 @@ class OpenConnections {
   }
 }
 
-/** Each step has its own connect timeout: the connection to the proxy, the tunnel, and TLS through it. */
-function proxyAgent(uri: string, limits: Agent.Options, open: OpenConnections): Dispatcher {
-  const connect = open.counted(buildConnector({ timeout: CONNECT_TIMEOUT_MS }));
-  const toProxy: buildConnector.connector = (options, callback) => {
+/** Bounds what a connection receives before the head of a response is complete. */
+function withBoundReplies(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
     connect(options, (...[error, socket]) => {
+      if (error === null) {
+        boundReplyHead(socket);
+        callback(null, socket);
+      } else {
+        callback(error, null);
+      }
+    });
+}
+
+/** Through an egress proxy. Each step has its own connect timeout: the connection to the proxy, the tunnel, and TLS through it. */
+function tunnelConnector(proxy: URL, open: OpenConnections): buildConnector.connector {
+  const connect = open.counted(buildConnector({ ...AGREED_TLS, timeout: CONNECT_TIMEOUT_MS }));
+  const toProxy: buildConnector.connector = (options, callback) => {
+    // The name in the certificate of the proxy, not in that of the receiver, which undici takes from the Host header.
+    connect({ ...options, servername: '' }, (...[error, socket]) => {
       if (error === null) callback(null, socket);
       else callback(new ProxyAway(error), null);
     });
   };
-  return new ProxyAgent({
-    ...limits,
-    uri,
-    requestTls: { timeout: CONNECT_TIMEOUT_MS },
-    clientFactory: (origin) => new Pool(origin, { connect: toProxy, headersTimeout: CONNECT_TIMEOUT_MS }),
-  });
+  const pool = new Pool(proxy.origin, { connect: toProxy, headersTimeout: CONNECT_TIMEOUT_MS });
+  return ({ protocol, hostname, host = hostname, port }, callback) => {
+    const isSecure = protocol === 'https:';
+    const target = port === '' ? `${host}:${isSecure ? HTTPS_PORT : HTTP_PORT}` : host;
+    const onOpened = ({ statusCode, socket }: Dispatcher.ConnectData): void => {
+      if (statusCode !== 200 || !(socket instanceof Socket)) {
+        socket.on('error', () => undefined).destroy();
+        callback(new errors.RequestAbortedError(`the egress proxy answered CONNECT with ${statusCode}`), null);
+      } else if (isSecure) {
+        secureReceiver(socket, hostname, CONNECT_TIMEOUT_MS, callback);
+      } else {
+        callback(null, socket);
+      }
+    };
+    const headers = { host, 'proxy-connection': 'keep-alive', ...authorizationOf(proxy) };
+    pool.connect({ path: target, headers }).then(onOpened, (error: unknown) => callback(asError(error), null));
+  };
+}
+
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error('no tunnel through the egress proxy', { cause: thrown });
+
+/** The credentials in the URL of a proxy, as a header (RFC 7617). */
+function authorizationOf({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '' || password === '') return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
 function guardedConnector(rules: TargetRules, resolve: LookupAll): buildConnector.connector {
@@ -129,32 +165,14 @@ function guardedConnector(rules: TargetRules, resolve: LookupAll): buildConnecto
   };
 }
 
-/**
- * TLS over a TCP socket of its own, which counts the octets of the handshake: a TLS socket counts those within TLS only. One
- * timeout for both.
- */
+/** One timeout for the TCP connection and TLS. */
 function tlsConnector(lookup: LookupFunction): buildConnector.connector {
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup });
-  // One context for all connections, and no sessions kept: 20 KB less for each.
-  const secure = buildConnector({
-    timeout: CONNECT_TIMEOUT_MS,
-    maxCachedSessions: 0,
-    secureContext: createSecureContext(),
-  });
-  const handshakes = new LargeHandshakes();
   return (options, callback) => {
     const endsMs = performance.now() + CONNECT_TIMEOUT_MS;
     connect({ ...options, protocol: 'http:', port: options.port || HTTPS_PORT }, (...[error, socket]) => {
-      if (error !== null) {
-        callback(error, null);
-        return;
-      }
-      const handshake = handshakes.watch(socket, endsMs - performance.now(), (failure) => callback(failure, null));
-      secure({ ...options, httpSocket: socket }, (...[refused, secured]) => {
-        if (!handshake.end(secured)) return;
-        if (refused === null) callback(null, secured);
-        else callback(refused, null);
-      });
+      if (error === null) secureReceiver(socket, options.hostname, endsMs - performance.now(), callback);
+      else callback(error, null);
     });
   };
 }

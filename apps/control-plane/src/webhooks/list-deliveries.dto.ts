@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, Matches, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
+import { PageFormat } from '../http/csv-answer.js';
 import type { DeliveryStatus } from './attempt.js';
 import { DELIVERY_STATUSES } from './delivery.view.js';
 
@@ -27,4 +28,7 @@ export class ListDeliveries {
   @Matches(/^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$/, failsWith('startingAfter must be the id of a delivery.'))
   @ValidateIf(isPresent)
   startingAfter?: string;
+
+  @PageFormat()
+  format?: 'json' | 'csv';
 }

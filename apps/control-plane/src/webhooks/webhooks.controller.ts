@@ -3,6 +3,7 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@ne
 import { ApiBody } from '@nestjs/swagger';
 import { NoBodyPipe, OptionalBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
+import { CSV } from '../http/csv-answer.js';
 import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
@@ -33,7 +34,7 @@ export class WebhooksController {
     tag: 'Webhooks',
     summary: 'List deliveries',
     description: 'Webhooks of the account with their attempts, newest first, as long as sessions are kept.',
-    answer: { status: 200, description: 'One page of deliveries.', type: DeliveryListAnswer },
+    answer: { status: 200, description: 'One page of deliveries.', type: DeliveryListAnswer, alsoAs: CSV },
     errors: [],
   })
   async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListDeliveries): Promise<string> {

@@ -9,5 +9,6 @@ import { WebhooksController } from './webhooks.controller.js';
 @Module({
   controllers: [WebhooksController],
   providers: [WebhookDeliveriesService, TestWebhookService, SecretRotationBroadcast, SecretRotationService],
+  exports: [SecretRotationService],
 })
 export class WebhooksModule {}

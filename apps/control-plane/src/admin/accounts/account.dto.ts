@@ -21,7 +21,7 @@ import { ACCOUNT_FIELDS, MAX_CODES } from './account.view.js';
 const isCap = isWholeNumber(0, MAX_CODES);
 
 /** A URL that webhooks of the account may go to, or null. */
-const WebhookUrl = (field: string): PropertyDecorator =>
+export const WebhookUrl = (field: string): PropertyDecorator =>
   applyDecorators(
     Nullable(),
     IsString(failsWith(`${field} must be a string or null.`)),

@@ -9,6 +9,7 @@ import { AdminDefaults } from '../crud/admin-defaults.js';
 import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import type { AccountChange, AccountDraft } from './account.dto.js';
+import { settingsOf } from './account-settings.js';
 import { type AccountAnswer, accountView, withoutTokens } from './account.view.js';
 
 type Answer = Plain<AccountAnswer>;
@@ -36,7 +37,7 @@ export class AccountResource implements CrudResource<Account, Answer, AccountDra
   async create(tx: Executor, { name, ...rest }: AccountDraft): Reply<Account, Answer> {
     if (!(await this.mayCap(tx, rest))) return NO_PRICE;
     const { otpCountries } = this.defaults;
-    const draft = { otpCountries, ...stored(rest), name };
+    const draft = { otpCountries, ...settingsOf(rest), name };
     const { account, ...secrets } = await this.accounts.createAccount(tx, draft);
     return succeed({ row: account, once: secrets });
   }
@@ -44,7 +45,7 @@ export class AccountResource implements CrudResource<Account, Answer, AccountDra
   async update(tx: Executor, account: Account, change: AccountChange): Reply<Account, Answer> {
     if (!(await this.mayCap(tx, change))) return NO_PRICE;
     return succeed({
-      row: await this.accounts.updateAccount(tx, { ...account, ...enabledAgain(change), ...stored(change) }),
+      row: await this.accounts.updateAccount(tx, { ...account, ...settingsOf(change) }),
     });
   }
 
@@ -58,20 +59,3 @@ const NO_PRICE = refuse('VALIDATION_ERROR', {
   field: 'otpDailySpendCapUsd',
   message: 'A spend cap needs a price of sms_otp for "*" that is in force: create one first.',
 });
-
-/** Setting the default URL, even to the same one, enables it again. */
-const enabledAgain = ({ defaultWebhookUrl }: Plain<AccountChange>): Partial<Account> =>
-  defaultWebhookUrl === undefined ? {} : { defaultWebhookDisabledAt: null, defaultWebhookDisabledReason: null };
-
-/** Converts a body to stored fields: URLs in normalized form, so that the stored URL is the one that is called. */
-function stored(change: Plain<AccountChange>): Partial<Account> {
-  const { otpDailySpendCapUsd: cap, defaultWebhookUrl, testWebhookUrl, ...rest } = change;
-  return {
-    ...rest,
-    ...(defaultWebhookUrl === undefined ? {} : { defaultWebhookUrl: normalizedUrl(defaultWebhookUrl) }),
-    ...(testWebhookUrl === undefined ? {} : { testWebhookUrl: normalizedUrl(testWebhookUrl) }),
-    ...(cap === undefined ? {} : { otpDailySpendCapUsd: cap === null ? null : String(cap) }),
-  };
-}
-
-const normalizedUrl = (url: string | null): string | null => (url === null ? null : new URL(url).href);

@@ -1,10 +1,10 @@
 import { BIND_TYPES, type BindType, INTERFACE_VERSIONS, type InterfaceVersion } from '@countersign/carriers/config';
 import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, ValidateIf } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject, JsonValue } from '../../http/json-body.js';
-import { ChangeOf, isLine, Optional, Satisfies } from '../crud/fields.js';
+import { ChangeOf, isLine, Nullable, Optional, Satisfies } from '../crud/fields.js';
 import { LinkSettingsDraft, OneOf, Ranged } from '../crud/link-settings.js';
 import {
   isAscii,
@@ -14,8 +14,9 @@ import {
   MAX_CARRIER_CHARACTERS,
   SMPP_FIELDS,
 } from '../crud/smpp-fields.js';
-import { BIND_FIELDS, BIND_RANGES, BindTlsSettings, MAX_NAME_CHARACTERS } from './bind.view.js';
+import { BIND_FIELDS, BIND_RANGES, BindOutbindSettings, BindTlsSettings, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsFault, isHost, isPort, MAX_HOSTS } from './hosts.js';
+import { outbindFault } from './outbind.js';
 import { tlsFault } from './tls.js';
 
 /** Required when all the others are absent. */
@@ -32,6 +33,7 @@ export const BIND_HOST_FORMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The body of POST /v1/admin/binds. The resource then checks that hosts are given in one form only. */
+@ApiExtraModels(BindOutbindSettings)
 export class BindDraft extends LinkSettingsDraft {
   @ApiPropertyOptional(BIND_FIELDS.name)
   @Satisfies(isLine(MAX_NAME_CHARACTERS), `name must be one line of 1 to ${MAX_NAME_CHARACTERS} characters.`)
@@ -70,6 +72,15 @@ export class BindDraft extends LinkSettingsDraft {
   )
   @Optional()
   tls?: JsonObject;
+
+  @ApiPropertyOptional(BIND_FIELDS.outbind)
+  @Satisfies(
+    (value) => outbindFault(value) === null,
+    'outbind must be null, or an object of systemId (1 to 15 characters of ASCII), password (1 to 8) and allowedCidrs (1 to 100 different networks or addresses, none wider than /16, IPv6: /32).',
+    (value) => outbindFault(value) ?? undefined,
+  )
+  @Nullable()
+  outbind?: JsonObject | null;
 
   @ApiProperty(SMPP_FIELDS.systemId)
   @Satisfies(isSystemId, 'systemId must be 1 to 15 characters of ASCII.')

@@ -16,6 +16,7 @@ import { trustRefusal } from '../crud/trust.js';
 import type { BindChange, BindDraft } from './bind.dto.js';
 import { type BindAnswer, bindSettings, bindView, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsOf } from './hosts.js';
+import { outbindOf, outbindPasswordOf } from './outbind.js';
 import { clientKeyFault, clientKeyOf, tlsOf } from './tls.js';
 
 type Answer = Plain<BindAnswer>;
@@ -65,29 +66,29 @@ export class BindResource implements CrudResource<BindRecord, Answer, BindDraft,
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
     const sentHosts = hostsOfBody(body);
     if (!sentHosts.ok) return sentHosts;
-    const key = clientKeyChange(body.tls, null);
-    if (!key.ok) return key;
+    const secrets = secretsChange(body, null);
+    if (!secrets.ok) return secrets;
     const unknownTlvs = tlvRefusal(stored(rest));
     if (unknownTlvs !== null) return { ok: false, refusal: unknownTlvs };
     const hosts = sentHosts.value ?? [];
     const name = sentName ?? (await this.nameFor(tx, systemId, hosts));
-    const draft = { ...stored(rest), name, carrier: carrier ?? name, hosts, systemId, password, ...key.value };
+    const draft = { ...stored(rest), name, carrier: carrier ?? name, hosts, systemId, password, ...secrets.value };
     const row = { ...(await this.carriers.createBind(tx, draft)), slots: [] };
-    return succeed({ row, hidden: hiddenOf({ password, ...key.value }) });
+    return succeed({ row, hidden: hiddenOf({ password, ...secrets.value }) });
   }
 
   async update(tx: Executor, bind: BindRecord, change: BindChange, by: Engineer): Reply<BindRecord, Answer> {
     const { hosts: _hosts, host: _host, port: _port, password, ...rest } = change;
     const sentHosts = hostsOfBody(change);
     if (!sentHosts.ok) return sentHosts;
-    const key = clientKeyChange(change.tls, bind);
-    if (!key.ok) return key;
+    const others = secretsChange(change, bind);
+    if (!others.ok) return others;
     const changed = { ...bind, ...stored(rest), hosts: sentHosts.value ?? bind.hosts };
     const refusal = trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed }) ?? tlvRefusal(changed);
     if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, bind.id);
-    const secrets = { ...(password === undefined ? {} : { password }), ...key.value };
+    const secrets = { ...(password === undefined ? {} : { password }), ...others.value };
     const row = { ...(await this.carriers.updateBind(tx, changed, secrets)), slots: bind.slots };
     return succeed({ row, hidden: hiddenOf(secrets) });
   }
@@ -140,10 +141,41 @@ function tlvRefusal({ interfaceVersion, submitOptions = NO_OPTIONS }: Partial<Bi
 }
 
 /** The names of the secrets that are set, for the audit log. */
-const hiddenOf = ({ password, clientKey }: BindSecrets): readonly string[] => [
+const hiddenOf = ({ password, clientKey, outbindPassword }: BindSecrets): readonly string[] => [
   ...(password === undefined ? [] : ['password']),
   ...(clientKey === undefined || clientKey === null ? [] : ['clientKey']),
+  ...(outbindPassword === undefined || outbindPassword === null ? [] : ['outbindPassword']),
 ];
+
+type StoredSecrets = Pick<Bind, 'tls' | 'clientKeySealed' | 'outbind'>;
+
+/**
+ * The secrets inside of other fields that a body changes.
+ *
+ * @param bind null for a create
+ */
+function secretsChange(
+  { tls, outbind }: Plain<BindChange>,
+  bind: StoredSecrets | null,
+): Outcome<Omit<BindSecrets, 'password'>> {
+  const key = clientKeyChange(tls, bind);
+  if (!key.ok) return key;
+  const password = outbindPasswordChange(outbind, bind);
+  return password.ok ? succeed({ ...key.value, ...password.value }) : password;
+}
+
+/** The change of the password of `outbind` by a body: it is kept while there is an `outbind`, and removed with it. */
+function outbindPasswordChange(
+  sent: JsonObject | null | undefined,
+  bind: Pick<Bind, 'outbind'> | null,
+): Outcome<Pick<BindSecrets, 'outbindPassword'>> {
+  if (sent === undefined) return succeed({});
+  if (sent === null) return succeed({ outbindPassword: null });
+  const password = outbindPasswordOf(sent);
+  if (password !== null) return succeed({ outbindPassword: password });
+  if (bind?.outbind != null) return succeed({});
+  return misplaced('outbind.password', 'is required with a new outbind');
+}
 
 /**
  * The change of the client key by a body: a key is kept while its certificate stays, and removed with it.
@@ -152,7 +184,7 @@ const hiddenOf = ({ password, clientKey }: BindSecrets): readonly string[] => [
  */
 function clientKeyChange(
   sent: JsonObject | undefined,
-  bind: Pick<Bind, 'tls' | 'clientKeySealed'> | null,
+  bind: StoredSecrets | null,
 ): Outcome<Pick<BindSecrets, 'clientKey'>> {
   if (sent === undefined) return succeed({});
   const clientKey = clientKeyOf(sent);
@@ -166,6 +198,7 @@ function clientKeyChange(
 /** Converts a body to stored fields. */
 function stored({
   tls,
+  outbind,
   window,
   submitOptions,
   ...rest
@@ -173,6 +206,7 @@ function stored({
   return {
     ...rest,
     ...(tls === undefined ? {} : { tls: tlsOf(tls) }),
+    ...(outbind === undefined ? {} : { outbind: outbind === null ? null : outbindOf(outbind) }),
     ...storedWindow(window),
     ...storedSubmitOptions(submitOptions),
   };

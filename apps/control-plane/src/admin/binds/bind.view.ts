@@ -1,14 +1,27 @@
-import { BIND_TYPES, INTERFACE_VERSIONS } from '@countersign/carriers/config';
-import { BIND_STATES, type BindConnection, bindStatus, CONNECTION_STATES } from '@countersign/carriers/leases';
+import { type Bind, BIND_TYPES, INTERFACE_VERSIONS } from '@countersign/carriers/config';
+import {
+  BIND_STATES,
+  type BindConnection,
+  bindStatus,
+  CONNECTION_STATES,
+  type PreviousError,
+} from '@countersign/carriers/leases';
 import type { BindRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
-import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  type ApiPropertyOptions,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { linkSettings, LinkSettingsAnswer, wholeField } from '../crud/link-settings.js';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { asciiPattern, ConnectionNumbers, RATE_FIELD, SMPP_FIELDS } from '../crud/smpp-fields.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
 import { idField, nullable, nullableId } from '../crud/view-fields.js';
+import { MAX_NETWORKS } from '../crud/networks.js';
 import { MAX_HOSTS } from './hosts.js';
 import { MAX_CERTIFICATE_CHARACTERS, MAX_KEY_CHARACTERS } from './tls.js';
 
@@ -70,6 +83,43 @@ export class BindTlsSettings extends BindTlsAnswer {
   readonly clientKey?: string;
 }
 
+export class BindOutbindAnswer {
+  @ApiProperty({ ...SMPP_FIELDS.systemId, description: 'The system_id of the outbind.', example: 'smsc' })
+  readonly systemId!: string;
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 1,
+    maxItems: MAX_NETWORKS,
+    description: 'Networks that the carrier connects from, none wider than /16 (IPv6: /32).',
+    example: ['192.0.2.0/24'],
+  })
+  readonly allowedCidrs!: readonly string[];
+}
+
+export class BindOutbindSettings extends BindOutbindAnswer {
+  @ApiPropertyOptional({
+    ...SMPP_FIELDS.password,
+    description:
+      'The password of the outbind, 1 to 8 ASCII characters. Write-only; stored encrypted. Required with a new `outbind`; kept when it is omitted.',
+  })
+  readonly password?: string;
+}
+
+const OUTBIND_DESCRIPTION =
+  'Set: the carrier opens the connections and sends outbind, and the gateway binds over the same connection; the hosts are not connected to. Null: the gateway connects to the hosts.';
+
+/** A nullable `outbind` of this class. */
+const outbindField = (schema: typeof BindOutbindAnswer): ApiPropertyOptions => {
+  return {
+    anyOf: [{ $ref: getSchemaPath(schema) }, { type: 'null' }],
+    default: null,
+    description: OUTBIND_DESCRIPTION,
+    example: null,
+  };
+};
+
 export const BIND_FIELDS = {
   name: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARACTERS, description: 'Unique.', example: 'north 1' },
   hosts: {
@@ -86,6 +136,7 @@ export const BIND_FIELDS = {
   },
   port: HOST_FIELDS.port,
   tls: { type: BindTlsAnswer, default: { enabled: false }, example: { enabled: false } },
+  outbind: outbindField(BindOutbindSettings),
   systemType: { type: 'string', pattern: asciiPattern(0, 12), default: '', example: '' },
   bindType: { type: 'string', enum: [...BIND_TYPES], default: 'transceiver' },
   interfaceVersion: { type: 'string', enum: [...INTERFACE_VERSIONS], default: '3.4' },
@@ -125,8 +176,29 @@ export class BindConnectionAnswer extends ConnectionNumbers {
   @ApiProperty({ ...RATE_FIELD, description: 'MO and receipts a second over the last 10 s.' })
   readonly deliverPerSecond!: number;
 
+  @ApiProperty({ ...RATE_FIELD, description: 'The same as `deliverPerSecond`.' })
+  readonly measuredDeliverPerSecond!: number;
+
   @ApiProperty({ type: 'integer', minimum: 0 })
   readonly reconnects!: number;
+
+  @ApiProperty({
+    oneOf: [
+      {
+        type: 'object',
+        properties: {
+          error: { type: 'string' },
+          at: { type: 'string', format: 'date-time' },
+          clearedAt: { type: 'string', format: 'date-time' },
+        },
+        required: ['error', 'at', 'clearedAt'],
+      },
+      { type: 'null' },
+    ],
+    description: 'The `lastError` that the bind at `clearedAt` has ended; null without one.',
+    example: null,
+  })
+  readonly previousError!: PreviousError | null;
 }
 
 export class BindStatusAnswer {
@@ -144,6 +216,7 @@ export class BindStatusAnswer {
   readonly connections!: readonly Plain<BindConnectionAnswer>[];
 }
 
+@ApiExtraModels(BindOutbindAnswer)
 export class BindAnswer extends LinkSettingsAnswer {
   @ApiProperty(idField('bind'))
   readonly id!: string;
@@ -159,6 +232,9 @@ export class BindAnswer extends LinkSettingsAnswer {
 
   @ApiProperty(BIND_FIELDS.tls)
   readonly tls!: Plain<BindTlsAnswer>;
+
+  @ApiProperty(outbindField(BindOutbindAnswer))
+  readonly outbind!: Plain<BindOutbindAnswer> | null;
 
   @ApiProperty(SMPP_FIELDS.systemId)
   readonly systemId!: string;
@@ -214,6 +290,7 @@ export function bindSettings(bind: BindRecord): Omit<Plain<BindAnswer>, 'status'
     carrier: bind.carrier,
     hosts: bind.hosts.map(({ host, port }) => ({ host, port })),
     tls: { enabled, ...tls },
+    outbind: outbindView(bind.outbind),
     systemId: bind.systemId,
     systemType: bind.systemType,
     bindType: bind.bindType,
@@ -228,6 +305,10 @@ export function bindSettings(bind: BindRecord): Omit<Plain<BindAnswer>, 'status'
   };
 }
 
+function outbindView(outbind: Bind['outbind']): Plain<BindOutbindAnswer> | null {
+  return outbind === null ? null : { systemId: outbind.systemId, allowedCidrs: outbind.allowedCidrs };
+}
+
 function connectionView(connection: BindConnection): Plain<BindConnectionAnswer> {
   return {
     host: connection.host,
@@ -236,10 +317,15 @@ function connectionView(connection: BindConnection): Plain<BindConnectionAnswer>
     since: connection.since === null ? null : new Date(connection.since).toISOString(),
     windowUsed: connection.windowUsed,
     submitPerSecond: connection.submitPerSecond,
+    measuredSubmitPerSecond: connection.submitPerSecond,
     deliverPerSecond: connection.deliverPerSecond,
+    measuredDeliverPerSecond: connection.deliverPerSecond,
+    unanswered: connection.unanswered ?? 0,
     throttled: connection.throttled,
     enquireLinkMs: connection.enquireLinkMs,
     reconnects: connection.reconnects,
     lastError: connection.lastError,
+    lastErrorAt: connection.lastErrorAt ?? null,
+    previousError: connection.previousError ?? null,
   };
 }

@@ -23,8 +23,8 @@ export class BindsController extends CrudController(BindResource, {
   update: Updates(BIND, BindAnswer, {
     description:
       'When the change requires it, connections are established anew after their open requests are answered. While trustedForMo is ' +
-      'true, only the role `owner` may change hosts (host, port), tls, systemId, senderFormat, carrier or password. Otherwise a ' +
-      'change of hosts (host, port) or tls needs the password in the same request, or the role `owner`: the password is sent to ' +
+      'true, only the role `owner` may change hosts (host, port), tls, outbind, systemId, senderFormat, carrier or password. Otherwise a ' +
+      'change of hosts (host, port), tls or outbind needs the password in the same request, or the role `owner`: the password is sent to ' +
       'the new peer.',
     errors: ['CONFLICT'],
   }),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { BindHost } from '@countersign/carriers/config';
 import type { JsonValue } from '../../http/json-body.js';
+import { isCloudService } from '../../targets/address-ranges.js';
 import { isWholeNumber, memberFault } from '../crud/fields.js';
 
 export const MAX_HOSTS = 16;
@@ -10,9 +11,9 @@ const MAX_PORT = 65_535;
 const HOST_NAME =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?![0-9]+$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 
-/** A host name, or an IP address without brackets. */
+/** A host name, or an IP address without brackets at which no cloud serves credentials. */
 export const isHost = (value: unknown): boolean =>
-  typeof value === 'string' && (HOST_NAME.test(value) || isIP(value) !== 0);
+  typeof value === 'string' && (HOST_NAME.test(value) || (isIP(value) !== 0 && !isCloudService(value)));
 
 export const isPort = isWholeNumber(1, MAX_PORT);
 

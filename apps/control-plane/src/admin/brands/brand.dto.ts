@@ -65,5 +65,17 @@ export class BrandDraft {
   active?: boolean;
 }
 
+/** The body of POST /v1/admin/brands/{id}/approve; it may be omitted. */
+export class BrandApproval {
+  @ApiPropertyOptional({
+    type: 'string',
+    format: 'date-time',
+    description: '`requested.at` as you have seen it: `CONFLICT` if the account has changed its request since.',
+  })
+  @Satisfies((value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)), 'requestedAt must be a time.')
+  @Optional()
+  requestedAt?: string;
+}
+
 /** The body of PATCH /v1/admin/brands/{id}. */
 export class BrandChange extends ChangeOf(OmitType(BrandDraft, ['accountId'])) {}

@@ -1,11 +1,10 @@
 import { AccountStore, type Brand, checkBrand } from '@countersign/accounts/accounts';
 import { BRANDS } from '@countersign/accounts/records';
-import { parseId } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { DatabaseClock, type Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed } from '../../http/errors.js';
 import { AdminDefaults } from '../crud/admin-defaults.js';
-import { NO_SUCH_ACCOUNT, type CrudResource, type Reply } from '../crud/admin-resource.js';
+import { accountIdOf, NO_SUCH_ACCOUNT, type CrudResource, type Reply } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import type { BrandChange, BrandDraft } from './brand.dto.js';
 import { type BrandAnswer, brandView } from './brand.view.js';
@@ -27,11 +26,12 @@ export class BrandResource implements CrudResource<Brand, Answer, BrandDraft, Br
   constructor(
     private readonly accounts: AccountStore,
     private readonly defaults: AdminDefaults,
+    private readonly clock: DatabaseClock,
   ) {}
 
   async create(tx: Executor, body: BrandDraft): Reply<Brand, Answer> {
     const { accountId: sentId, name, slug, instruction, ...rest } = body;
-    const accountId = parseId('acct', sentId);
+    const accountId = accountIdOf(sentId);
     if (accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
     const texts = { name, slug, instruction };
     const misfit = misfitOf({ domain: null, ...stored(rest), ...texts });
@@ -45,7 +45,26 @@ export class BrandResource implements CrudResource<Brand, Answer, BrandDraft, Br
     const changed = { ...brand, ...stored(change) };
     return misfitOf(changed) ?? succeed({ row: await this.accounts.updateBrand(tx, changed) });
   }
+
+  /** Gives the brand the requested name and slug. `requestedAt` is the request that the engineer has seen. */
+  async approve(tx: Executor, brand: Brand, requestedAt: string | undefined): Reply<Brand, Answer> {
+    if (brand.requestedAt === null) return NO_REQUEST;
+    if (requestedAt !== undefined && Date.parse(requestedAt) !== brand.requestedAt.getTime()) return OTHER_REQUEST;
+    const { name, slug, requestedName, requestedSlug } = brand;
+    const approved = { ...brand, ...WITHOUT_REQUEST, name: requestedName ?? name, slug: requestedSlug ?? slug };
+    return misfitOf(approved) ?? succeed({ row: await this.accounts.updateBrand(tx, approved) });
+  }
+
+  async refuse(tx: Executor, brand: Brand): Reply<Brand, Answer> {
+    if (brand.requestedAt === null) return NO_REQUEST;
+    const requestRefusedAt = new Date(this.clock.nowMs());
+    return succeed({ row: await this.accounts.updateBrand(tx, { ...brand, ...WITHOUT_REQUEST, requestRefusedAt }) });
+  }
 }
+
+const WITHOUT_REQUEST = { requestedName: null, requestedSlug: null, requestedAt: null } as const;
+const NO_REQUEST = refuse('CONFLICT', { message: 'The account has requested no other name or slug.' });
+const OTHER_REQUEST = refuse('CONFLICT', { message: 'The account has changed its request since: look at it again.' });
 
 /** Converts a body to stored fields: URLs in normalized form, host names in lower case. */
 function stored({ logoUrl, domain, ...rest }: Plain<BrandChange>): Partial<Brand> {
@@ -56,7 +75,8 @@ function stored({ logoUrl, domain, ...rest }: Plain<BrandChange>): Partial<Brand
   };
 }
 
-function misfitOf(
+/** The refusal of texts that do not fit one SMS; null when they fit. */
+export function misfitOf(
   brand: Parameters<typeof checkBrand>[0],
 ): { ok: false; refusal: ReturnType<typeof refuse>['refusal'] } | null {
   const check = checkBrand(brand);

@@ -1,6 +1,6 @@
 import type { Brand } from '@countersign/accounts/accounts';
 import { renderId } from '@countersign/ids';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable } from '../crud/view-fields.js';
@@ -61,6 +61,18 @@ export const BRAND_FIELDS = {
   active: { type: 'boolean', description: 'Whether sessions can be created for it.', example: true },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
+/** The name and slug that an account requests for its brand. */
+export class BrandRequest {
+  @ApiProperty(nullable({}, { description: 'Null when the name stays.', example: 'Acme Bank' }))
+  readonly name!: string | null;
+
+  @ApiProperty(nullable({}, { description: 'Null when the slug stays.', example: null }))
+  readonly slug!: string | null;
+
+  @ApiProperty({ type: 'string', format: 'date-time', description: 'When it was last changed.' })
+  readonly at!: string;
+}
+
 export class BrandAnswer {
   @ApiProperty(idField('brd'))
   readonly id!: string;
@@ -102,6 +114,12 @@ export class BrandAnswer {
 
   @ApiProperty(BRAND_FIELDS.active)
   readonly active!: boolean;
+
+  @ApiPropertyOptional({
+    type: BrandRequest,
+    description: 'Present while the request waits for `approve` or `refuse`.',
+  })
+  readonly requested?: Plain<BrandRequest>;
 }
 
 export class BrandList extends PageOf(BrandAnswer) {}
@@ -120,5 +138,9 @@ export function brandView(brand: Brand): Plain<BrandAnswer> {
     domain: brand.domain,
     entropyKeyVersion: brand.entropyKeyVersion,
     active: brand.active,
+    ...requestView(brand),
   };
 }
+
+export const requestView = ({ requestedName: name, requestedSlug: slug, requestedAt: at }: Brand) =>
+  at === null ? {} : { requested: { name, slug, at: at.toISOString() } };

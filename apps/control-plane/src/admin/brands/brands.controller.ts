@@ -1,8 +1,13 @@
-import { Controller } from '@nestjs/common';
+import { Body, Controller, Param } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import { NoBodyPipe, OptionalBodyPipe } from '../../http/body.pipe.js';
 import { CrudController } from '../crud/crud.controller.js';
-import { Creates, Lists, Shows, Updates } from '../crud/admin-operations.js';
+import { Acts, Creates, Lists, Shows, Updates } from '../crud/admin-operations.js';
+import type { Engineer } from '../crud/admin-resource.js';
+import { ByEngineer } from '../crud/engineer.decorator.js';
 import { AccountPageQuery } from '../crud/paging.js';
-import { BrandChange, BrandDraft } from './brand.dto.js';
+import type { Plain } from '../crud/plain.js';
+import { BrandApproval, BrandChange, BrandDraft } from './brand.dto.js';
 import { BrandResource } from './brand.resource.js';
 import { BrandAnswer, BrandList } from './brand.view.js';
 
@@ -24,4 +29,30 @@ export class BrandsController extends CrudController(BrandResource, {
   query: AccountPageQuery,
   draft: BrandDraft,
   change: BrandChange,
-}) {}
+}) {
+  @Acts(BRAND, { name: 'approve', summary: 'Approve the requested name and slug of' }, BrandAnswer, {
+    description:
+      'Gives the brand the name and slug in `requested`. Send its `at` as `requestedAt`, so that you approve what you have seen. Existing sessions keep the values they were created with.',
+    errors: ['CONFLICT'],
+  })
+  @ApiBody({ type: BrandApproval, required: false })
+  approve(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(OptionalBodyPipe) { requestedAt }: BrandApproval,
+  ): Promise<Plain<BrandAnswer>> {
+    return this.act(by, id, 'approve', (tx, row) => this.resource.approve(tx, row, requestedAt));
+  }
+
+  @Acts(BRAND, { name: 'refuse', summary: 'Refuse the requested name and slug of' }, BrandAnswer, {
+    description: 'The brand stays as it is. The account sees when its request was refused.',
+    errors: ['CONFLICT'],
+  })
+  refuse(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<BrandAnswer>> {
+    return this.act(by, id, 'refuse', (tx, row) => this.resource.refuse(tx, row));
+  }
+}

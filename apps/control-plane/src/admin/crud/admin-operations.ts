@@ -5,6 +5,7 @@ import {
   type ResourceWith,
   type RestrictedParameter,
 } from '../../http/admin-policy.js';
+import { CSV } from '../../http/csv-answer.js';
 import type { ErrorCode } from '../../http/errors.js';
 import { Operation } from '../../http/operation.js';
 import { Access } from '../../http/route-access.js';
@@ -66,7 +67,7 @@ export const ListsOnly = (
       tag: 'Admin',
       summary: `List ${many}`,
       ...(description === undefined ? {} : { description }),
-      answer: { status: 200, description: `A page of ${many}, newest first.`, type },
+      answer: { status: 200, description: `A page of ${many}, newest first.`, type, alsoAs: CSV },
       errors,
     }),
   );

@@ -1,5 +1,6 @@
 import type { AdminRole } from '@countersign/accounts/admin-keys';
-import type { Uuid } from '@countersign/ids';
+import { parseId, type Uuid } from '@countersign/ids';
+import { SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import type { Executor, Records } from '@countersign/postgres';
 import type { Outcome, Refusal } from '../../http/errors.js';
 
@@ -31,6 +32,12 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
   readonly refusals: Readonly<Record<string, Refusal>>;
 }
 
+/** A kind of resource whose rows are found by id. */
+export type FoundById<Row extends { readonly id: Uuid }, View extends object> = Pick<
+  AdminResource<Row, View>,
+  'name' | 'noun' | 'idPrefix' | 'names' | 'view'
+> & { readonly table: Pick<Records<Row>, 'find'> };
+
 /** A written row, and values shown only in this response: a key, a secret. */
 export interface Written<Row, View> {
   readonly row: Row;
@@ -55,12 +62,16 @@ export interface CrudResource<
   delete?(tx: Executor, row: Row): Promise<unknown>;
 }
 
-/** The holder of the admin key of a request, for the audit log and the policy of roles. */
-export interface Engineer {
-  /** The name of the key. */
+/** The caller who makes a change, for the audit log. */
+export interface Actor {
+  /** The name of an admin key, or the id of an account's key. */
   readonly actor: string;
-  readonly role: AdminRole;
   readonly requestId: string;
+}
+
+/** The holder of the admin key of a request, for the audit log and the policy of roles. */
+export interface Engineer extends Actor {
+  readonly role: AdminRole;
 }
 
 /** For a create with an unknown account, and for the foreign key behind it. */
@@ -69,3 +80,9 @@ export const NO_SUCH_ACCOUNT = {
   field: 'accountId',
   message: 'There is no account with this id.',
 } as const satisfies Refusal;
+
+/** The id of an account in a body. Null for text that is none, and for the account of sign-ins to the console. */
+export function accountIdOf(text: string): Uuid | null {
+  const id = parseId('acct', text);
+  return id === SIGN_IN_ACCOUNT_ID ? null : id;
+}

@@ -3,7 +3,7 @@ import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { Database, DataError, type Executor, type Page } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Engineer, Listed, Reply, Written } from './admin-resource.js';
+import type { Actor, AdminResource, Engineer, FoundById, Listed, Reply, Written } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
 
@@ -35,7 +35,7 @@ export class AdminService {
   }
 
   async find<Row extends { readonly id: Uuid }, View extends object>(
-    resource: AdminResource<Row, View>,
+    resource: FoundById<Row, View>,
     id: string,
     db: Executor = this.database,
   ): Promise<Outcome<View>> {
@@ -46,7 +46,7 @@ export class AdminService {
 
   create<Row extends { readonly id: Uuid }, View extends object>(
     resource: AdminResource<Row, View>,
-    by: Engineer,
+    by: Actor,
     write: (tx: Executor) => Reply<Row, View>,
   ): Promise<Outcome<View>> {
     return this.inTransaction(resource, async (tx) => {
@@ -62,7 +62,7 @@ export class AdminService {
   /** `action` is the name in the audit log; a call that neither changes nor reveals anything is not logged. */
   act<Row extends { readonly id: Uuid }, View extends object>(
     resource: AdminResource<Row, View>,
-    by: Engineer,
+    by: Actor,
     { id, action }: { readonly id: string; readonly action: string },
     write: (tx: Executor, row: Row) => Reply<Row, View>,
   ): Promise<Outcome<View>> {
@@ -128,7 +128,7 @@ export class AdminService {
   private appendAudit(
     tx: Executor,
     { name, idPrefix, names }: Pick<AdminResource<never, never>, 'name' | 'idPrefix' | 'names'>,
-    { actor, requestId }: Engineer,
+    { actor, requestId }: Actor,
     change: {
       readonly action: string;
       readonly id: Uuid;

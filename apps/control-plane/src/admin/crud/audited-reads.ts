@@ -1,11 +1,11 @@
-import { AuditStore } from '@countersign/events';
+import { AuditStore, type NewAuditEntry } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { Database, type Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { hasRight } from '../../http/admin-policy.js';
 import type { Outcome } from '../../http/errors.js';
 import { AdminService } from './admin.service.js';
-import type { AdminResource, Engineer } from './admin-resource.js';
+import type { AdminResource, Engineer, FoundById } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
 
@@ -54,15 +54,16 @@ export class AuditedReads {
   }
 
   find<Row extends { readonly id: Uuid }, View extends Identified>(
-    resource: AdminResource<Row, View>,
+    resource: FoundById<Row, View>,
     by: Engineer,
     id: string,
+    action = 'read',
   ): Promise<Outcome<View>> {
     return this.read(
       resource,
       by,
       (db) => this.admin.find(resource, id, db),
-      (view) => ({ resourceId: view.id, after: null }),
+      (view) => ({ action, resourceId: view.id, after: null }),
     );
   }
 
@@ -70,7 +71,7 @@ export class AuditedReads {
     { name }: { readonly name: string },
     { actor, requestId, role }: Engineer,
     query: (db?: Executor) => Promise<Outcome<Value>>,
-    entryOf: (value: Value) => { readonly resourceId: string; readonly after: object | null },
+    entryOf: (value: Value) => Pick<NewAuditEntry, 'resourceId' | 'after'> & Partial<Pick<NewAuditEntry, 'action'>>,
   ): Promise<Outcome<Value>> {
     if (!hasRight(role, 'readPersonalData')) return query();
     return this.database.transaction(async (tx) => {

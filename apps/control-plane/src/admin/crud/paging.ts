@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString, Matches } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
+import { PageFormat } from '../../http/csv-answer.js';
 import { Optional } from './fields.js';
 
 const DEFAULT_LIMIT = 20;
@@ -20,6 +21,9 @@ export class PageQuery {
   @IsString(failsWith('startingAfter must be an id of this list.'))
   @Optional()
   startingAfter?: string;
+
+  @PageFormat()
+  format?: 'json' | 'csv';
 }
 
 /** The query of a list of resources that belong to accounts. */

@@ -25,9 +25,21 @@ describe('a value without people', () => {
     };
     expect(maskPeopleIn(value)).toEqual({
       metadata: {},
-      source: '4155****71',
+      source: '415*****71',
       destination: '***06',
       phone: '+141******71',
+    });
+  });
+
+  it.each([
+    ['+14155552671', '+141******71'],
+    [Buffer.from('to 14155552671').toString('hex'), Buffer.from('to 141******71').toString('hex')],
+    ['14155552671012', '141*********12'],
+    ['deadbeefdeadbeef', 'deadbeefdeadbeef'],
+    ['1701158019811140068', '1701158019811140068'],
+  ])('has no phone in the value of a TLV: %s', (value, masked) => {
+    expect(maskPeopleIn({ tlvs: [{ tag: '0x1400', type: 'hex', value }] })).toEqual({
+      tlvs: [{ tag: '0x1400', type: 'hex', value: masked }],
     });
   });
 

@@ -6,6 +6,8 @@ import type { AdminResource, Engineer } from './admin-resource.js';
 
 /** Fields of audited states that contain an SMPP address or a phone, in any form. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['phone', 'source', 'destination']);
+/** Fields of audited states that contain an email address. */
+const EMAIL_FIELDS: ReadonlySet<string> = new Set(['email']);
 /** Fields with content chosen by the account. */
 const FREE_FIELDS: ReadonlySet<string> = new Set(['metadata']);
 
@@ -41,6 +43,16 @@ export const maskUrlsIn = (text: string): string => text.replace(HTTP_URL, maskU
 /** A free text with phones masked, and URLs reduced by `maskUrlsIn`. */
 export const maskText = (text: string): string => maskPhonesIn(maskUrlsIn(text));
 
+const HEX_OCTETS = /^(?:[0-9a-f]{2})+$/i;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+/** A text with phones and URLs masked, also where they are written as the hexadecimal digits of their octets. */
+export function maskOctets(shown: string): string {
+  const text = HEX_OCTETS.test(shown) ? Buffer.from(shown, 'hex').toString('latin1') : '';
+  const masked = PRINTABLE.test(text) ? maskText(text) : text;
+  return masked === text ? maskText(shown) : Buffer.from(masked, 'latin1').toString('hex');
+}
+
 /** The beginning of numbers, masked if it is a whole phone number. */
 export const maskPrefix = (prefix: string): string => (checkPhone(prefix).ok ? maskPhone(prefix) : prefix);
 
@@ -57,9 +69,15 @@ function maskParameter(parameter: string): string {
   return nameEnd === -1 ? HIDDEN : `${parameter.slice(0, nameEnd)}=${HIDDEN}`;
 }
 
+/** `ann@example.com` becomes `a***@example.com`. */
+export function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@');
+  return `${email.slice(0, Math.min(1, at))}${HIDDEN}${email.slice(at)}`;
+}
+
 /** A JSON value of any shape with phones and URLs masked and metadata emptied. Keys are unchanged. */
 export function maskPeopleIn(value: unknown): unknown {
-  if (typeof value === 'string') return maskText(value);
+  if (typeof value === 'string') return maskOctets(value);
   if (Array.isArray(value)) return value.map(maskPeopleIn);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskMember(name, member)]));
@@ -67,5 +85,7 @@ export function maskPeopleIn(value: unknown): unknown {
 
 function maskMember(name: string, member: unknown): unknown {
   if (FREE_FIELDS.has(name)) return {};
+  if (EMAIL_FIELDS.has(name) && typeof member === 'string') return maskEmail(member);
+  if (name === 'oidc' && typeof member === 'object' && member !== null) return { ...member, subject: HIDDEN };
   return ADDRESS_FIELDS.has(name) && typeof member === 'string' ? maskPhone(member) : maskPeopleIn(member);
 }

@@ -60,9 +60,17 @@ export class ConnectionNumbers {
 
   @ApiProperty({
     ...RATE_FIELD,
-    description: 'Messages a second to the carrier, or from the system, over the last 10 s.',
+    description:
+      'Messages a second to the carrier, or from the system, over the last 10 s: as `measuredSubmitPerSecond`.',
   })
   readonly submitPerSecond!: number;
+
+  @ApiProperty({
+    ...RATE_FIELD,
+    description:
+      'Messages a second to the carrier, or from the system, measured over the last 10 s. The allowed rate is `submitPerSecond` of the bind or system.',
+  })
+  readonly measuredSubmitPerSecond!: number;
 
   @ApiProperty({ type: 'integer', minimum: 0, description: 'Responses "throttled" or "queue full" since the bind.' })
   readonly throttled!: number;
@@ -76,8 +84,22 @@ export class ConnectionNumbers {
 
   @ApiProperty({
     oneOf: [{ type: 'string' }, { type: 'null' }],
-    description: 'The last error.',
+    description: 'The last error; null once the connection is bound again.',
     example: null,
   })
   readonly lastError!: string | null;
+
+  @ApiProperty({
+    oneOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }],
+    description: 'When `lastError` occurred, at most 5 s late; null with a gateway of an earlier release.',
+    example: null,
+  })
+  readonly lastErrorAt!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: 'Codes that got no response in time since the bind: the peer may or may not have accepted them.',
+  })
+  readonly unanswered!: number;
 }

@@ -1,19 +1,9 @@
 import {
-  ADDRESS_FORMS,
   areSubmitOptions,
-  CONCATENATIONS,
-  MAX_ADDRESS,
-  MAX_PRIORITY,
-  MAX_REGISTERED_DELIVERY,
-  MAX_REWRITE_EXAMPLES,
-  MAX_REWRITE_RULES,
-  MAX_SERVICE_TYPE,
-  MAX_TLV_OPTIONS,
   NO_OPTIONS,
-  REWRITTEN,
+  OPTION_LIMITS,
+  OPTION_VALUES,
   submitOptionsFault,
-  TLV_TYPES,
-  VALIDITY_FORMS,
   type RewriteRule,
   type SubmitOptions,
 } from '@countersign/carriers/submit-options';
@@ -23,7 +13,7 @@ import { ValidateBy } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject, JsonValue } from '../../http/json-body.js';
 import { Optional } from './fields.js';
-import { maskText } from './people.js';
+import { maskOctets, maskText } from './people.js';
 import { asciiPattern } from './smpp-fields.js';
 
 /* The field `submitOptions` of binds, systems and routes: the carrier's requirements on a submit_sm. */
@@ -41,7 +31,7 @@ export class SubmitAddressOptions {
 
   @ApiPropertyOptional({
     type: 'string',
-    enum: [...ADDRESS_FORMS],
+    enum: [...OPTION_VALUES.addressForms],
     default: 'international',
     description:
       'How a number with a country code is written: digits without the plus, with the plus, or without the country code.',
@@ -58,7 +48,7 @@ export class SubmitTlv {
   })
   readonly tag!: number | string;
 
-  @ApiProperty({ type: 'string', enum: [...TLV_TYPES], description: '`cstring` ends with a NUL.' })
+  @ApiProperty({ type: 'string', enum: [...OPTION_VALUES.tlvTypes], description: '`cstring` ends with a NUL.' })
   readonly type!: string;
 
   @ApiProperty({
@@ -71,20 +61,20 @@ export class SubmitTlv {
 }
 
 export class SubmitRewriteExample {
-  @ApiProperty({ type: 'string', pattern: asciiPattern(1, MAX_ADDRESS), example: '+447400123456' })
+  @ApiProperty({ type: 'string', pattern: asciiPattern(1, OPTION_LIMITS.address), example: '+447400123456' })
   readonly from!: string;
 
-  @ApiProperty({ type: 'string', pattern: asciiPattern(1, MAX_ADDRESS), example: '07400123456' })
+  @ApiProperty({ type: 'string', pattern: asciiPattern(1, OPTION_LIMITS.address), example: '07400123456' })
   readonly to!: string;
 }
 
 export class SubmitRewriteRule {
-  @ApiProperty({ type: 'string', enum: [...REWRITTEN] })
+  @ApiProperty({ type: 'string', enum: [...OPTION_VALUES.rewritten] })
   readonly of!: string;
 
   @ApiProperty({
     type: 'string',
-    pattern: asciiPattern(1, MAX_ADDRESS),
+    pattern: asciiPattern(1, OPTION_LIMITS.address),
     description:
       'The beginning of longer numbers, with the plus or without, or with `exact` the whole address. The first rule that matches is applied.',
     example: '+44',
@@ -94,13 +84,13 @@ export class SubmitRewriteRule {
   @ApiPropertyOptional({ type: 'boolean', default: false })
   readonly exact?: boolean;
 
-  @ApiProperty({ type: 'string', pattern: asciiPattern(0, MAX_ADDRESS), example: '0' })
+  @ApiProperty({ type: 'string', pattern: asciiPattern(0, OPTION_LIMITS.address), example: '0' })
   readonly replace!: string;
 
   @ApiPropertyOptional({
     type: SubmitRewriteExample,
     isArray: true,
-    maxItems: MAX_REWRITE_EXAMPLES,
+    maxItems: OPTION_LIMITS.rewriteExamples,
     description: 'Checked when the rules are saved: this rule must make `to` of `from`. `form` is applied afterwards.',
   })
   readonly examples?: readonly SubmitRewriteExample[];
@@ -109,13 +99,13 @@ export class SubmitRewriteRule {
 export class SubmitOptionsAnswer {
   @ApiPropertyOptional({
     type: 'string',
-    enum: [...VALIDITY_FORMS],
+    enum: [...OPTION_VALUES.validityForms],
     default: 'relative',
     description: 'The form of `validity_period`, which ends with the session; `none` leaves it empty.',
   })
   readonly validityPeriod?: string;
 
-  @ApiPropertyOptional({ type: 'string', pattern: asciiPattern(0, MAX_SERVICE_TYPE), default: '' })
+  @ApiPropertyOptional({ type: 'string', pattern: asciiPattern(0, OPTION_LIMITS.serviceType), default: '' })
   readonly serviceType?: string;
 
   @ApiPropertyOptional({ ...octetField('`protocol_id`.'), default: 0 })
@@ -124,7 +114,7 @@ export class SubmitOptionsAnswer {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
-    maximum: MAX_PRIORITY,
+    maximum: OPTION_LIMITS.priority,
     default: 0,
     description: '`priority_flag`.',
   })
@@ -133,7 +123,7 @@ export class SubmitOptionsAnswer {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
-    maximum: MAX_REGISTERED_DELIVERY,
+    maximum: OPTION_LIMITS.registeredDelivery,
     default: 1,
     description: '`registered_delivery` of the last part; 0 asks for no receipt, and the codes stay `submitted`.',
   })
@@ -147,16 +137,16 @@ export class SubmitOptionsAnswer {
 
   @ApiPropertyOptional({
     type: 'string',
-    enum: [...CONCATENATIONS],
+    enum: [...OPTION_VALUES.concatenations],
     default: 'udh',
     description: 'How a text longer than one SMS is sent.',
   })
   readonly concatenation?: string;
 
-  @ApiPropertyOptional({ type: SubmitTlv, isArray: true, maxItems: MAX_TLV_OPTIONS, default: [] })
+  @ApiPropertyOptional({ type: SubmitTlv, isArray: true, maxItems: OPTION_LIMITS.tlvs, default: [] })
   readonly tlvs?: readonly SubmitTlv[];
 
-  @ApiPropertyOptional({ type: SubmitRewriteRule, isArray: true, maxItems: MAX_REWRITE_RULES, default: [] })
+  @ApiPropertyOptional({ type: SubmitRewriteRule, isArray: true, maxItems: OPTION_LIMITS.rewriteRules, default: [] })
   readonly rewrite?: readonly SubmitRewriteRule[];
 }
 
@@ -217,9 +207,20 @@ const maskedRule = ({ match, replace, examples, ...rule }: RewriteRule): Rewrite
     : { examples: examples.map(({ from, to }) => ({ from: maskPhone(from), to: maskPhone(to) })) }),
 });
 
-/** Without people's data: rules and their examples may contain whole phone numbers. */
+/** A number stays one unless it could be a phone. */
+function maskedTlv<Tlv extends { readonly value: number | string }>(tlv: Tlv): Tlv {
+  const shown = String(tlv.value);
+  const masked = maskOctets(shown);
+  return masked === shown ? tlv : { ...tlv, value: masked };
+}
+
+/** Without people's data: values of TLVs, rules and their examples may contain whole phone numbers. */
 export function withoutPersonInOptions<View extends { readonly submitOptions: SubmitOptions }>(view: View): View {
-  const { rewrite } = view.submitOptions;
-  if (rewrite === undefined) return view;
-  return { ...view, submitOptions: { ...view.submitOptions, rewrite: rewrite.map(maskedRule) } };
+  const { rewrite, tlvs } = view.submitOptions;
+  if (rewrite === undefined && tlvs === undefined) return view;
+  const masked = {
+    ...(tlvs === undefined ? {} : { tlvs: tlvs.map(maskedTlv) }),
+    ...(rewrite === undefined ? {} : { rewrite: rewrite.map(maskedRule) }),
+  };
+  return { ...view, submitOptions: { ...view.submitOptions, ...masked } };
 }

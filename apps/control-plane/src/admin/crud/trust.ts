@@ -23,6 +23,26 @@ interface TrustPolicy {
   readonly fields: Readonly<Record<string, Requirement>>;
 }
 
+/** The fields of both binds and systems, besides `trustedForMo`. */
+const LINK_FIELDS = {
+  systemId: 'trust-while-trusted',
+  senderFormat: 'trust-while-trusted',
+  // Parts of a long message are joined within a carrier: the link of the last part decides how its sender is read.
+  carrier: 'trust-while-trusted',
+  password: 'trust-while-trusted',
+  submitPerSecond: 'none',
+  window: 'none',
+  enquireLinkSeconds: 'none',
+  responseTimeoutSeconds: 'none',
+  defaultAlphabet: 'none',
+  messageIdBase: 'none',
+  temporaryStatuses: 'none',
+  retryableMoStatus: 'none',
+  // Only codes that are sent.
+  submitOptions: 'none',
+  enabled: 'none',
+} as const satisfies TrustPolicy['fields'];
+
 /**
  * Every writable field of the resources that decide which messages approve sessions, and which phone their senders are
  * read as. Other resources need no right but the permission of their routes: routes and destination rules concern only
@@ -38,28 +58,14 @@ export const TRUST_POLICY = {
       host: 'trust-while-trusted-or-password',
       port: 'trust-while-trusted-or-password',
       tls: 'trust-while-trusted-or-password',
-      systemId: 'trust-while-trusted',
-      senderFormat: 'trust-while-trusted',
-      // Parts of a long message are joined within a carrier: the link of the last part decides how its sender is read.
-      carrier: 'trust-while-trusted',
-      password: 'trust-while-trusted',
+      outbind: 'trust-while-trusted-or-password',
+      ...LINK_FIELDS,
       name: 'none',
       systemType: 'none',
       bindType: 'none',
       interfaceVersion: 'none',
       addressRange: 'none',
       connections: 'none',
-      window: 'none',
-      submitPerSecond: 'none',
-      enquireLinkSeconds: 'none',
-      responseTimeoutSeconds: 'none',
-      defaultAlphabet: 'none',
-      messageIdBase: 'none',
-      temporaryStatuses: 'none',
-      retryableMoStatus: 'none',
-      // Only codes that are sent.
-      submitOptions: 'none',
-      enabled: 'none',
     },
   },
   'smpp-systems': {
@@ -68,24 +74,12 @@ export const TRUST_POLICY = {
       trustedForMo: 'trust',
       allowedCidrs: 'trust-while-trusted',
       tlsRequired: 'trust-while-trusted',
-      systemId: 'trust-while-trusted',
-      senderFormat: 'trust-while-trusted',
-      carrier: 'trust-while-trusted',
-      password: 'trust-while-trusted',
+      // The host whose connections need no other proof.
+      outbind: 'trust-while-trusted',
+      ...LINK_FIELDS,
       bindTypes: 'none',
       maxConnections: 'none',
-      submitPerSecond: 'none',
       deliverPerSecond: 'none',
-      window: 'none',
-      enquireLinkSeconds: 'none',
-      responseTimeoutSeconds: 'none',
-      defaultAlphabet: 'none',
-      messageIdBase: 'none',
-      temporaryStatuses: 'none',
-      retryableMoStatus: 'none',
-      // Only codes that are sent.
-      submitOptions: 'none',
-      enabled: 'none',
     },
   },
   // National senders of messages to a short code are read in its countries; the country of a long number is its own, but
@@ -143,15 +137,19 @@ export function trustRefusal(
 
 function isChanged(field: string, { sent, stored, wanted }: TrustChange): boolean {
   if (valueOf(sent, field) === undefined) return false;
+  // A password inside of it is not compared either.
+  if (field === 'outbind' && hasPassword(valueOf(sent, field))) return true;
   if (field === 'password' || (field === 'senderFormat' && isMixed(stored))) return true;
   const name = STORED_AS[field] ?? field;
-  const none = field === 'trustedForMo' ? false : undefined;
+  const none = field === 'trustedForMo' ? false : field === 'outbind' ? null : undefined;
   return !isDeepStrictEqual(valueOf(wanted, name) ?? none, valueOf(stored, name) ?? none);
 }
 
 /** Whether setting the format of this link, even to the same one, discards the evidence of its senders. */
 const isMixed = (link: Row | null): boolean =>
   link !== null && 'senderLearning' in link && link.senderLearning?.learned === 'mixed';
+
+const hasPassword = (sent: unknown): boolean => sent instanceof Map && sent.has('password');
 
 const valueOf = (row: object | null, field: string): unknown => (row === null ? undefined : Reflect.get(row, field));
 

@@ -1,4 +1,4 @@
-/** The number of characters that `maskPhone` shows at the beginning of a phone. */
+/** The number of characters that `maskPhone` shows at the beginning of a phone with a plus. */
 const SHOWN_CHARACTERS = 4;
 
 /**

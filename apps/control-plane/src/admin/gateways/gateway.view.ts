@@ -1,4 +1,4 @@
-import { CONNECTION_STATES } from '@countersign/carriers/leases';
+import { CONNECTION_STATES, parseConnectionState } from '@countersign/carriers/leases';
 import type { GatewayLease, GatewayRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty } from '@nestjs/swagger';
@@ -77,5 +77,11 @@ export function gatewayView(gateway: GatewayRecord): Plain<GatewayAnswer> {
 }
 
 function leaseView({ bindId, slot, epoch, expiresAt, state }: GatewayLease): Plain<GatewayLeaseAnswer> {
-  return { bindId: renderId('bind', bindId), slot, epoch, expiresAt: new Date(expiresAt).toISOString(), state };
+  return {
+    bindId: renderId('bind', bindId),
+    slot,
+    epoch,
+    expiresAt: new Date(expiresAt).toISOString(),
+    state: parseConnectionState(state),
+  };
 }

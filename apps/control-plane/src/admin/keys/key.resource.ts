@@ -1,10 +1,9 @@
 import { AccountStore, type ApiKey } from '@countersign/accounts/accounts';
 import { API_KEYS } from '@countersign/accounts/records';
-import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed } from '../../http/errors.js';
-import { NO_SUCH_ACCOUNT, type CrudResource, type Reply } from '../crud/admin-resource.js';
+import { accountIdOf, NO_SUCH_ACCOUNT, type CrudResource, type Reply } from '../crud/admin-resource.js';
 import { limitsOf } from './key-limits.js';
 import type { Plain } from '../crud/plain.js';
 import type { KeyChange, KeyDraft } from './key.dto.js';
@@ -24,7 +23,7 @@ export class KeyResource implements CrudResource<ApiKey, Answer, KeyDraft, KeyCh
   constructor(private readonly accounts: AccountStore) {}
 
   async create(tx: Executor, { accountId: sentId, kind, name, ...rest }: KeyDraft): Reply<ApiKey, Answer> {
-    const accountId = parseId('acct', sentId);
+    const accountId = accountIdOf(sentId);
     if (accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
     const { key, ...row } = await this.accounts.createApiKey(tx, { ...stored(rest), accountId, kind, name });
     return succeed({ row, once: { key } });

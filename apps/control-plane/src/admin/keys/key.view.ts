@@ -16,7 +16,8 @@ export const KEY_FIELDS = {
     type: 'array',
     items: { type: 'string', enum: [...SCOPES] },
     minItems: 1,
-    description: 'Its permissions: sessions, codes, usage, realtime, webhook deliveries.',
+    description:
+      'Its permissions: sessions, codes, usage, realtime, webhook deliveries, and `account` for the account itself, which no key has by default.',
     example: ['verify', 'otp'],
   },
   limits: {

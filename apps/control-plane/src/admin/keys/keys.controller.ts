@@ -17,7 +17,7 @@ export class KeysController extends CrudController(KeyResource, {
   list: Lists(KEY, KeyList),
   create: Creates(KEY, KeyAnswer, {
     description:
-      'By default it has all scopes and the default limits. It works at once. The key itself is in this response only.',
+      'By default it has all scopes but `account` and the default limits. It works at once. The key itself is in this response only.',
   }),
   get: Shows(KEY, KeyAnswer),
   update: Updates(KEY, KeyAnswer, { description: '`limits` replaces all limits of the key.' }),

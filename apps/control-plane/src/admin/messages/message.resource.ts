@@ -1,5 +1,6 @@
 import { MessageLog, type MessageRecord } from '@countersign/carriers/messages';
-import { modeOf, ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/ids';
+import { modeOf, SealError, ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { hasRight } from '../../http/admin-policy.js';
@@ -10,7 +11,7 @@ import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { hideCodeDigits } from './code-digits.js';
 import type { MessagesQuery } from './message.dto.js';
-import { type MessageAnswer, messageView, withoutPerson } from './message.view.js';
+import { auditedMessage, type MessageAnswer, messageView, withoutPerson } from './message.view.js';
 
 type Answer = Plain<MessageAnswer>;
 
@@ -21,6 +22,7 @@ export class MessageResource implements AdminResource<MessageRecord, Answer> {
   readonly idPrefix = 'msg';
   readonly table = new MessageLog();
   readonly view = messageView;
+  readonly audited = auditedMessage;
   readonly refusals = {};
 
   constructor(private readonly keys: ServerKeys) {}
@@ -39,8 +41,18 @@ export class MessageResource implements AdminResource<MessageRecord, Answer> {
   /** Only this response contains the text, not its audit entry. */
   async reveal(tx: Executor, { role }: Engineer, row: MessageRecord): Promise<Outcome<Written<MessageRecord, Answer>>> {
     const sealed = await this.table.sealedText(tx, row.id);
-    const text = sealed === null ? null : this.keys.open('message-text', sealed, row.id).toString('utf8');
+    const text = sealed === null ? null : this.opened(sealed, row.id);
     const hidden = text !== null && !hasRight(role, 'readCodes');
     return succeed({ row, once: { text: hidden ? hideCodeDigits(text, row.direction) : text } });
+  }
+
+  /** Null for a value that no process of this service sealed for this message. */
+  private opened(sealed: Buffer, id: Uuid): string | null {
+    try {
+      return this.keys.open('message-text', sealed, id).toString('utf8');
+    } catch (error) {
+      if (error instanceof SealError) return null;
+      throw error;
+    }
   }
 }

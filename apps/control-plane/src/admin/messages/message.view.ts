@@ -1,11 +1,12 @@
 import type { MessageRecord } from '@countersign/carriers/messages';
 import { maskPhone } from '@countersign/phone';
 import { renderId } from '@countersign/ids';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
 import { maskText } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, nullableId } from '../crud/view-fields.js';
+import { attemptView, attemptWithoutPerson, MessageAttempt } from './attempt.view.js';
 import { FATES } from './message.dto.js';
 
 const COUNT = { type: 'integer', minimum: 1 } as const;
@@ -13,6 +14,7 @@ const COUNT = { type: 'integer', minimum: 1 } as const;
 /** The number of a part and the total. */
 const PART = { type: 'object', properties: { number: COUNT, total: COUNT }, required: ['number', 'total'] };
 
+@ApiExtraModels(MessageAttempt)
 export class MessageAnswer {
   @ApiProperty(idField('msg'))
   readonly id!: string;
@@ -116,6 +118,14 @@ export class MessageAnswer {
   )
   readonly endedAt!: string | null;
 
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { $ref: getSchemaPath(MessageAttempt) },
+    description:
+      'The attempts that `attempts` counts, oldest first: the first one and the latest 19. Of outbound messages, and not in lists.',
+  })
+  readonly attemptLog?: readonly Plain<MessageAttempt>[];
+
   @ApiPropertyOptional(
     nullable(
       {},
@@ -153,17 +163,25 @@ export function messageView(message: MessageRecord): Plain<MessageAnswer> {
     smscMessageId,
     submittedAt: message.submittedAt?.toISOString() ?? null,
     endedAt: message.endedAt?.toISOString() ?? null,
+    ...(message.attemptLog === undefined ? {} : { attemptLog: message.attemptLog.map(attemptView) }),
   };
+}
+
+/** The audited state: without the attempts, which engineers do not change. */
+export function auditedMessage(message: MessageRecord): Plain<MessageAnswer> {
+  const { attemptLog: _attempts, ...rest } = message;
+  return messageView(rest);
 }
 
 /** The message with the phone masked; the other address is a number of this service. */
 export function withoutPerson(message: Plain<MessageAnswer>): Plain<MessageAnswer> {
-  const { direction, source, destination, networkError } = message;
+  const { direction, source, destination, networkError, attemptLog } = message;
   return {
     ...message,
     source: direction === 'in' ? maskPhone(source) : source,
     destination: direction === 'out' ? maskPhone(destination) : destination,
     networkError: networkError === null ? null : maskText(networkError),
+    ...(attemptLog === undefined ? {} : { attemptLog: attemptLog.map(attemptWithoutPerson) }),
   };
 }
 

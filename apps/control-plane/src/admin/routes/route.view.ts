@@ -4,7 +4,7 @@ import type { SubmitOptions } from '@countersign/carriers/submit-options';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
-import { maskPrefix } from '../crud/people.js';
+import { maskPrefix, maskText } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { ROUTE_SUBMIT_OPTIONS_FIELD, withoutPersonInOptions } from '../crud/submit-options.js';
 import { idField, nullable, nullableId, USD_PATTERN } from '../crud/view-fields.js';
@@ -111,8 +111,9 @@ export function routeView({ id, bindId, systemId, costUsd, ...rest }: Route): Pl
   };
 }
 
-/** The route without people's data: its prefix may be a whole phone number. */
+/** The route without people's data: its prefix and its sender may be whole phone numbers. */
 export const withoutPerson = (route: Plain<RouteAnswer>): Plain<RouteAnswer> => ({
   ...withoutPersonInOptions(route),
   prefix: maskPrefix(route.prefix),
+  sourceAddress: route.sourceAddress === null ? null : maskText(route.sourceAddress),
 });

@@ -1,21 +1,30 @@
 import { BIND_TYPES, type BindType } from '@countersign/carriers/config';
 import { isCommonPassword } from '@countersign/carriers/credentials';
 import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
+import type { JsonObject } from '../../http/json-body.js';
 import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../crud/fields.js';
 import { LinkSettingsDraft, Ranged } from '../crud/link-settings.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
 import { isCarrier, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../crud/smpp-fields.js';
-import { networkOf } from './networks.js';
-import { isChosenPassword, MAX_CONNECTIONS, MAX_NETWORKS, MAX_PER_SECOND, SYSTEM_FIELDS } from './smpp-system.view.js';
+import { MAX_NETWORKS, networkOf } from '../crud/networks.js';
+import { outbindFault } from './outbind.js';
+import {
+  isChosenPassword,
+  MAX_CONNECTIONS,
+  MAX_PER_SECOND,
+  SYSTEM_FIELDS,
+  SystemOutbindSettings,
+} from './smpp-system.view.js';
 
 const isNetwork = (value: unknown): boolean => typeof value === 'string' && networkOf(value) !== null;
 const isUncommonPassword = (value: unknown): boolean =>
   typeof value === 'string' && isChosenPassword(value) && !isCommonPassword(value);
 
 /** The body of POST /v1/admin/smpp-systems. */
+@ApiExtraModels(SystemOutbindSettings)
 export class SmppSystemDraft extends LinkSettingsDraft {
   @ApiProperty(SMPP_FIELDS.systemId)
   @Satisfies(isSystemId, 'systemId must be 1 to 15 characters of ASCII.')
@@ -70,6 +79,15 @@ export class SmppSystemDraft extends LinkSettingsDraft {
   @IsBoolean(failsWith('tlsRequired must be true or false.'))
   @Optional()
   tlsRequired?: boolean;
+
+  @ApiPropertyOptional(SYSTEM_FIELDS.outbind)
+  @Satisfies(
+    (value) => outbindFault(value) === null,
+    'outbind must be null, or an object of host, port, systemId (1 to 15 characters of ASCII), password (1 to 8), and where wanted tls as of a bind.',
+    (value) => outbindFault(value) ?? undefined,
+  )
+  @Nullable()
+  outbind?: JsonObject | null;
 
   @ApiPropertyOptional(SYSTEM_FIELDS.trustedForMo)
   @IsBoolean(failsWith('trustedForMo must be true or false.'))

@@ -12,7 +12,8 @@ import { discardsSenderEvidence } from '../crud/sender-format.js';
 import { storedWindow } from '../crud/link-settings.js';
 import { storedSubmitOptions, withoutPersonInOptions } from '../crud/submit-options.js';
 import { trustRefusal } from '../crud/trust.js';
-import { networkOf } from './networks.js';
+import { networkOf } from '../crud/networks.js';
+import { outbindOf, outbindSecrets } from './outbind.js';
 import type { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
 import { type SmppSystemAnswer, smppSystemSettings, smppSystemView, TRUST_REMEDY } from './smpp-system.view.js';
 
@@ -52,11 +53,13 @@ export class SmppSystemResource implements CrudResource<SystemRecord, Answer, Sm
       proofRefusal(body, wanted) ??
       passwordRefusal(chosen, systemId);
     if (refusal !== null) return { ok: false, refusal };
+    const secrets = outbindSecrets(body.outbind, null);
+    if (!secrets.ok) return secrets;
     const password = chosen ?? createSystemPassword();
-    const system = await this.carriers.createSystem(tx, { ...wanted, password });
+    const system = await this.carriers.createSystem(tx, { ...wanted, password, ...secrets.value });
     return succeed({
-      row: { ...system, links: [] },
-      hidden: ['password'],
+      row: { ...system, links: [], refused: null },
+      hidden: ['password', ...namesOf(secrets.value)],
       ...(chosen === undefined ? { once: { password } } : {}),
     });
   }
@@ -69,12 +72,15 @@ export class SmppSystemResource implements CrudResource<SystemRecord, Answer, Sm
       proofRefusal(body, wanted) ??
       passwordRefusal(password, wanted.systemId);
     if (refusal !== null) return { ok: false, refusal };
+    const others = outbindSecrets(body.outbind, system.outbind);
+    if (!others.ok) return others;
+    const secrets = { ...(password === undefined ? {} : { password }), ...others.value };
     if (discardsSenderEvidence(system, wanted, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, system.id);
-    const changed = await this.carriers.updateSystem(tx, wanted, password);
+    const changed = await this.carriers.updateSystem(tx, wanted, secrets);
     return succeed({
-      row: { ...changed, links: system.links },
-      ...(password === undefined ? {} : { hidden: ['password'] }),
+      row: { ...changed, links: system.links, refused: system.refused },
+      hidden: namesOf(secrets),
     });
   }
 
@@ -83,14 +89,22 @@ export class SmppSystemResource implements CrudResource<SystemRecord, Answer, Sm
     const password = createSystemPassword();
     const refusal = trustRefusal(by, 'smpp-systems', { sent: { password }, stored: system, wanted: system });
     if (refusal !== null) return { ok: false, refusal };
-    const changed = await this.carriers.updateSystem(tx, system, password);
-    return succeed({ row: { ...changed, links: system.links }, once: { password }, hidden: ['password'] });
+    const changed = await this.carriers.updateSystem(tx, system, { password });
+    return succeed({
+      row: { ...changed, links: system.links, refused: system.refused },
+      once: { password },
+      hidden: ['password'],
+    });
   }
 
   delete(tx: Executor, { id }: SystemRecord): Promise<void> {
     return this.carriers.deleteSystem(tx, id);
   }
 }
+
+/** The names of the secrets that are set, for the audit log. */
+const namesOf = (secrets: object): readonly string[] =>
+  Object.entries(secrets).flatMap(([name, value]) => (value === null ? [] : [name]));
 
 /** Fields on which trust depends. A refusal names trustedForMo when the body contains it. */
 const TRUST_FIELDS = ['trustedForMo', 'allowedCidrs', 'tlsRequired'] as const;
@@ -117,6 +131,7 @@ function passwordRefusal(password: string | undefined, systemId: string): Refusa
 /** Converts a body to stored fields: every network gets a prefix length. */
 function stored({
   allowedCidrs,
+  outbind,
   window,
   submitOptions,
   ...rest
@@ -125,6 +140,7 @@ function stored({
     ...rest,
     ...storedWindow(window),
     ...storedSubmitOptions(submitOptions),
+    ...(outbind === undefined ? {} : { outbind: outbind === null ? null : outbindOf(outbind) }),
     ...(allowedCidrs === undefined ? {} : { allowedCidrs: allowedCidrs.map((text) => networkOf(text) ?? text) }),
   };
 }

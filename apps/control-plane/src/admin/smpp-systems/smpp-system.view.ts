@@ -5,22 +5,64 @@ import {
   MIN_CHOSEN_PASSWORD_CHARACTERS,
   MIN_TRUSTED_PREFIX_BITS,
 } from '@countersign/carriers/credentials';
-import type { SystemLink, SystemRecord } from '@countersign/carriers/records';
+import { parseInstant, parseSystemConnectionStatus } from '@countersign/carriers/leases';
+import type { SystemLink, SystemRecord, SystemRefusal } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
-import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  type ApiPropertyOptions,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { BindHostAnswer, BindTlsAnswer, BindTlsSettings } from '../binds/bind.view.js';
 import { linkSettings, LinkSettingsAnswer, wholeField } from '../crud/link-settings.js';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
 import { asciiPattern, ConnectionNumbers, isAscii, SMPP_FIELDS } from '../crud/smpp-fields.js';
 import { idField, nullable } from '../crud/view-fields.js';
+import { MAX_NETWORKS } from '../crud/networks.js';
 
-export const MAX_NETWORKS = 100;
 export const MAX_CONNECTIONS = 1_000;
 export const MAX_PER_SECOND = 100_000;
 
 /** Whether an engineer's password has the required form. */
 export const isChosenPassword = isAscii(MIN_CHOSEN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS);
+
+export class SystemOutbindAnswer extends BindHostAnswer {
+  @ApiProperty({ type: BindTlsAnswer, default: { enabled: false }, example: { enabled: false } })
+  readonly tls!: Plain<BindTlsAnswer>;
+
+  @ApiProperty({ ...SMPP_FIELDS.systemId, description: 'The system_id of our outbind.', example: 'countersign' })
+  readonly systemId!: string;
+}
+
+export class SystemOutbindSettings extends BindHostAnswer {
+  @ApiPropertyOptional({ type: BindTlsSettings, default: { enabled: false }, example: { enabled: false } })
+  readonly tls?: Plain<BindTlsSettings>;
+
+  @ApiProperty({ ...SMPP_FIELDS.systemId, description: 'The system_id of our outbind.', example: 'countersign' })
+  readonly systemId!: string;
+
+  @ApiPropertyOptional({
+    ...SMPP_FIELDS.password,
+    description:
+      'The password of our outbind, 1 to 8 ASCII characters. Write-only; stored encrypted. Required with a new `outbind`, or another host, port or tls; else kept when it is omitted, and so is the client key.',
+  })
+  readonly password?: string;
+}
+
+/** A nullable `outbind` of this class. */
+const outbindField = (schema: typeof BindHostAnswer): ApiPropertyOptions => {
+  return {
+    anyOf: [{ $ref: getSchemaPath(schema) }, { type: 'null' }],
+    default: null,
+    description:
+      'Set: when a code has a route to the system and it is not connected, a gateway connects to this host and sends outbind, and the system binds over that connection. Null: only the system connects.',
+    example: null,
+  };
+};
 
 export const SYSTEM_FIELDS = {
   password: {
@@ -65,6 +107,7 @@ export const SYSTEM_FIELDS = {
     description: 'Codes a second that are sent to it over all its connections; less while it throttles.',
   }),
   tlsRequired: { type: 'boolean', default: false, description: 'Whether it may bind on the TLS port only.' },
+  outbind: outbindField(SystemOutbindSettings),
   enabled: { type: 'boolean', default: true, description: 'Whether it may bind.' },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
@@ -89,6 +132,24 @@ export class SystemConnectionAnswer extends ConnectionNumbers {
   readonly tls!: boolean;
 }
 
+/** A bind of a system that a gateway refused. */
+export class LastRefusal {
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
+  readonly at!: string;
+
+  @ApiProperty({
+    type: 'string',
+    description:
+      '`wrong_password`, `address` (not in `allowedCidrs`), `tls_required`, `certificate`, `bind_type`, `too_many_connections`, `disabled`, or `shut_out` and `guarded` after too many wrong passwords. New ones may be added.',
+    example: 'wrong_password',
+  })
+  readonly reason!: string;
+
+  @ApiProperty({ type: 'string', description: 'The IP address of the peer.', example: '192.0.2.7' })
+  readonly address!: string;
+}
+
+@ApiExtraModels(LastRefusal, SystemOutbindAnswer)
 export class SmppSystemAnswer extends LinkSettingsAnswer {
   @ApiProperty(idField('sys'))
   readonly id!: string;
@@ -117,6 +178,9 @@ export class SmppSystemAnswer extends LinkSettingsAnswer {
   @ApiProperty(SYSTEM_FIELDS.tlsRequired)
   readonly tlsRequired!: boolean;
 
+  @ApiProperty(outbindField(SystemOutbindAnswer))
+  readonly outbind!: Plain<SystemOutbindAnswer> | null;
+
   @ApiProperty(SYSTEM_FIELDS.trustedForMo)
   readonly trustedForMo!: boolean;
 
@@ -141,6 +205,15 @@ export class SmppSystemAnswer extends LinkSettingsAnswer {
   @ApiProperty(SYSTEM_FIELDS.enabled)
   readonly enabled!: boolean;
 
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Refused binds under its `systemId`, over all gateways.' })
+  readonly refusedBinds!: number;
+
+  @ApiProperty({
+    oneOf: [{ $ref: getSchemaPath(LastRefusal) }, { type: 'null' }],
+    description: 'The last refused bind, written within a second or two; null without one.',
+  })
+  readonly lastRefusal!: Plain<LastRefusal> | null;
+
   @ApiProperty({ type: SystemConnectionAnswer, isArray: true, description: 'Its current connections.' })
   readonly connections!: readonly Plain<SystemConnectionAnswer>[];
 
@@ -158,11 +231,22 @@ export function smppSystemView(system: SystemRecord): Plain<SmppSystemAnswer> {
   return {
     ...smppSystemSettings(system),
     trustWarning: lacksTrustProof(system) ? `Its messages approve nothing. ${TRUST_REMEDY}` : null,
+    refusedBinds: system.refused?.refusals ?? 0,
+    lastRefusal: system.refused === null ? null : lastRefusalOf(system.refused),
     connections: system.links.map(connectionView),
   };
 }
 
-type Settings = Omit<Plain<SmppSystemAnswer>, 'trustWarning' | 'connections' | 'password'>;
+type Settings = Omit<
+  Plain<SmppSystemAnswer>,
+  'trustWarning' | 'refusedBinds' | 'lastRefusal' | 'connections' | 'password'
+>;
+
+const lastRefusalOf = ({ at, reason, address }: SystemRefusal): Plain<LastRefusal> => ({
+  at: new Date(at).toISOString(),
+  reason,
+  address,
+});
 
 /** The message of a refusal and of a warning, after its first sentence. */
 export const TRUST_REMEDY =
@@ -182,6 +266,7 @@ export function smppSystemSettings(system: SystemRecord): Settings {
     submitPerSecond: system.submitPerSecond,
     deliverPerSecond: system.deliverPerSecond,
     tlsRequired: system.tlsRequired,
+    outbind: system.outbind,
     ...linkSettings(system),
     trustedForMo: system.trustedForMo,
     senderFormat: system.senderFormat,
@@ -191,17 +276,24 @@ export function smppSystemSettings(system: SystemRecord): Settings {
 }
 
 function connectionView({ gatewayId, address, bindType, since, status }: SystemLink): Plain<SystemConnectionAnswer> {
+  const shown = parseSystemConnectionStatus(status);
   return {
     owner: renderId('gw', gatewayId),
     address,
     bindType,
-    state: status.state ?? 'bound',
-    since: new Date(since).toISOString(),
-    tls: status.tls ?? false,
-    windowUsed: status.windowUsed ?? 0,
-    submitPerSecond: status.submitPerSecond ?? 0,
-    throttled: status.throttled ?? 0,
-    enquireLinkMs: status.enquireLinkMs ?? null,
-    lastError: status.lastError ?? null,
+    state: shown.state,
+    since: parseInstant(since) ?? UNKNOWN_INSTANT,
+    tls: shown.tls,
+    windowUsed: shown.windowUsed,
+    submitPerSecond: shown.submitPerSecond,
+    measuredSubmitPerSecond: shown.submitPerSecond,
+    unanswered: shown.unanswered ?? 0,
+    throttled: shown.throttled,
+    enquireLinkMs: shown.enquireLinkMs,
+    lastError: shown.lastError,
+    lastErrorAt: shown.lastErrorAt ?? null,
   };
 }
+
+/** Of a time that no gateway writes. */
+const UNKNOWN_INSTANT = new Date(0).toISOString();

@@ -24,7 +24,7 @@ export class SmppSystemsController extends CrudController(SmppSystemResource, {
     description:
       'The settings are checked at bind; an open connection that is no longer allowed is closed. While ' +
       'trustedForMo is true, only the role `owner` may change ' +
-      'allowedCidrs, tlsRequired, systemId, senderFormat, carrier or password.',
+      'allowedCidrs, tlsRequired, outbind, systemId, senderFormat, carrier or password.',
     errors: ['CONFLICT'],
   }),
   delete: Deletes(SYSTEM, {

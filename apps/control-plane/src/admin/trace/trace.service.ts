@@ -12,7 +12,7 @@ import type { Engineer } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { mergeCaptures } from './captures.js';
 import { traceForRole } from './trace-roles.js';
-import { isTraceAnswer, type TraceView, traceView } from './trace.view.js';
+import { type GatewayTrace, isTraceAnswer, type TracedPduView, type TraceView, traceView } from './trace.view.js';
 
 /** Time for gateways that hold connections of the bind to reply (contract, Admin). */
 export const OWNER_TIMEOUT_MS = 5_000;
@@ -20,6 +20,8 @@ export const OWNER_TIMEOUT_MS = 5_000;
 const OTHERS_TIMEOUT_MS = 1_000;
 /** Maximum number of other gateways in a request. */
 const OTHERS = 100;
+/** Octets of all replies that are read; further replies count as missing. A reply has at most 4 MiB. */
+const MAX_REPLY_OCTETS = 16 * 1024 * 1024;
 
 interface GatewayReply {
   readonly gatewayId: Uuid;
@@ -50,11 +52,19 @@ export class TraceService {
     }
     if (hasRight(by.role, 'readPersonalData')) await this.auditRead(bind, format, by);
     if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ octets }) => octets)));
-    const traces = replies.flatMap(({ gatewayId, octets }) => {
-      const answer: unknown = JSON.parse(octets.toString('utf8'));
-      return isTraceAnswer(answer) ? [{ gatewayId, connections: answer.connections }] : [];
-    });
-    return succeed(traceForRole(by.role, traceView(bind, traces)));
+    return succeed(traceForRole(by.role, traceView(bind, tracesIn(replies))));
+  }
+
+  /**
+   * The last PDUs of a bind, limited to the role's rights, over all its connections: those that gateways send within a
+   * second. The caller writes the audit entry.
+   */
+  async recordedPdus(bindId: Uuid, by: Pick<Engineer, 'role'>): Promise<readonly Plain<TracedPduView>[]> {
+    const bind = await BINDS.find(this.database, bindId);
+    if (bind === null) return [];
+    const { received } = await this.askGateways(bind, 'json', OTHERS_TIMEOUT_MS);
+    const { connections } = traceForRole(by.role, traceView(bind, tracesIn(received)));
+    return connections.flatMap(({ pdus }) => pdus);
   }
 
   private auditRead(bind: BindRecord, format: TraceFormat, { actor, requestId }: Engineer): Promise<void> {
@@ -64,20 +74,54 @@ export class TraceService {
 
   /** Null when a gateway that holds a connection does not reply, or when no gateway replies. */
   private async requestTraces(bind: BindRecord, format: TraceFormat): Promise<GatewayReply[] | null> {
+    const { owners, received } = await this.askGateways(bind, format, OWNER_TIMEOUT_MS);
+    const silent = [...owners].some((owner) => !received.some(({ gatewayId }) => gatewayId === owner));
+    return silent || received.length === 0 ? null : received;
+  }
+
+  private async askGateways(
+    bind: BindRecord,
+    format: TraceFormat,
+    ownerTimeoutMs: number,
+  ): Promise<{ readonly owners: ReadonlySet<Uuid>; readonly received: GatewayReply[] }> {
     const owners = new Set(bind.slots.flatMap(({ owner, held }) => (held && owner !== null ? [owner] : [])));
     const live = await GATEWAYS.list(this.database, { limit: OTHERS, startingAfter: null, ownerId: null });
     const gatewayIds = new Set([...owners, ...live.rows.map((gateway) => gateway.id)]);
     const replies = await Promise.all(
       [...gatewayIds].map(async (gatewayId) => {
-        const timeoutMs = owners.has(gatewayId) ? OWNER_TIMEOUT_MS : OTHERS_TIMEOUT_MS;
+        const timeoutMs = owners.has(gatewayId) ? ownerTimeoutMs : OTHERS_TIMEOUT_MS;
         const seal = new TraceSeal(this.keys, gatewayId);
         const question: TraceQuestion = { bindId: bind.id, format, nonce: newTraceNonce() };
         const message = await this.bus.ask(TOPICS.trace(gatewayId), seal.question(question), timeoutMs);
         return { gatewayId, octets: message === null ? null : seal.openAnswer(message.octets, question) };
       }),
     );
-    const received = replies.flatMap(({ gatewayId, octets }) => (octets === null ? [] : [{ gatewayId, octets }]));
-    const silent = [...owners].some((owner) => !received.some(({ gatewayId }) => gatewayId === owner));
-    return silent || received.length === 0 ? null : received;
+    return { owners, received: withinBound(replies) };
+  }
+}
+
+/** The replies in the order of their gateways, owners first, as far as the bound allows. */
+function withinBound(replies: readonly { readonly gatewayId: Uuid; readonly octets: Buffer | null }[]): GatewayReply[] {
+  let left = MAX_REPLY_OCTETS;
+  return replies.flatMap(({ gatewayId, octets }) => {
+    if (octets === null || octets.length > left) return [];
+    left -= octets.length;
+    return [{ gatewayId, octets }];
+  });
+}
+
+/** The traces in replies as JSON. */
+const tracesIn = (replies: readonly GatewayReply[]): GatewayTrace[] =>
+  replies.flatMap(({ gatewayId, octets }) => {
+    const answer = jsonOf(octets);
+    return isTraceAnswer(answer) ? [{ gatewayId, connections: answer.connections }] : [];
+  });
+
+/** Null for octets that no gateway sends. */
+function jsonOf(octets: Buffer): unknown {
+  try {
+    return JSON.parse(octets.toString('utf8'));
+  } catch {
+    return null;
   }
 }

@@ -103,11 +103,36 @@ export function traceView(
   return { ...fullTraceView(bind), connections };
 }
 
+/** Bounds of an answer: connections of one bind, and PDUs that a gateway records of each. */
+const MAX_CONNECTIONS = 32;
+const MAX_PDUS = 512;
+
 /** Gateways of other versions may reply with another shape. */
 export function isTraceAnswer(value: unknown): value is TraceAnswer {
   if (typeof value !== 'object' || value === null || !('connections' in value)) return false;
-  return Array.isArray(value.connections) && value.connections.every(isTracedConnection);
+  return (
+    Array.isArray(value.connections) &&
+    value.connections.length <= MAX_CONNECTIONS &&
+    value.connections.every(isTracedConnection)
+  );
 }
 
 const isTracedConnection = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'slot' in value && 'pdus' in value && Array.isArray(value.pdus);
+  typeof value === 'object' &&
+  value !== null &&
+  'slot' in value &&
+  'pdus' in value &&
+  Array.isArray(value.pdus) &&
+  value.pdus.length <= MAX_PDUS &&
+  value.pdus.every(isTracedPdu);
+
+const isTracedPdu = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  'at' in value &&
+  typeof value.at === 'string' &&
+  'octets' in value &&
+  typeof value.octets === 'string' &&
+  'fields' in value &&
+  typeof value.fields === 'object' &&
+  value.fields !== null;

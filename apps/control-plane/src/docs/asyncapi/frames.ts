@@ -2,6 +2,7 @@ import { getSchemaPath } from '@nestjs/swagger';
 import { BindAnswer } from '../../admin/binds/bind.view.js';
 import { ERRORS } from '../../http/errors.js';
 import { APPROVED_SESSION, PENDING_SESSION, SessionAnswer } from '../../verify/session.view.js';
+import { RESUME_TOO_OLD } from '../../realtime/server-frame.js';
 import { EVENTS, ID, object, text, type WrittenSchema } from '../openapi/event-data.js';
 import type { Schema } from '../openapi/schema.js';
 
@@ -28,6 +29,10 @@ const FRAME_ID: Schema = {
 const CHANNEL = text(
   `^(session:sess_${ID.slice(0, -1)}|account:acct_${ID.slice(0, -1)}|binds)$`,
   '`session:` and its id, `account:` and its id, or `binds`.',
+);
+const RESUME_AFTER = text(
+  undefined,
+  'For `account:` alone: the id of an event of this channel. Events that were dispatched after it, up to 10 minutes and 1,000 events back, are sent first. Otherwise `RESUME_TOO_OLD` is sent and the subscription starts now.',
 );
 const DURATION: Schema = { type: 'integer', minimum: 0 };
 const SESSION = { $ref: getSchemaPath(SessionAnswer) };
@@ -72,7 +77,9 @@ export function frameSchemas(session: Schema): Record<string, Schema> {
       id: FRAME_ID,
       ticket: text(undefined, 'Of `POST /v1/verify/{id}/realtime-ticket`.'),
     }),
-    Subscribe: object({ type: only('subscribe'), id: FRAME_ID, channel: CHANNEL }),
+    Subscribe: object({ type: only('subscribe'), id: FRAME_ID, channel: CHANNEL, resumeAfter: RESUME_AFTER }, [
+      'resumeAfter',
+    ]),
     Unsubscribe: object({ type: only('unsubscribe'), id: FRAME_ID, channel: CHANNEL }),
     Ping: object({ type: only('ping'), id: FRAME_ID }),
     Welcome: object({
@@ -100,7 +107,11 @@ export function frameSchemas(session: Schema): Record<string, Schema> {
         type: only('error'),
         id: FRAME_ID,
         error: object({
-          code: { type: 'string', enum: Object.keys(ERRORS), description: 'As in HTTP responses. More may be added.' },
+          code: {
+            type: 'string',
+            enum: [...Object.keys(ERRORS), RESUME_TOO_OLD],
+            description: 'As in HTTP responses. More may be added.',
+          },
           message: text(undefined, 'For people; it may change.'),
         }),
       },

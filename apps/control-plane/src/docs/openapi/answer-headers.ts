@@ -42,6 +42,14 @@ export const ANSWER_HEADERS = {
     ...text('Present when this is the response to an earlier request with the same Idempotency-Key.', 'true', '^true$'),
     required: false,
   },
+  Link: {
+    ...text(
+      'With `format=csv`: the next page, if there is one (RFC 8288).',
+      '</v1/verify?format=csv&startingAfter=sess_01HF7YAT000000000000000001>; rel="next"',
+      '^</[^>]+>; rel="next"$',
+    ),
+    required: false,
+  },
 } as const satisfies Headers;
 
 type HeaderName = keyof typeof ANSWER_HEADERS;
@@ -61,14 +69,19 @@ const OF_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 };
 
+/** Whether a call answers pages in CSV too. */
+const isPage = ({ responses }: Operation['operation']): boolean =>
+  JSON.stringify(responses['200'] ?? null).includes('"text/csv"');
+
 /** The headers of one response of a call, as references. */
 export function headersOf(operation: Operation['operation'], status: number): Record<string, { $ref: string }> {
-  const isPublic = operation.security?.length === 0;
+  const isPublic = operation.tags?.includes('Documents') === true;
   const idempotent = parametersOf(operation).some(({ name }) => name === 'Idempotency-Key');
   const names: readonly HeaderName[] = [
     ...ALWAYS,
     ...(isPublic ? [] : LIMITED),
     ...(OF_STATUS[status] ?? []),
+    ...(isPage(operation) && status === 200 ? (['Link'] as const) : []),
     ...(idempotent && status < 300 ? (['Idempotent-Replayed'] as const) : []),
   ];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

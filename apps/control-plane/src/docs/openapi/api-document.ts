@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { BIND_HOST_FORMS, BindDraft } from '../../admin/binds/bind.dto.js';
+import { SESSION_COOKIE } from '../../http/console-requests.js';
 import { SessionAnswer } from '../../verify/session.view.js';
 import { ANSWER_HEADERS, headersOf } from './answer-headers.js';
 import { operationsOf, type Operation } from './operations.js';
@@ -24,9 +25,14 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Verifications', 'Open, show and end a session; send a code and check it.'],
   ['Webhooks', 'The result of each webhook; retry it, test a URL, replace the signing secret.'],
   ['Usage', 'Counts and costs of verifications.'],
+  ['Account', 'The account of the key: its keys, brands and webhook, for its own developers.'],
   [
     'Admin',
     'Accounts and their resources, carriers, gateways, queues and messages, for on-call engineers with admin keys. `x-required-roles` of a call lists the roles that may make it.',
+  ],
+  [
+    'Console',
+    'Sign-in and sessions of the console. With its cookie the other calls are at `/console/api/v1/…` instead of `/v1/…`.',
   ],
   ['Documents', 'Descriptions of this service.'],
 ];
@@ -65,6 +71,13 @@ function frameOf(publicBaseUrl: string): Omit<OpenAPIObject, 'paths'> {
       type: 'http',
       scheme: 'bearer',
       description: 'A secret API key: csk_live_, csk_test_ or csk_admin_ and 38 letters and digits.',
+    })
+    .addSecurity('session', {
+      type: 'apiKey',
+      in: 'cookie',
+      name: SESSION_COOKIE,
+      description:
+        'A session of the console, at /console/api alone. Calls other than GET also need the header X-CSRF-Token.',
     })
     .addSecurityRequirements('bearer');
   for (const [name, description] of TAGS) builder.addTag(name, description);

@@ -37,6 +37,7 @@ const NAVIGATION: readonly {
       ['/docs/codes', 'Codes by SMS'],
       ['/docs/idempotency', 'Idempotency'],
       ['/docs/limits', 'Rate limits'],
+      ['/docs/account', 'Your account'],
     ],
   },
   {
@@ -54,6 +55,7 @@ const NAVIGATION: readonly {
     title: 'Operate',
     pages: [
       ['/docs/admin-keys', 'Admin keys and roles'],
+      ['/docs/members', 'Members and sign-in'],
       ['/docs/keys', 'Server keys'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
       ['/docs/carrier-requirements', 'Carrier requirements'],

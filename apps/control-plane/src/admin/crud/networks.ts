@@ -1,5 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
+/** Maximum number of networks in one list. */
+export const MAX_NETWORKS = 100;
+
 /** A network in stored form, an address alone with its full prefix length; null for any other text. */
 export function networkOf(text: string): string | null {
   const network = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`;

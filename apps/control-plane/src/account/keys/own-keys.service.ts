@@ -1,0 +1,95 @@
+import {
+  AccountStore,
+  DEFAULT_SCOPES,
+  type ApiKey,
+  type ApiKeyPrincipal,
+  type Scope,
+} from '@countersign/accounts/accounts';
+import { ACCOUNTS, API_KEYS } from '@countersign/accounts/records';
+import type { Executor } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import type { AdminResource, Reply } from '../../admin/crud/admin-resource.js';
+import { AdminService } from '../../admin/crud/admin.service.js';
+import type { PageAnswer, PageQuery } from '../../admin/crud/paging.js';
+import type { Plain } from '../../admin/crud/plain.js';
+import { keyView, type KeyAnswer } from '../../admin/keys/key.view.js';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import type { Developer } from '../account-call.js';
+import type { OwnKeyDraft } from './own-key.dto.js';
+
+/** Keys of an account and mode that are valid or were created within a day. An operator can create more. */
+const MAX_KEYS = 100;
+
+type Answer = Plain<KeyAnswer>;
+
+/**
+ * The keys of an account in the mode of the caller's key. No key gets a scope or a limit that the caller's lacks: neither
+ * a new one, nor one whose text the caller learns by rotating it.
+ */
+@Injectable()
+export class OwnKeysService {
+  constructor(
+    private readonly admin: AdminService,
+    private readonly accounts: AccountStore,
+  ) {}
+
+  list({ caller }: Developer, query: PageQuery): Promise<Outcome<PageAnswer<Answer>>> {
+    return this.admin.list(resourceOf(caller), query);
+  }
+
+  find({ caller }: Developer, id: string): Promise<Outcome<Answer>> {
+    return this.admin.find(resourceOf(caller), id);
+  }
+
+  create(by: Developer, draft: OwnKeyDraft): Promise<Outcome<Answer>> {
+    return this.admin.create(resourceOf(by.caller), by, (tx) => this.insert(tx, by.caller, draft));
+  }
+
+  rotate(by: Developer, id: string): Promise<Outcome<Answer>> {
+    return this.admin.act(resourceOf(by.caller), by, { id, action: 'rotate' }, async (tx, apiKey) => {
+      if (apiKey.revokedAt !== null) return REVOKED;
+      const lacking = apiKey.scopes.find((scope) => !by.caller.scopes.includes(scope));
+      if (lacking !== undefined) return lacks(lacking);
+      const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey);
+      return succeed({ row, once: { key } });
+    });
+  }
+
+  /** A second call changes nothing. */
+  revoke(by: Developer, id: string): Promise<Outcome<Answer>> {
+    return this.admin.act(resourceOf(by.caller), by, { id, action: 'revoke' }, async (tx, apiKey) =>
+      succeed({ row: (await this.accounts.revokeApiKey(tx, apiKey.id)) ?? apiKey }),
+    );
+  }
+
+  private async insert(tx: Executor, caller: ApiKeyPrincipal, { name, scopes }: OwnKeyDraft): Reply<ApiKey, Answer> {
+    const wanted = scopes ?? DEFAULT_SCOPES.filter((scope) => caller.scopes.includes(scope));
+    if (wanted.length === 0) return NO_SCOPES;
+    const lacking = wanted.find((scope) => !caller.scopes.includes(scope));
+    if (lacking !== undefined) return lacks(lacking);
+    const { accountId } = caller.tenant;
+    // Concurrent creates wait for each other, so that the count is exact.
+    await ACCOUNTS.lock(tx, accountId);
+    if ((await this.accounts.countRecentKeys(tx, caller.tenant)) >= MAX_KEYS) return TOO_MANY;
+    const draft = { accountId, kind: caller.kind, name, scopes: wanted, limits: caller.limits };
+    const { key, ...row } = await this.accounts.createApiKey(tx, draft);
+    return succeed({ row, once: { key } });
+  }
+}
+
+/** The keys that the caller sees: any other is unknown. */
+const resourceOf = ({ tenant, kind }: ApiKeyPrincipal): AdminResource<ApiKey, Answer> => ({
+  ...{ name: 'keys', noun: 'key', idPrefix: 'key', view: keyView, refusals: {} },
+  table: API_KEYS.where({ accountId: tenant.accountId, kind }),
+});
+
+const lacks = (scope: Scope) =>
+  refuse('FORBIDDEN', { message: `The key of this call lacks the scope ${scope}, so it cannot give it.` });
+const NO_SCOPES = refuse('VALIDATION_ERROR', {
+  field: 'scopes',
+  message: 'scopes must be named: the key of this call has none of those that a key has by default.',
+});
+const REVOKED = refuse('CONFLICT', { message: 'This key is revoked and cannot be restored: create a new one.' });
+const TOO_MANY = refuse('CONFLICT', {
+  message: `An account has at most ${MAX_KEYS} keys of a kind that are valid or were created within a day: revoke some.`,
+});

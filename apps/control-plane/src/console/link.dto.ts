@@ -1,0 +1,9 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { isText, Satisfies } from '../admin/crud/fields.js';
+
+/** The query of GET /console/api/sign-in/link. */
+export class LinkQuery {
+  @ApiProperty({ type: 'string', description: 'Of the link.', example: 'p4yX0m3pC2m6O4mVqg8kQ1o0n7uJ5r2sT9vW3xYzAbc' })
+  @Satisfies(isText(/^[A-Za-z0-9_-]{43}$/), 'token must be that of the link.')
+  token!: string;
+}

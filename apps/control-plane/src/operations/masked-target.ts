@@ -1,0 +1,28 @@
+import { maskPhone } from '@countersign/phone';
+
+/** Characters of a target that are read, and that are kept. */
+const MAX_READ = 4_096;
+const MAX_KEPT = 512;
+/** Times that a target is unescaped: phones are found however often they were escaped. */
+const MAX_ESCAPES = 3;
+
+/** The beginning of a secret that somebody has put into a URL. */
+const SECRET = /(csk_(?:live|test|admin)_|rtk_|whsec_)[^&?#/\s]*/gi;
+/** Ids and days stay readable; other digits, with separators between them, may be a phone. */
+const DIGITS =
+  /(?<kept>(?<![A-Za-z0-9])[a-z]{2,5}_[0-7][0-9A-HJKMNP-TV-Z]{25}(?![A-Za-z0-9])|(?<!\p{Nd})(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\p{Nd}))|\+?\p{Nd}(?:[ ().+-]{0,3}\p{Nd}){5,}/gu;
+const CONTROLS = /\p{C}/gu;
+
+/** The path and the query of a request for a log: without secrets, phones masked, escapes decoded, at most 512 characters. */
+export function maskTarget(target: string): string {
+  const text = unescaped(target.slice(0, MAX_READ)).replace(CONTROLS, '\ufffd').replace(SECRET, '$1[redacted]');
+  const masked = text.replace(DIGITS, (found, kept: string | undefined) => kept ?? maskPhone(found));
+  return Array.from(masked).slice(0, MAX_KEPT).join('');
+}
+
+function unescaped(target: string): string {
+  let text = target;
+  for (let times = 0; times < MAX_ESCAPES && text.includes('%'); times += 1)
+    text = text.replace(/(?:%[0-9a-f]{2})+/gi, (escaped) => Buffer.from(escaped.replaceAll('%', ''), 'hex').toString());
+  return text;
+}

@@ -1,0 +1,80 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import type { Executor } from '@countersign/postgres';
+import { createRequestIds } from '@countersign/telemetry';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { AnsweredRequest } from './answered-request.js';
+import { RequestRecorder } from './request.recorder.js';
+
+const accountId = '018f0000-0000-7000-8000-000000000001';
+const CALLER: ApiKeyPrincipal = {
+  ...{ keyId: '018f0000-0000-7000-8000-000000000002', kind: 'live', scopes: [], limits: {} },
+  tenant: { accountId, mode: 'live' },
+};
+const newId = createRequestIds();
+const answer = (status: number): AnsweredRequest => ({
+  ...{ id: newId(), method: 'GET', route: '/v1/verify', status, mode: 'live', elapsedMs: 1.6 },
+});
+const call = { caller: CALLER, target: '/v1/verify?phone=%2B14155552671', code: null };
+
+/** Keeps the values of each write. */
+class RecordingDatabase implements Executor {
+  readonly writes: (readonly unknown[])[] = [];
+  query<Row>(_text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    this.writes.push(values);
+    return Promise.resolve([]);
+  }
+}
+
+let recorder: RequestRecorder | undefined;
+function recorderOver(database: Executor): RequestRecorder {
+  recorder = new RequestRecorder(database, { about: () => () => undefined });
+  return recorder;
+}
+afterEach(() => recorder?.stop());
+
+describe('the request recorder', () => {
+  it('records every error, and one of a hundred others', async () => {
+    const database = new RecordingDatabase();
+    const requests = recorderOver(database);
+    for (const status of [400, 404, 503]) requests.record(answer(status), call, () => 0.99);
+    for (const random of [0, 0.0099, 0.01, 0.5]) requests.record(answer(200), call, () => random);
+    await requests.flush();
+    expect(database.writes).toHaveLength(1);
+    expect(database.writes[0]?.[7]).toEqual([400, 404, 503, 200, 200]);
+    expect(database.writes[0]?.[6]).toEqual(Array.from({ length: 5 }, () => '/v1/verify?phone=+141******71'));
+    expect(database.writes[0]?.[9]).toEqual([2, 2, 2, 2, 2]);
+  });
+
+  it('writes nothing when nothing was recorded', async () => {
+    const database = new RecordingDatabase();
+    await recorderOver(database).flush();
+    expect(database.writes).toEqual([]);
+  });
+
+  it('keeps at most 200 of an account and mode, so that one account displaces no other', async () => {
+    const database = new RecordingDatabase();
+    const requests = recorderOver(database);
+    for (let at = 0; at < 1_000; at += 1) requests.record(answer(404), call);
+    const tenant = { accountId, mode: 'test' } as const;
+    requests.record(answer(404), { ...call, caller: { ...CALLER, kind: 'test', tenant } });
+    await requests.flush();
+    expect((database.writes[0]?.[0] as unknown[]).length).toBe(201);
+    requests.record(answer(404), call);
+    await requests.flush();
+    expect((database.writes[1]?.[0] as unknown[]).length).toBe(1);
+  });
+
+  it('loses what cannot be written, and goes on', async () => {
+    const database = new RecordingDatabase();
+    const away: Executor = { query: () => Promise.reject(new Error('away')) };
+    const requests = recorderOver({
+      query: (text, values) => (database.writes.length === 0 ? away : database).query(text, values),
+    });
+    requests.record(answer(404), call);
+    await expect(requests.flush()).rejects.toThrow('away');
+    database.writes.push([]);
+    requests.record(answer(500), call);
+    await requests.flush();
+    expect(database.writes.at(-1)?.[7]).toEqual([500]);
+  });
+});
