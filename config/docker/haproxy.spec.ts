@@ -8,6 +8,7 @@ import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { alertFor, finiteFieldHello, HANDSHAKE_FAILURE } from '../../test/support/client-hello.js';
 import { until } from '../../test/support/until.js';
 import { ensureCertificates } from '../stack/certificates.mjs';
 
@@ -83,7 +84,7 @@ const MAX_OF_SOURCE = 500;
 const MAX_NEW_OF_SOURCE = 1_000;
 /** Octets of an answer that fits into no buffer. */
 const LARGE_ANSWER_OCTETS = 32 * 1024 * 1024;
-/** Timeouts in this test, for 15 s and 5 s. A request that stalls holds what it has for longer than another one waits. */
+/** Timeouts in this test, instead of 15 s and 5 s: a stalled request keeps its place for longer than another one waits for it. */
 const [CLIENT_TIMEOUT_MS, QUEUE_TIMEOUT_MS] = [4_000, 1_000];
 /** The connection preface of HTTP/2 (RFC 9113, 3.4) with an empty SETTINGS frame. */
 const HTTP2_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
@@ -159,6 +160,10 @@ describe.skipIf(!isInstalled)('HAProxy with this configuration (skipped where ha
     });
   }
 
+  it('refuses a ClientHello that offers finite-field groups alone', async () => {
+    expect(await alertFor(port, finiteFieldHello())).toBe(HANDSHAKE_FAILURE);
+  });
+
   it(`serves another source while one holds its ${MAX_OF_SOURCE} connections and tries for more than there are`, async () => {
     const sockets: Socket[] = [];
     let closed = 0;
@@ -182,7 +187,7 @@ describe.skipIf(!isInstalled)('HAProxy with this configuration (skipped where ha
       new Promise((resolve) => {
         const options = { host: '127.0.0.1', port, localAddress, rejectUnauthorized: false };
         const socket = connect(options).on('error', () => undefined);
-        // A handshake message that there is none of: a connection that is served is answered with an alert.
+        // An unknown type of handshake message: HAProxy answers it with an alert if it serves the connection.
         socket.once('connect', () => socket.write(Buffer.from([22, 3, 1, 0, 4, 99, 0, 0, 0])));
         socket.once('data', () => resolve(true)).once('close', () => resolve(false));
         socket.once('data', () => socket.destroy());

@@ -12,7 +12,21 @@ interface LockedPackage {
 }
 const { packages } = JSON.parse(textOf('package-lock.json')) as { packages: Readonly<Record<string, LockedPackage>> };
 const locked = Object.entries(packages).filter(([folder]) => folder !== '');
-const manifest = JSON.parse(textOf('package.json')) as Readonly<Record<string, Readonly<Record<string, string>>>>;
+/** An override may be one for the dependencies of one package, and name the version of a direct dependency as `$name`. */
+type Named = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+const manifest = JSON.parse(textOf('package.json')) as Readonly<Record<string, Named>>;
+
+const direct = (name: string): unknown => manifest['dependencies']?.[name] ?? manifest['devDependencies']?.[name];
+
+/** Packages with the version that a part of package.json names for each. */
+function namedIn(kind: string): [string, string][] {
+  const named = Object.entries(manifest[kind] ?? {});
+  const flat = named.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : Object.entries(value)));
+  return flat.map(([name = '', version = '']) => [
+    name,
+    version.startsWith('$') ? String(direct(version.slice(1))) : version,
+  ]);
+}
 
 /** A version and nothing else, also behind an alias (`npm:smpp@0.6.0-rc.4`). */
 const EXACT = /^(?:npm:[^@]+@)?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/;
@@ -30,7 +44,7 @@ describe('the packages that are installed', () => {
   it.each(['dependencies', 'devDependencies', 'optionalDependencies', 'overrides'])(
     'are named in %s by one version, which is the locked one',
     (kind) => {
-      const named = Object.entries(manifest[kind] ?? {});
+      const named = namedIn(kind);
       expect(named.length).toBeGreaterThan(0);
       expect(named.filter(([, version]) => !EXACT.test(version))).toEqual([]);
       const versionOf = (text: string): string => text.replace(/^npm:[^@]+@/, '');

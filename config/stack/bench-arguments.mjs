@@ -14,6 +14,7 @@ const SECTIONS = [
   'realtime',
   'soak',
   'usage',
+  'overview',
 ];
 /** The sections that use only the public interfaces of a build. */
 const COMPARED = ['create', 'create-half', 'inbound', 'inbound-half', 'check', 'poll', 'webhooks'];

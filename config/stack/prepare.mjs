@@ -28,6 +28,9 @@ const BUILD_SETTINGS = 'config/stack/tsconfig.build.json';
 /** Arguments of the Nest CLI that build all apps as one program. */
 export const BUILD_ARGUMENTS = ['build', 'control-plane', '--path', BUILD_SETTINGS];
 const BUILD_STAMP = inRoot('dist/.stamp');
+const VITE = inRoot('node_modules/vite/bin/vite.js');
+const CONSOLE = inRoot('apps/console');
+const CONSOLE_STAMP = inRoot('dist/.console-stamp');
 const WORK_NOTE = inRoot('dist/.work.json');
 const WAIT_FOR_OTHER_MS = 500;
 
@@ -37,11 +40,23 @@ const WAIT_FOR_OTHER_MS = 500;
  * @param {{ log: (message: string) => void, signal?: AbortSignal }} options signal: cancels
  */
 export async function prepare({ log, signal }) {
-  if (isInstalled() && isBuilt()) return;
+  if (isInstalled() && isBuilt() && isConsoleBuilt()) return;
   const lock = await waitForTurn(log, signal);
   try {
     if (!isInstalled()) await install(log, signal);
     if (!isBuilt()) await build(log, signal);
+    if (!isConsoleBuilt()) await buildConsole(log, signal);
+  } finally {
+    lock.release();
+  }
+}
+
+/** The same for the console alone. @param {{ log: (message: string) => void, signal?: AbortSignal }} options */
+export async function prepareConsole({ log, signal }) {
+  if (isConsoleBuilt()) return;
+  const lock = await waitForTurn(log, signal);
+  try {
+    if (!isConsoleBuilt()) await buildConsole(log, signal);
   } finally {
     lock.release();
   }
@@ -120,7 +135,10 @@ export function npm() {
 
 const isBuilt = () => textOf(BUILD_STAMP) === sourcesDigest();
 
-/** Builds all apps as one program: shared files are read and checked once, which halves the work of three builds. */
+/**
+ * Builds all apps as one program: shared files are read once. Types are not checked (`noCheck`), which takes a third of the time:
+ * `npm run check:types` and the builds of single apps check them.
+ */
 async function build(log, signal) {
   log('building');
   const digest = sourcesDigest();
@@ -133,11 +151,37 @@ async function build(log, signal) {
   writeFileSync(BUILD_STAMP, digest);
 }
 
+const isConsoleBuilt = () => textOf(CONSOLE_STAMP) === consoleDigest();
+
+/** The pages of the console, by a bundler of their own. */
+async function buildConsole(log, signal) {
+  log('building the console');
+  const digest = consoleDigest();
+  const done = stillWorking(log, 'building the console');
+  const args = [VITE, 'build', '--config', path.join(CONSOLE, 'vite.config.ts')];
+  // Vite would build React's development version for another NODE_ENV.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const code = await runCommand(process.execPath, args, { cwd: ROOT, env, signal, onStart: noteWork }).finally(done);
+  signal?.throwIfAborted();
+  if (code !== 0) throw new StartError(`the build of the console failed (exit code ${code}): see the errors above`);
+  writeFileSync(CONSOLE_STAMP, digest);
+}
+
+/** As `sourcesDigest`, of the console. */
+const consoleDigest = () =>
+  digestOf([inRoot('package-lock.json'), ...filesBelow(CONSOLE)].filter((file) => !/\.spec\.tsx?$/.test(file)));
+
 /** Changes with every file of the build: names, sizes and times, not contents, so that it takes milliseconds. */
 export function sourcesDigest() {
   const settings = ['nest-cli.json', 'tsconfig.json', 'package-lock.json', BUILD_SETTINGS].map((name) => inRoot(name));
-  const sources = ['apps', 'libs'].flatMap((folder) => filesBelow(inRoot(folder)));
-  const lines = [...settings, ...sources].filter(isBuildInput).map((file) => {
+  const sources = ['apps', 'libs']
+    .flatMap((folder) => filesBelow(inRoot(folder)))
+    .filter((file) => !file.startsWith(CONSOLE));
+  return digestOf([...settings, ...sources].filter(isBuildInput));
+}
+
+function digestOf(files) {
+  const lines = files.map((file) => {
     const { size, mtimeMs } = statSync(file);
     return `${path.relative(ROOT, file)} ${size} ${mtimeMs}`;
   });

@@ -21,6 +21,7 @@ export function publishQuickstart({ dataDir, places, caFile, demo, adminKey, env
     webhookSecret: demo.webhookSecret,
     testWebhookSecret: demo.testWebhookSecret,
     adminKey,
+    consoleUrl: `${places.baseUrl}${demo.consolePath}`,
     phoneUrl: `${places.simulator}/phone/`,
     demoUrl: `${places.simulator}/demo/`,
     inboundNumber: demo.inboundNumber,
@@ -47,6 +48,10 @@ Queues: ${stores.queues}. Logs: ${path.join(dataDir, 'logs')}. Documentation: ${
 Webhooks may go to ${environment.WEBHOOK_ALLOWED_CIDRS || 'public addresses only'}${
     environment.WEBHOOK_ALLOW_HTTP === 'true' ? ', over plain http too' : ''
   }: a default for development, see WEBHOOK_ALLOWED_CIDRS.
+
+Look behind the scenes (a link for one use, within an hour):
+
+  ${quickstart.consoleUrl}
 
 Sign in at a shop, and answer it on a phone beside it:
 

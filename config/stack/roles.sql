@@ -5,7 +5,8 @@
 --   psql --dbname=countersign --set=ON_ERROR_STOP=1 \
 --     --command="SET countersign.owner_password = '…'" --command="SET countersign.app_password = '…'" \
 --     --command="SET countersign.gateway_password = '…'" --file=roles.sql
--- What an earlier release made as a superuser changes hands.
+-- What an earlier release made as a superuser changes hands. Settings of the three roles (ALTER ROLE … SET) are removed: give
+-- them to the database (ALTER DATABASE … SET).
 DO $$
 DECLARE
   made record;
@@ -24,6 +25,11 @@ BEGIN
     EXECUTE format(
       'ALTER ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD %L',
       made.name, made.password);
+    -- A role may give settings to its own later sessions. Daemons use none; one that somebody left is removed here.
+    EXECUTE format('ALTER ROLE %I RESET ALL', made.name);
+    EXECUTE format('ALTER ROLE %I IN DATABASE %I RESET ALL', made.name, current_database());
+    -- Without it the server's log has the row of a violated constraint, with phone numbers.
+    EXECUTE format('ALTER ROLE %I SET log_error_verbosity = terse', made.name);
   END LOOP;
 
   EXECUTE format('ALTER DATABASE %I OWNER TO countersign_owner', current_database());
@@ -32,6 +38,15 @@ BEGIN
   IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'countersign_gateway') THEN
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO countersign_gateway', current_database());
   END IF;
+  -- Large objects are in no table, so no retention removes them, and no daemon uses them. These functions write them.
+  FOR made IN
+    SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', oid::regprocedure) AS statement
+    FROM pg_proc
+    WHERE pronamespace = 'pg_catalog'::regnamespace
+      AND proname IN ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_put', 'lo_truncate', 'lo_truncate64', 'lowrite')
+  LOOP
+    EXECUTE made.statement;
+  END LOOP;
   ALTER SCHEMA public OWNER TO countersign_owner;
   REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 60_000;
  * Migrates the database and creates whatever is missing of the demo account: its keys, number, system, bind and route.
  *
  * @returns {Promise<{ accountId: string, brandId: string, brandSlug: string, apiKey: string, testApiKey: string,
- * webhookSecret: string, testWebhookSecret: string, inboundNumber: string, smpp: { systemId: string, password: string }
+ * webhookSecret: string, testWebhookSecret: string, inboundNumber: string, consolePath: string, smpp: { systemId: string, password: string }
  * }>}
  */
 export async function seed({ environment, secrets, places, signal }) {

@@ -53,8 +53,12 @@ async function redisOrNot({ env, dataDir, lifecycle, log }) {
   return { url: redis.url, words: 'Redis (private)', pid: redis.child.pid };
 }
 
+/** Of which the apps use the ones that they can reach. */
+const HAS_SEVERAL_HOSTS = /^[a-z]+:\/\/[^/?#]*,|^rediss?\+/i;
+
 /** Fails early with one sentence instead of a later time-out of two apps. The URL holds a password and is not shown. */
 async function checkReachable(variable, text, usualPort) {
+  if (HAS_SEVERAL_HOSTS.test(text)) return;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw new StartError(`${variable} is not a URL`);
   if (url.hostname === '') return; // a socket folder: checked by the driver

@@ -17,7 +17,7 @@ const WIDE_CONSTRUCTORS = new Map([
 
 const files = execFileSync('git', ['ls-files', 'apps', 'libs'], { encoding: 'utf8' })
   .split('\n')
-  .filter((file) => file.endsWith('.ts') && !/\.(spec|fixture|d)\.ts$|\/test\//.test(file));
+  .filter((file) => /\.tsx?$/.test(file) && !/\.(spec|fixture|d)\.ts$|\/test\//.test(file));
 const texts = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
 /** @param {string} file */
 const linesOf = (file) => (texts.get(file) ?? '').split('\n').length - 1;

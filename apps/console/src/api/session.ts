@@ -1,0 +1,35 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, ApiError, dataOf, type Schemas, useCsrfToken } from './client.js';
+
+export type Me = Schemas['MeAnswer'];
+type Role = Me['role'];
+
+/** The holder of the session; null when nobody is signed in. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  staleTime: 60_000,
+  queryFn: async (): Promise<Me | null> => {
+    try {
+      return keep(await dataOf(api.GET('/me')));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    }
+  },
+});
+
+/** Throws ApiError: UNAUTHORIZED for a key that is not valid. */
+export const signInWithKey = async (key: string): Promise<Me> =>
+  keep(await dataOf(api.POST('/sign-in/key', { body: { key } })));
+
+export const signOut = (): Promise<unknown> => dataOf(api.POST('/sign-out'));
+
+function keep(me: Me): Me {
+  useCsrfToken(me.csrfToken);
+  return me;
+}
+
+const RANKS: readonly Role[] = ['viewer', 'support', 'operator', 'owner'];
+
+/** Whether the role of an engineer is at least that one. The server decides; this only hides what it would refuse. */
+export const isAtLeast = (role: Role, least: Role): boolean => RANKS.indexOf(role) >= RANKS.indexOf(least);

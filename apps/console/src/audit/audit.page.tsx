@@ -1,0 +1,83 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { JSX } from 'react';
+import { api, dataOf, type Schemas } from '../api/client.js';
+import { listing } from '../api/cursor.js';
+import type { Column } from '../ui/data-table.js';
+import { Filters, TextField } from '../ui/filters.js';
+import { Page } from '../ui/layout.js';
+import { ListingTable } from '../ui/listing-table.js';
+import { Empty } from '../ui/states.js';
+import { Json } from '../ui/texts.js';
+import { Ago } from '../ui/time.js';
+
+const route = getRouteApi('/shell/audit');
+type Entry = Schemas['AuditAnswer'];
+type Search = Readonly<Partial<Record<'resource' | 'resourceId', string>>>;
+
+const auditQuery = (search: Search) =>
+  listing(['audit', search], (page, signal) =>
+    dataOf(api.GET('/v1/admin/audit', { params: { query: { ...page, ...search } }, signal })),
+  );
+
+/** The fields that an entry changed; of a create or delete all of them. */
+function changesOf({ before, after }: Entry): Readonly<Record<string, unknown>> {
+  if (before === null || after === null) return before ?? after ?? {};
+  const [old, now] = [before as Readonly<Record<string, unknown>>, after as Readonly<Record<string, unknown>>];
+  const changed = Object.keys({ ...old, ...now }).filter(
+    (name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]),
+  );
+  return Object.fromEntries(changed.map((name) => [name, { before: old[name] ?? null, after: now[name] ?? null }]));
+}
+
+const COLUMNS: readonly Column<Entry>[] = [
+  {
+    name: 'Act',
+    value: ({ action }) => action,
+    cell: ({ action, resource }) => (
+      <strong>
+        {action} {resource}
+      </strong>
+    ),
+  },
+  { name: 'By', value: ({ actor }) => actor, cell: ({ actor }) => actor },
+  { name: 'At', value: ({ at }) => at, cell: ({ at }) => <Ago at={at} /> },
+  {
+    name: 'Of',
+    value: ({ resourceId }) => resourceId,
+    cell: ({ resourceId }) => <code className="small">{resourceId}</code>,
+  },
+  {
+    name: 'Change',
+    cell: (entry) => (
+      <details>
+        <summary>Show</summary>
+        <Json value={changesOf(entry)} label={`Change of ${entry.resourceId}`} />
+        <p className="soft small">Request {entry.requestId ?? 'unknown'}</p>
+      </details>
+    ),
+  },
+];
+
+export function AuditPage(): JSX.Element {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(auditQuery(search));
+  return (
+    <Page title="Audit" lead="Changes and reads of people’s data, newest first. No entry can be changed.">
+      <Filters<'resource' | 'resourceId'> onApply={(values) => void navigate({ search: values })}>
+        <TextField name="resource" label="Resource" value={search.resource} placeholder="binds" />
+        <TextField name="resourceId" label="Id" value={search.resourceId} placeholder="bind_…" />
+      </Filters>
+      <ListingTable
+        query={query}
+        what="entries"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No entry matches">Remove a filter: a resource is spelled as in its path, such as binds.</Empty>
+        }
+      />
+    </Page>
+  );
+}

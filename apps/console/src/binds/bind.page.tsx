@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { JSX } from 'react';
+import { type Column, DataTable } from '../ui/data-table.js';
+import { Badge, Facts, Page, Panel } from '../ui/layout.js';
+import { Loaded } from '../ui/states.js';
+import { CopyText } from '../ui/texts.js';
+import { Ago } from '../ui/time.js';
+import { BindActs } from './bind-acts.js';
+import { type Bind, bindQuery, type Connection, STATE_TONES } from './bind-queries.js';
+import { Trace } from './trace.js';
+import './binds.css';
+
+const route = getRouteApi('/shell/binds/$id');
+
+export function BindPage(): JSX.Element {
+  const { id } = route.useParams();
+  const query = useQuery(bindQuery(id));
+  const above = (
+    <Link className="back-link" to="/binds">
+      ← Binds
+    </Link>
+  );
+  if (query.data === undefined)
+    return (
+      <Page title="Bind" above={above}>
+        <Loaded query={query} what="the bind">
+          {() => null}
+        </Loaded>
+      </Page>
+    );
+  const bind = query.data;
+  return (
+    <Page
+      title={bind.name}
+      above={above}
+      aside={<Badge tone={STATE_TONES[bind.status.state]}>{bind.status.state}</Badge>}
+      lead={`Carrier ${bind.carrier}`}
+      actions={<BindActs bind={bind} />}
+    >
+      <Loaded query={query} what="the bind">
+        {(shown) => <Parts bind={shown} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+const hostsOf = ({ hosts, outbind }: Bind): string =>
+  outbind === null
+    ? hosts.map(({ host, port }) => `${host}:${String(port)}`).join(', ')
+    : 'the carrier connects (outbind)';
+
+const Parts = ({ bind }: { readonly bind: Bind }): JSX.Element => (
+  <>
+    <Panel title="Connections">
+      <DataTable label="Connections" columns={COLUMNS} rows={slotsOf(bind)} keyOf={({ slot }) => String(slot)} />
+    </Panel>
+    <Panel title="Settings">
+      <Facts
+        of={[
+          ['Hosts', hostsOf(bind)],
+          ['TLS', bind.tls.enabled ? 'on' : 'off'],
+          ['system_id', <code key="id">{bind.systemId}</code>],
+          ['Type', `${bind.bindType}, SMPP ${bind.interfaceVersion}`],
+          ['Connections', bind.connections],
+          ['Window', `${String(bind.window)} a connection`],
+          ['Rate', `${String(bind.submitPerSecond)} /s in all`],
+          ['enquire_link', `after ${String(bind.enquireLinkSeconds)} s`],
+          ['Response timeout', `${String(bind.responseTimeoutSeconds)} s`],
+          ['Default alphabet', bind.defaultAlphabet],
+          ['Approves sessions', bind.trustedForMo ? 'yes, trusted for MO' : 'no'],
+          [
+            'Sender format',
+            bind.status.learnedSenderFormat === null
+              ? bind.senderFormat
+              : `${bind.senderFormat}, learned ${bind.status.learnedSenderFormat}`,
+          ],
+          ['Id', <CopyText key="copy" text={bind.id} name="the id" />],
+        ]}
+      />
+      <p className="small">
+        <Link to="/audit" search={{ resource: 'binds', resourceId: bind.id }}>
+          Changes of this bind in the audit log
+        </Link>
+      </p>
+    </Panel>
+    <Trace bindId={bind.id} />
+  </>
+);
+
+interface Slot extends Connection {
+  readonly slot: number;
+}
+
+const slotsOf = ({ status }: Bind): readonly Slot[] => status.connections.map((each, slot) => ({ ...each, slot }));
+
+const COLUMNS: readonly Column<Slot>[] = [
+  {
+    name: 'Connection',
+    cell: ({ slot, state, host }) => (
+      <>
+        <Badge tone={STATE_TONES[state]}>{state}</Badge>{' '}
+        <span className="soft small">
+          {slot}
+          {host !== null && ` · ${host}`}
+        </span>
+      </>
+    ),
+  },
+  { name: 'Since', cell: ({ since }) => <Ago at={since} /> },
+  { name: 'Window', align: 'end', cell: ({ windowUsed }) => windowUsed },
+  { name: 'Out /s', align: 'end', cell: ({ measuredSubmitPerSecond }) => measuredSubmitPerSecond.toFixed(1) },
+  { name: 'In /s', align: 'end', cell: ({ measuredDeliverPerSecond }) => measuredDeliverPerSecond.toFixed(1) },
+  {
+    name: 'Latency',
+    align: 'end',
+    cell: ({ enquireLinkMs }) => (enquireLinkMs === null ? '–' : `${String(enquireLinkMs)} ms`),
+  },
+  { name: 'Throttled', align: 'end', cell: ({ throttled }) => throttled },
+  { name: 'Reconnects', align: 'end', cell: ({ reconnects }) => reconnects },
+  { name: 'Errors', cell: (connection) => <Errors of={connection} /> },
+];
+
+function Errors({ of: { lastError, lastErrorAt, previousError } }: { readonly of: Connection }): JSX.Element {
+  if (lastError !== null)
+    return (
+      <span className="bind-error">
+        {lastError} <Ago at={lastErrorAt} />
+      </span>
+    );
+  if (previousError === null) return <span className="soft">none</span>;
+  return (
+    <span className="soft small">
+      before: {previousError.error} <Ago at={previousError.at} />
+    </span>
+  );
+}

@@ -1,0 +1,84 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { JSX } from 'react';
+import { Button } from '../ui/button.js';
+import type { Column } from '../ui/data-table.js';
+import { ChoiceField, Filters, TextField } from '../ui/filters.js';
+import { Badge, Page } from '../ui/layout.js';
+import { ListingTable } from '../ui/listing-table.js';
+import { Empty } from '../ui/states.js';
+import { Phone } from '../ui/texts.js';
+import { Ago } from '../ui/time.js';
+import { FATE_TONES, fateName, type Fate, type Message, messagesQuery } from './message-queries.js';
+
+const route = getRouteApi('/shell/messages');
+
+const DIRECTIONS = [
+  ['', 'Both'],
+  ['in', 'From phones'],
+  ['out', 'To phones'],
+] as const;
+const FATES = [
+  ['', 'Any'] as const,
+  ...(Object.keys(FATE_TONES) as Fate[]).map((fate) => [fate, fateName(fate)] as const),
+];
+
+const COLUMNS: readonly Column<Message>[] = [
+  {
+    name: 'Message',
+    value: ({ direction }) => direction,
+    cell: ({ id, direction, source, destination }) => (
+      <Link to="/messages/$id" params={{ id }}>
+        {direction === 'in' ? '← from ' : '→ to '}
+        <Phone number={direction === 'in' ? source : destination} />
+      </Link>
+    ),
+  },
+  {
+    name: 'Fate',
+    value: (row) => row.fate,
+    cell: ({ fate }) => <Badge tone={FATE_TONES[fate]}>{fateName(fate)}</Badge>,
+  },
+  { name: 'At', value: (row) => row.at, cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Carrier', value: (row) => row.carrier ?? '', cell: ({ carrier }) => carrier ?? '–' },
+  { name: 'Attempts', align: 'end', value: (row) => row.attempts ?? 0, cell: ({ attempts }) => attempts ?? '–' },
+  { name: 'Error', value: (row) => row.networkError ?? '', cell: ({ networkError }) => networkError ?? '–' },
+  {
+    name: 'Session',
+    cell: ({ sessionId }) =>
+      sessionId === null ? (
+        <span className="soft">none</span>
+      ) : (
+        <Link to="/sessions/$id" params={{ id: sessionId }}>
+          Open
+        </Link>
+      ),
+  },
+];
+
+export function MessagesPage(): JSX.Element {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(messagesQuery(search));
+  return (
+    <Page
+      title="Messages"
+      lead="Every SMS from and to phones, with its fate. The text is shown on demand, and recorded."
+      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>}
+    >
+      <Filters<'phone' | 'direction' | 'fate' | 'sessionId'> onApply={(values) => void navigate({ search: values })}>
+        <TextField name="phone" label="Phone" value={search.phone} placeholder="+14155552671" />
+        <ChoiceField name="direction" label="Direction" value={search.direction} choices={DIRECTIONS} />
+        <ChoiceField name="fate" label="Fate" value={search.fate} choices={FATES} />
+        <TextField name="sessionId" label="Session" value={search.sessionId} placeholder="sess_…" />
+      </Filters>
+      <ListingTable
+        query={query}
+        what="messages"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No message matches">Remove a filter, or write the phone with its country code.</Empty>}
+      />
+    </Page>
+  );
+}

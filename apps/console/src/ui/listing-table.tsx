@@ -1,0 +1,56 @@
+import { type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
+import { type JSX, type ReactNode, useMemo } from 'react';
+import type { Listed } from '../api/cursor.js';
+import { Button } from './button.js';
+import { type Column, DataTable } from './data-table.js';
+import { Loaded } from './states.js';
+
+interface ListingTableProps<T> {
+  readonly query: UseInfiniteQueryResult<InfiniteData<Listed<T>>>;
+  /** Such as `sessions`. */
+  readonly what: string;
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (row: T) => string;
+  /** Hides rows that were loaded. */
+  readonly filter?: (row: T) => boolean;
+  /** Shown instead of a table without rows. */
+  readonly empty: ReactNode;
+}
+
+/** The rows of a listing, with a button that loads older ones. */
+export const ListingTable = <T extends object>(props: ListingTableProps<T>): JSX.Element => (
+  <Loaded query={props.query} what={props.what}>
+    {({ pages }) => <Rows {...props} pages={pages} />}
+  </Loaded>
+);
+
+function Rows<T extends object>({
+  pages,
+  query,
+  what,
+  columns,
+  keyOf,
+  filter,
+  empty,
+}: ListingTableProps<T> & { readonly pages: readonly Listed<T>[] }): JSX.Element {
+  const rows = useMemo(() => {
+    const all = pages.flatMap(({ data }) => data);
+    return filter === undefined ? all : all.filter(filter);
+  }, [pages, filter]);
+  const footer = query.hasNextPage ? (
+    <div className="table-more">
+      {rows.length} loaded
+      <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
+        {query.isFetchingNextPage ? 'Loading…' : `Load older ${what}`}
+      </Button>
+    </div>
+  ) : null;
+  if (rows.length === 0)
+    return (
+      <div className="table-frame">
+        {empty}
+        {footer}
+      </div>
+    );
+  return <DataTable label={what} columns={columns} rows={rows} keyOf={keyOf} footer={footer} />;
+}
