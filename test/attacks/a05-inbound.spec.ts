@@ -9,7 +9,6 @@ import { sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
-const MESSAGE_QUEUE_FULL = 0x14;
 /** Crockford base32 (contract, Token). */
 const ALPHABET = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 const STRANGER = '+14155559999';
@@ -283,86 +282,6 @@ describe('A6 another sender with the right token', () => {
     expect(await submit(text)).toBe(OK);
     const { json: found } = await harness.call(`/v1/verify/${id}`, { key: harness.demo.testApiKey });
     expect(found['status']).toBe('pending');
-  });
-});
-
-describe('A24 a flood of messages', () => {
-  it('A24 of one sender beyond its rate gets a temporary error; messages that were answered OK are stored, and other senders are not affected', async () => {
-    const strict = await GatewayBeside.start(harness);
-    try {
-      await gateway.system({ systemId: 'flooded' });
-      const esme = await strict.esme('flooded');
-      const { id, text } = await opened();
-      const flood = Array.from({ length: 400 }, () => submit('hello', { source_addr: '14155558888' }, esme));
-      expect(await submit(text, {}, esme)).toBe(OK);
-      expect(await statusOf(id)).toBe('approved');
-      const statuses = await Promise.all(flood);
-      const taken = statuses.filter((status) => status === OK).length;
-      expect(new Set(statuses)).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
-      const [row] = await harness.database.query<{ stored: number }>(
-        `SELECT count(*)::int AS stored FROM messages WHERE source = '14155558888'`,
-      );
-      expect(row?.stored).toBe(taken);
-      expect(taken).toBeLessThan(200);
-    } finally {
-      await strict.stop();
-    }
-  });
-});
-
-describe('A24 a flood of texts like receipts', () => {
-  it('A24 counts towards the rate of its sender, even where they name a message to that phone', async () => {
-    const strict = await GatewayBeside.start(harness);
-    try {
-      await gateway.system({ systemId: 'text-receipts', carrier: 'text-receipts' });
-      const esme = await strict.esme('text-receipts');
-      await harness.database.query(
-        `WITH sent AS (
-           INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender,
-             state, created_at, expires_at)
-           VALUES ($1, gen_random_uuid(), gen_random_uuid(), false, '+14155557777', '+1415555', 'US', 'ACME',
-             'submitted', clock_timestamp(), clock_timestamp())
-           RETURNING id)
-         INSERT INTO submissions (carrier, smsc_message_id, message_id, updated_at)
-         SELECT 'text-receipts', 'w-1', id, clock_timestamp() FROM sent`,
-        [harness.clock.newId()],
-      );
-      const fields = { source_addr: '14155557777' };
-      const flood = Array.from({ length: 150 }, () => submit('id:w-1 stat:ENROUTE', fields, esme));
-      expect(new Set(await Promise.all(flood))).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
-      const [row] = await harness.database.query<{ stored: number }>(
-        `SELECT count(*)::int AS stored FROM messages WHERE source = '14155557777'`,
-      );
-      // Those within the rate were looked up: they are receipts, and no MOs.
-      expect(row?.stored).toBe(0);
-    } finally {
-      await strict.stop();
-    }
-  });
-});
-
-describe('A24 a flood of receipts', () => {
-  const receipt = async (esme: Esme, id: string): Promise<number> => {
-    const text = `id:${id} sub:001 dlvrd:001 stat:DELIVRD err:000 text:`;
-    return (await esme.send('deliver_sm', sms(text, { esm_class: 0x04 }))).command_status;
-  };
-  const flood = (esme: Esme, wave: string): Promise<number[]> =>
-    Promise.all(Array.from({ length: 1_500 }, (_, nth) => receipt(esme, `${wave}-${nth}`)));
-
-  it('A24 of invented ids is refused for a retry beyond a rate, and stores nothing then; a receipt of a known message is taken', async () => {
-    await gateway.system({ systemId: 'inventor', trustedForMo: false, carrier: 'invented' });
-    const esme = await gateway.esme('inventor');
-    const statuses = [...(await flood(esme, 'a')), ...(await flood(esme, 'b'))];
-    expect(new Set(statuses)).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
-    await harness.database.query(
-      `INSERT INTO submissions (carrier, smsc_message_id, message_id, updated_at)
-       VALUES ('invented', 'known', gen_random_uuid(), clock_timestamp())`,
-    );
-    expect(await receipt(esme, 'known')).toBe(OK);
-    const [row] = await harness.database.query<{ stored: number }>(
-      `SELECT count(*)::int AS stored FROM submissions WHERE carrier = 'invented' AND message_id IS NULL`,
-    );
-    expect(row?.stored).toBe(statuses.filter((status) => status === OK).length);
   });
 });
 

@@ -32,7 +32,7 @@ async function sendTo(phones: readonly string[]): Promise<Answer[]> {
   for (let from = 0; from < phones.length; from += WIDTH) {
     const some = phones.slice(from, from + WIDTH).map(async (phone, at) => {
       const call: Call = at % 2 === 0 ? {} : { baseUrl: neighbour.baseUrl };
-      return home.send(await home.created({ phone, channel: 'sms_fallback' }, call), call);
+      return home.sendWithRetry(await home.created({ phone, channel: 'sms_fallback' }, call), call);
     });
     answers.push(...(await Promise.all(some)));
   }

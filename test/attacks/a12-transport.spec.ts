@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -135,6 +135,28 @@ describe('A17 holding connections open', () => {
     for (const timer of timers) clearInterval(timer);
     expect(results.filter(({ closed }) => !closed)).toEqual([]);
     expect(results.filter(({ text }) => / 2\d\d /.test(text))).toEqual([]);
+  });
+});
+
+describe('A17 connections to a control plane behind a proxy', () => {
+  it('A17 of peers that are no trusted proxy close each other at 256, and those of the proxy stay', async () => {
+    const base = new URL(proxied.baseUrl.replace('https', 'http'));
+    const opened = async (localAddress: string): Promise<Socket> => {
+      const socket = connectTcp({ port: Number(base.port), host: '127.0.0.1', localAddress });
+      await once(
+        socket.on('error', () => undefined),
+        'connect',
+      );
+      return socket;
+    };
+    const [ofProxy, oldest] = [await opened('127.0.0.1'), await opened('127.0.0.77')];
+    const end = once(oldest.resume(), 'close');
+    const others: Socket[] = [];
+    for (let at = 0; at < 256; at += 1) others.push(await opened('127.0.0.77'));
+    await end;
+    ofProxy.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n`);
+    expect((await readUntilClose(ofProxy)).text).toMatch(/^HTTP\/1\.1 401 /);
+    for (const socket of others) socket.destroy();
   });
 });
 

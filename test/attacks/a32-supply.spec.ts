@@ -19,7 +19,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
-  readonly overrides: Readonly<Record<string, string>>;
+  readonly overrides: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 
 const lock = readJson('package-lock.json') as { readonly packages: Readonly<Record<string, Locked>> };
@@ -48,8 +48,15 @@ describe('A32 a dependency that turned against its users', () => {
 
   it('A32 the project asks for exact versions alone', () => {
     const { dependencies, devDependencies, optionalDependencies, overrides } = manifest;
-    const asked = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies, ...overrides });
-    const loose = asked.filter(([, version]) => !/^(?:npm:[\w@/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version));
+    const direct: Readonly<Record<string, string>> = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    // An override for the dependencies of one package may name the version of a direct dependency as `$name`.
+    const overridden = Object.entries(overrides).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as const] : Object.entries(value),
+    );
+    const asked = [...Object.entries(direct), ...overridden].map(
+      ([name, version]) => [name, version.startsWith('$') ? direct[version.slice(1)] : version] as const,
+    );
+    const loose = asked.filter(([, version = '']) => !/^(?:npm:[\w@/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version));
     expect(loose).toEqual([]);
   });
 

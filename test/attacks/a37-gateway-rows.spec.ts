@@ -24,7 +24,7 @@ const WITHIN_MS = 30_000;
 const CHECK_VIOLATION = '23514';
 const OK = 0;
 const RETRYABLE = 0x14;
-/** Constraints that hold today: without one a row is as a release without it wrote it. */
+/** Removes a constraint, so that a row can be as a release without the constraint wrote it. */
 const withoutBounds = (table: string): string => `ALTER TABLE ${table} DROP CONSTRAINT ${table}_bounds_check`;
 
 const stolenFrom = ({ gatewayUrl }: { readonly gatewayUrl: string }): Promise<Database> =>
@@ -94,7 +94,7 @@ describe('leases and heartbeats', () => {
     expect(await leases.findHeldLeases(harness.database, claimed)).toHaveProperty('size', 0);
   });
 
-  it('A37 writes no epoch that cannot be counted on, and no connection that nobody wants', async () => {
+  it('A37 writes no epoch that cannot be incremented, and no connection beyond those of its bind', async () => {
     const bindId = await bindOf(1);
     expect(await refused(stolen, 'UPDATE bind_connections SET epoch = 9223372036854775807')).toBe(CHECK_VIOLATION);
     expect(await refused(stolen, 'UPDATE bind_connections SET epoch = -1')).toBe(CHECK_VIOLATION);
@@ -160,7 +160,7 @@ describe('systems and codes', () => {
     await carrier.close();
   });
 
-  it('A37 writes no digest of a password that is none, and one from before keeps no system from being read', async () => {
+  it('A37 writes no password digest of another length, and one of an older release does not keep systems from being read', async () => {
     const { id } = await harness.gateway.system({ systemId: 'large' });
     await harness.gateway.system({ systemId: 'small' });
     const digest = `UPDATE smpp_systems SET password_digest = convert_to(repeat('x', 2000), 'UTF8') WHERE id = $1`;
@@ -249,6 +249,9 @@ describe('systems and codes', () => {
     ['a list of lists', `refused_routes = ARRAY[ARRAY[id]]`],
     ['a list from 2', `busy_routes = ('[2:2]={' || id || '}')::uuid[]`],
     ['a text', `text_sealed = convert_to(repeat('x', 300000), 'UTF8')`],
+    ['a long log of attempts', `attempt_log = jsonb_build_array(repeat('x', 40000))`],
+    ['many attempts', `attempt_log = (SELECT jsonb_agg(n) FROM generate_series(1, 41) AS n)`],
+    ['attempts in no list', `attempt_log = '{}'`],
   ])('A37 writes no code with %s that a gateway does not write', async (_, values) => {
     const id = await waiting();
     const change = (set: string) => refused(stolen, `UPDATE outbound_messages SET ${set} WHERE id = $1`, [id]);

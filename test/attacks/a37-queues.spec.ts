@@ -117,6 +117,26 @@ describe('queues on PostgreSQL', () => {
     ).rejects.toMatchObject({ code: '23514' });
   });
 
+  it('A37 a job whose counts are at their end, and a number of events that is none, are removed, and wakes go on', async () => {
+    await harness.stop();
+    await gateway.query(
+      `INSERT INTO bullmq.job (queue, id, seq, name, state, added_at_ms, attempts_started)
+       VALUES ($1, 'first', -1, 'ring', 'waiting', 1, 2147483647)`,
+      [QUEUES.webhooks],
+    );
+    await gateway.query(
+      `INSERT INTO bullmq.meta (queue, field, value) VALUES ($1, 'opts.maxLenEvents', 'abc')
+       ON CONFLICT (queue, field) DO UPDATE SET value = 'abc'`,
+      [QUEUES.webhooks],
+    );
+    await harness.start();
+    await until('both are removed', WITHIN_MS, async () => {
+      const jobs = await gateway.query(`SELECT FROM bullmq.job WHERE id = 'first'`);
+      const limits = await gateway.query(`SELECT FROM bullmq.meta WHERE value = 'abc'`);
+      return jobs.rowCount === 0 && limits.rowCount === 0;
+    });
+  });
+
   it('A37 a pause of a queue ends with the next sweep of a control plane', async () => {
     await harness.stop();
     await gateway.query(`INSERT INTO bullmq.meta (queue, field, value) VALUES ($1, 'paused', '1')`, [QUEUES.webhooks]);
@@ -234,6 +254,52 @@ describe.skipIf(findRedis() === undefined)('queues on Redis', () => {
     const { id } = (await harness.create()).json;
     await harness.approve(String(id));
     await until('the job of the approval is done', WITHIN_MS, async () => (await unfinished()) === 0);
+  });
+
+  it('A37 jobs are added behind a stream at its end, foreign values under the next ids and a limit that is none', async () => {
+    await harness.stop();
+    await attacker.del(`${base}events`);
+    await attacker.xadd(`${base}events`, '18446744073709551615-18446744073709551615', 'a', 'b');
+    await attacker.hset(`${base}meta`, 'opts.maxLenEvents', 'abc');
+    await attacker.set(`${base}id`, 100);
+    await attacker.mset(Array.from({ length: 20 }, (_, at) => [base + String(101 + at), 'x']).flat());
+    const connection = queueConnection({ databaseUrl: '', redisUrl: redis.url }, 'producer');
+    const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
+    queue.on('error', () => undefined);
+    const added = await queue.addBulk([
+      { name: 'ring', data: { ids: [] } },
+      { name: 'ring', data: { ids: [] } },
+    ]);
+    expect(added.map(({ id }) => id)).toEqual(['101', '102']);
+    await queue.close();
+    await attacker.del(`${base}events`);
+    await attacker.xadd(`${base}events`, '18446744073709551615-18446744073709551615', 'a', 'b');
+    await attacker.hset(`${base}meta`, 'opts.maxLenEvents', 'abc');
+    await attacker.set(`${base}122`, 'x');
+    await harness.start();
+    await until('the jobs are done', WITHIN_MS, async () => (await unfinished()) === 0);
+    await until('the stream and the limit are removed', WITHIN_MS, async () => {
+      const last = (await attacker.xrevrange(`${base}events`, '+', '-', 'COUNT', 1))[0]?.[0] ?? '';
+      return (
+        !last.startsWith('18446744073709551615') && (await attacker.hget(`${base}meta`, 'opts.maxLenEvents')) !== 'abc'
+      );
+    });
+  });
+
+  it('A37 without memory a job is refused, and the counter of job ids keeps its value', async () => {
+    await harness.stop();
+    await attacker.set(`${base}id`, 200);
+    const connection = queueConnection({ databaseUrl: '', redisUrl: redis.url }, 'producer');
+    const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
+    queue.on('error', () => undefined);
+    await queue.waitUntilReady();
+    await attacker.config('SET', 'maxmemory', '1mb');
+    await expect(queue.add('ring', { ids: [] })).rejects.toThrow('OOM');
+    expect(await attacker.get(`${base}id`)).toBe('200');
+    await attacker.config('SET', 'maxmemory', '0');
+    expect((await queue.add('ring', { ids: [] })).id).toBe('201');
+    await queue.close();
+    await harness.start();
   });
 
   it('A37 a pause, long ids of schedulers and a marker of an attacker are removed', async () => {

@@ -6,6 +6,7 @@ import { benchCreate } from './create.js';
 import { optional, required, runEnvironment } from './environment.js';
 import { benchInbound } from './inbound.js';
 import { benchLifecycle } from './lifecycle.js';
+import { benchOverview } from './overview.js';
 import { benchPoll } from './poll.js';
 import { benchRcs } from './rcs.js';
 import { benchRealtime } from './realtime.js';
@@ -47,6 +48,7 @@ try {
   // Only when it is named: it takes a fixed time on any machine.
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
+  if (runs('overview')) sections.push(await benchOverview(processes, demo, ROUNDS));
   const rows = sections.flatMap((section) => section.rows);
   const ratios = sections.flatMap((section) => section.ratios);
   const machine = {

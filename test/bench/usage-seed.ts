@@ -2,6 +2,7 @@ import { firstIdAt, type Uuid } from '@countersign/ids';
 import type { Database } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
 
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Days of partitions that one call creates. */
@@ -25,10 +26,10 @@ const INSERT_SESSIONS = `
   INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
     brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
     expires_at, ended_at, approved_by)
-  SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || substr(md5(n || at::text), 1, 20))::uuid,
+  SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || substr(md5(n || at::text || $1::uuid), 1, 20))::uuid,
     $1, $2, '+14155552671', (ARRAY['US', 'GB', 'DE', 'BR', 'IN'])[1 + n % 5], false,
     (ARRAY['approved', 'approved', 'approved', 'expired', 'denied', 'cancelled'])[1 + n % 6],
-    (ARRAY['rcs', 'sms_fallback'])[1 + n % 2], sha256((n || at::text)::bytea), repeat('ab', 32), 'BENCH', 'Bench',
+    (ARRAY['rcs', 'sms_fallback'])[1 + n % 2], sha256((n || at::text || $1::uuid)::bytea), repeat('ab', 32), 'BENCH', 'Bench',
     'Send this.', '+14155550100', true, '{}', 1, at, at + interval '90 seconds', at + interval '9 seconds',
     CASE WHEN n % 6 < 3 THEN 'mo' END
   FROM (SELECT n, $3::timestamptz + ($4::timestamptz - $3::timestamptz) * (n::float8 / $5::int) AS at
@@ -45,7 +46,8 @@ const INSERT_CODES = `
 const INSERT_HOURS = `
   WITH hours AS (
     INSERT INTO usage_folds (hour)
-    SELECT generate_series($3::timestamptz, $4::timestamptz - interval '1 hour', interval '1 hour') RETURNING hour)
+    SELECT generate_series($3::timestamptz, $4::timestamptz - interval '1 hour', interval '1 hour')
+    ON CONFLICT (hour) DO UPDATE SET hour = excluded.hour RETURNING hour)
   INSERT INTO usage_hours (account_id, hour, brand_id, channel, status, country, count, cost_usd)
   SELECT $1::uuid, hour, $2::uuid, channel, status, country, $5::int / 40, ($5::int / 40) * 0.0079
   FROM hours, unnest(ARRAY['rcs', 'sms_fallback']) AS channel,
@@ -55,14 +57,33 @@ const INSERT_HOURS = `
   SELECT $1::uuid, hour, $2::uuid, 'sms_otp', 'submitted', country, $5::int / 40, ($5::int / 40) * 0.041
   FROM hours, unnest(ARRAY['US', 'GB', 'DE', 'BR', 'IN']) AS country`;
 
+/** Minutes of the open hours, counted as they are settled or open. $1 account. */
+const INSERT_MINUTES = `
+  INSERT INTO usage_minutes (account_id, test, minute, brand_id, channel, status, country, route_id, bucket, count, cost_usd)
+  SELECT account_id, false, date_trunc('minute', created_at), brand_id, channel, status, country,
+    '00000000-0000-0000-0000-000000000000'::uuid, CASE status WHEN 'approved' THEN 27 ELSE 0 END, count(*), count(*) * 0.0079
+  FROM sessions WHERE account_id = $1 AND created_at >= $2 AND created_at < $3 GROUP BY 1, 3, 4, 5, 6, 7
+  UNION ALL
+  SELECT sessions.account_id, false, date_trunc('minute', sessions.created_at), brand_id, 'sms_otp', 'submitted',
+    sessions.country, '00000000-0000-0000-0000-000000000000'::uuid, 0, count(*), sum(cost_usd)
+  FROM outbound_messages AS codes JOIN sessions ON sessions.id = session_id
+  WHERE sessions.account_id = $1 AND sessions.created_at >= $2 AND sessions.created_at < $3 GROUP BY 1, 3, 4, 7`;
+
+/** Folding is up to date. $1 start of the minutes, $2 end of the settled ones. */
+const INSERT_PROGRESS = `
+  INSERT INTO usage_progress (minutes_from, settled_until, open_from, folded_xid)
+  VALUES ($1, $2, $2, pg_snapshot_xmin(pg_current_snapshot())::text::bigint)
+  ON CONFLICT (only_row) DO UPDATE SET minutes_from = excluded.minutes_from, settled_until = excluded.settled_until,
+    open_from = excluded.open_from, folded_xid = excluded.folded_xid`;
+
 const INSERT_PRICES = `
   INSERT INTO price_spans (price_id, channel, country, usd, from_at, held_from)
   SELECT gen_random_uuid(), channel, country, 0.0079, to_timestamp(0), to_timestamp(0)
   FROM unnest(ARRAY['rcs', 'sms_fallback', 'sms_otp']) AS channel, unnest(ARRAY['*', 'US', 'GB']) AS country`;
 
 /**
- * Inserts the sessions of some days as a month of service would have left them: past hours aggregated, the first hour
- * and the open ones as rows. Returns the count of sessions in a report from half past the first hour until now.
+ * Inserts the sessions of some days as a month of service would have left them: past hours and minutes aggregated, the first
+ * hour and the open ones as rows. No control plane may run meanwhile. Returns the count of sessions in a report from half past the first hour until now.
  */
 export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ fromMs: number; counted: number }> {
   const { accountId, brandId, nowMs, days, sessions } = seed;
@@ -82,7 +103,10 @@ export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ 
     const open = [new Date(foldedUntilMs), new Date(nowMs)];
     await session.query(INSERT_SESSIONS, [accountId, brandId, ...open, openSessions]);
     await session.query(INSERT_CODES, [accountId, firstIdAt(firstMs), firstIdAt(nowMs)]);
+    await session.query(INSERT_MINUTES, [accountId, ...open]);
     await session.query('ANALYZE');
+    const settled = new Date(Math.floor((nowMs - SETTLED_AFTER_MS) / MINUTE_MS) * MINUTE_MS);
+    await session.query(INSERT_PROGRESS, [new Date(foldedUntilMs), settled]);
   });
   return { fromMs: firstMs + HOUR_MS / 2, counted: perHour / 2 + (days * 24 - 1) * perHour + openSessions };
 }

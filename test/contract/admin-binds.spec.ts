@@ -46,6 +46,11 @@ const NEVER_BOUND = {
   enquireLinkMs: null,
   reconnects: 0,
   lastError: null,
+  lastErrorAt: null,
+  previousError: null,
+  measuredSubmitPerSecond: 0,
+  measuredDeliverPerSecond: 0,
+  unanswered: 0,
 };
 
 describe('a bind', () => {
@@ -59,6 +64,7 @@ describe('a bind', () => {
       carrier: 'acme@smsc.north.example',
       hosts: HOSTS,
       tls: { enabled: false },
+      outbind: null,
       systemId: 'acme',
       systemType: '',
       bindType: 'transceiver',
@@ -137,6 +143,7 @@ describe('a bind', () => {
       carrier: 'south',
       hosts: HOSTS,
       tls: { enabled: false },
+      outbind: null,
       systemId: 'us',
       systemType: '',
       bindType: 'transmitter',

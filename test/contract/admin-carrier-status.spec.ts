@@ -1,4 +1,5 @@
 import { openPubSub, type PubSub } from '@countersign/bus';
+import { SystemRefusalStore } from '@countersign/carriers/credentials';
 import {
   BindLeaseStore,
   type ConnectionStatus,
@@ -65,7 +66,12 @@ const BOUND: ConnectionStatus = {
   enquireLinkMs: 20,
   reconnects: 4,
   lastError: 'closed by the carrier',
+  lastErrorAt: '2026-01-31T11:59:00.000Z',
+  previousError: { error: 'refused', at: '2026-01-31T11:00:00.000Z', clearedAt: '2026-01-31T11:00:10.000Z' },
+  unanswered: 2,
 };
+/** Beside the fields of the contract: the measured rates under names of their own. */
+const MEASURED = { measuredSubmitPerSecond: 12.5, measuredDeliverPerSecond: 2 };
 
 /** Makes a gateway hold connections of a bind and report each. */
 async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionStatus[]): Promise<void> {
@@ -87,8 +93,8 @@ describe('the status of a bind', () => {
       state: 'degraded',
       learnedSenderFormat: null,
       connections: [
-        { ...BOUND, owner },
-        { ...BOUND, owner, state: 'connecting', host: null, enquireLinkMs: null },
+        { ...BOUND, ...MEASURED, owner },
+        { ...BOUND, ...MEASURED, owner, state: 'connecting', host: null, enquireLinkMs: null },
       ],
     });
     await hold(gateway, id, [BOUND, BOUND]);
@@ -117,7 +123,15 @@ describe('the status of a bind', () => {
     expect(json['status']).toMatchObject({
       state: 'unbound',
       connections: [
-        { owner: null, state: 'unbound', windowUsed: 0, reconnects: 4, lastError: 'closed by the carrier' },
+        {
+          owner: null,
+          state: 'unbound',
+          windowUsed: 0,
+          reconnects: 4,
+          lastError: BOUND.lastError,
+          lastErrorAt: BOUND.lastErrorAt,
+          previousError: BOUND.previousError,
+        },
       ],
     });
   });
@@ -169,7 +183,8 @@ describe('the connections of a system', () => {
     await kill(dead);
     const { json } = await admin.get(`smpp-systems/${idOf(system)}`);
     const { address, bindType, status } = connection;
-    const expected = { owner: renderId('gw', living), address, bindType, ...status };
+    const more = { measuredSubmitPerSecond: 0.5, unanswered: 0, lastErrorAt: null };
+    const expected = { owner: renderId('gw', living), address, bindType, ...status, ...more };
     expect(json['connections']).toEqual([{ ...expected, since: expect.stringMatching(/Z$/) as string }]);
     const changed = await admin.patch(`smpp-systems/${idOf(system)}`, { maxConnections: 1 });
     expect(changed.json['connections']).toEqual(json['connections']);
@@ -230,5 +245,27 @@ describe('a change', () => {
     await until('binds again', 5_000, () => heard.includes('binds'));
     await admin.post('smpp-systems', { systemId: 'told' });
     await until('systems', 5_000, () => heard.includes('systems'));
+  });
+});
+
+describe('the refused binds of a system', () => {
+  it('are shown with the last one, and end with the system', async () => {
+    const id = idOf(await admin.post('smpp-systems', { systemId: 'refused-one' }));
+    expect((await admin.get(`smpp-systems/${id}`)).json).toMatchObject({ refusedBinds: 0, lastRefusal: null });
+    const store = new SystemRefusalStore();
+    const at = new Date('2026-01-31T12:00:00.000Z');
+    const refused = { systemId: 'refused-one', times: 2, at, reason: 'wrong_password', address: '192.0.2.7' };
+    await store.addRefusals(harness.database, [refused, { ...refused, systemId: 'unknown' }]);
+    const later = new Date('2026-01-31T12:00:01.000Z');
+    await store.addRefusals(harness.database, [{ ...refused, times: 1, at: later, reason: 'address' }]);
+    const expected = {
+      refusedBinds: 3,
+      lastRefusal: { at: later.toISOString(), reason: 'address', address: '192.0.2.7' },
+    };
+    expect((await admin.get(`smpp-systems/${id}`)).json).toMatchObject(expected);
+    expect((await admin.patch(`smpp-systems/${id}`, { maxConnections: 2 })).json).toMatchObject(expected);
+    expect(JSON.stringify(await admin.notes(id))).not.toContain('192.0.2.7');
+    expect((await admin.delete(`smpp-systems/${id}`)).status).toBe(204);
+    expect(await harness.database.query('SELECT 1 FROM system_refusals')).toEqual([]);
   });
 });

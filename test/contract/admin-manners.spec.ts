@@ -17,6 +17,7 @@ const RESOURCES = [
   ['brands', 'brd'],
   ['keys', 'key'],
   ['admin-keys', 'akey'],
+  ['members', 'mbr'],
   ['prices', 'price'],
   ['destinations', 'dest'],
   ['binds', 'bind'],

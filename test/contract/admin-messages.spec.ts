@@ -148,6 +148,56 @@ describe('messages', () => {
     });
   });
 
+  it('to phones are shown with each attempt: over which bind, and what it answered', async () => {
+    const id = await sent();
+    const gateway = nextId();
+    const route = nextId();
+    const startedAt = '2026-01-31T12:00:00.000Z';
+    const attempt = (n: number, rest: object) => ({ n, startedAt, gateway, route, bind: bindId, slot: 0, ...rest });
+    await harness.database.query(`UPDATE outbound_messages SET attempts = 2, attempt_log = $2::jsonb WHERE id = $1`, [
+      parseId('msg', id),
+      JSON.stringify([
+        attempt(1, { outcome: 'throttled', error: 'ESME_RTHROTTLED', submittedAt: startedAt, answeredAt: startedAt }),
+        attempt(2, { carrier: 'north', source: '60606' }),
+      ]),
+    ]);
+    const rendered = {
+      startedAt,
+      linkId: renderId('bind', bindId),
+      linkName: 'north',
+      connection: 0,
+      owner: renderId('gw', gateway),
+      routeId: renderId('route', route),
+      smscMessageId: null,
+      error: null,
+    };
+    const answer = await admin.get(`messages/${id}`);
+    expect(answer.json).toMatchObject({ attempts: 2 });
+    expect(answer.json['attemptLog']).toEqual([
+      {
+        ...rendered,
+        attempt: 1,
+        outcome: 'throttled',
+        commandStatus: 'ESME_RTHROTTLED',
+        submittedAt: startedAt,
+        answeredAt: startedAt,
+        carrier: null,
+        source: null,
+      },
+      {
+        ...rendered,
+        attempt: 2,
+        outcome: null,
+        commandStatus: null,
+        submittedAt: null,
+        answeredAt: null,
+        carrier: 'north',
+        source: '60606',
+      },
+    ]);
+    expect(dataOf(await admin.get('messages?direction=out&limit=1'))[0]).not.toHaveProperty('attemptLog');
+  });
+
   it('may be parts, and may have arrived over a link that is closed', async () => {
     const id = await received({ part: { number: 1, total: 2 }, linkId: harness.clock.newId() });
     expect((await admin.get(`messages/${id}`)).json).toMatchObject({ part: { number: 1, total: 2 }, linkId: null });

@@ -76,7 +76,7 @@ describe('a viewer', () => {
     const session = (await as('viewer').get(`sessions/${sessionId}`)).json;
     expect(session).toMatchObject({ id: sessionId, status: 'approved', phone: MASKED, metadata: {} });
     expect((await as('viewer').get(`messages/${moId}`)).json).toMatchObject({
-      source: '1415*****71',
+      source: '141******71',
       destination: '60606',
     });
     expect((await as('viewer').get(`messages/${mtId}`)).json).toMatchObject({ source: 'ACME', destination: MASKED });

@@ -23,12 +23,13 @@ const calls = operationsOf(document).filter(({ path }) => path.startsWith('/v1/a
 
 /** The roles as the contract has them, independent of ADMIN_POLICY. */
 const OPERATED = ['binds', 'smpp-systems', 'inbound-numbers', 'routes', 'destinations', 'queues'];
-const OWNED = ['accounts', 'brands', 'keys', 'prices'];
+const OWNED = ['accounts', 'brands', 'keys', 'members', 'prices'];
 
 function contractSays({ method, path }: Operation): readonly AdminRole[] {
   const resource = path.split('/')[3] ?? '';
   if (resource === 'admin-keys') return ['owner'];
   if (method === 'GET') return ['viewer', 'support', 'operator', 'owner'];
+  if (path === '/v1/admin/routes/resolve') return ['support', 'operator', 'owner'];
   if (path.endsWith('/messages/{id}/reveal')) return ['support', 'operator', 'owner'];
   if (OPERATED.includes(resource)) return ['operator', 'owner'];
   if (OWNED.includes(resource)) return ['owner'];
@@ -40,6 +41,7 @@ const SPELLED: Readonly<Record<string, keyof typeof ADMIN_POLICY>> = {
   'GET /v1/admin/destinations/refusals': 'destinations.list-refusals',
   'GET /v1/admin/binds/{id}/trace': 'binds.get-trace',
   'POST /v1/admin/binds/{id}/trace': 'binds.record-texts',
+  'POST /v1/admin/routes/resolve': 'routes.resolve',
 };
 const VERBS: Readonly<Record<string, string>> = { PATCH: 'update', DELETE: 'delete' };
 
@@ -146,6 +148,7 @@ describe('an operator', () => {
     ['host', { host: '127.0.0.1', port: 2777 }],
     ['tls', { tls: { enabled: true } }],
     ['tls', { tls: { enabled: false, serverName: 'smsc.example' } }],
+    ['outbind', { outbind: { systemId: 'smsc', password: 'come', allowedCidrs: ['192.0.2.0/24'] } }],
     ['systemId', { systemId: 'b-other' }],
     ['password', { password: 'another1' }],
     ['senderFormat', { senderFormat: 'national' }],
@@ -155,6 +158,10 @@ describe('an operator', () => {
     ['allowedCidrs', { allowedCidrs: ['127.66.0.0/16'] }],
     ['allowedCidrs', { allowedCidrs: ['127.0.0.1/32', '127.66.0.1'] }],
     ['tlsRequired', { tlsRequired: true }],
+    [
+      'outbind',
+      { outbind: { host: 'esme.example', port: 2775, tls: { enabled: false }, systemId: 'us', password: 'come' } },
+    ],
     ['systemId', { systemId: 's-other' }],
     ['password', { password: 'another1' }],
     ['senderFormat', { senderFormat: 'international' }],
@@ -202,14 +209,14 @@ describe('an operator', () => {
   it.each(PEER_CHANGES)('of untrusted %s changes %s: %j', async (resource, field, change) => {
     const path = await createLink(resource, false);
     const before = await rowAt(path);
-    const isAddress = ['hosts', 'host', 'tls'].includes(field);
+    const isAddress = ['hosts', 'host', 'tls', 'outbind'].includes(field);
     const body = isAddress ? { ...change, password: 'another1' } : change;
     expect((await operator().patch(path, body)).status).toBe(200);
     expect(await rowAt(path)).not.toEqual(before);
     expect((await root.delete(path)).status).toBe(204);
   });
 
-  it.each(BIND_PEER.filter(([field]) => ['hosts', 'host', 'tls'].includes(field)))(
+  it.each(BIND_PEER.filter(([field]) => ['hosts', 'host', 'tls', 'outbind'].includes(field)))(
     'of an untrusted bind changes %s only with the password: %j; an owner needs none',
     async (field, change) => {
       const path = await createLink('binds', false);

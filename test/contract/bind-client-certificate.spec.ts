@@ -3,22 +3,17 @@ import tls from 'node:tls';
 import { bindClientKey } from '@countersign/carriers/config';
 import { BINDS } from '@countersign/carriers/records';
 import { parseId } from '@countersign/ids';
-import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
+import { certificate, type Certificate } from '../support/tls-gateway.js';
 import { until } from '../support/until.js';
 
 // A carrier behind a TLS server that demands a client certificate.
 
 const WITHIN_MS = 20_000;
-
-interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
 
 let harness: ControlPlaneHarness;
 let admin: AdminCalls;
@@ -31,13 +26,6 @@ let caCertificate: string;
 /** The subjects of the certificates that were presented. */
 const presented: string[] = [];
 const sockets: net.Socket[] = [];
-
-async function certificate(commonName: string): Promise<Certificate> {
-  const pems = await generate([{ name: 'commonName', value: commonName }], {
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7 as const, ip: '127.0.0.1' }] }],
-  });
-  return { cert: pems.cert, key: pems.private };
-}
 
 beforeAll(async () => {
   const smsc = await certificate('smsc');

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { OutboundStore } from '@countersign/carriers/outbound';
 import { newId, parseId } from '@countersign/ids';
 import type { PDU } from 'smpp';
@@ -9,38 +10,34 @@ import { ControlPlaneHarness, type Answer } from '../support/control-plane-harne
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { until } from '../support/until.js';
 
-// The bodies of the page are sent to the API, and a code of each arrives at a carrier on another SMPP implementation.
+// The bodies of the pages are sent to the API, and a code of each arrives at a carrier on another SMPP implementation.
 
 const WITHIN_MS = 20_000;
-const PAGE = readFileSync(
-  new URL('../../apps/control-plane/src/docs/pages/carrier-requirements.md', import.meta.url),
-  'utf8',
-);
+const PAGES = new URL('../../apps/control-plane/src/docs/pages/carrier-requirements/', import.meta.url);
 const SHORT_TEXT = '123456 is your Acme code.';
 /** Not in the carrier's alphabet, and longer than an SMS. */
 const LONG_TEXT = 'ж'.repeat(100);
 
 type Body = { readonly submitOptions: Readonly<Record<string, unknown>> };
 
-/** The JSON bodies of the page, by section and place. */
+/** The JSON bodies of the pages, by page and place. */
 const BODIES: ReadonlyMap<string, Body> = new Map(
-  PAGE.split(/^## /m).flatMap((section) =>
-    [...section.matchAll(/^```json\n(.*?)^```/gms)].map(([, json = ''], at): [string, Body] => [
-      `${section.split('\n')[0] ?? ''} ${at + 1}`,
-      JSON.parse(json) as Body,
-    ]),
+  readdirSync(PAGES).flatMap((file) =>
+    [...readFileSync(new URL(file, PAGES), 'utf8').matchAll(/^```json\n(.*?)^```/gms)].map(
+      ([, json = ''], at): [string, Body] => [`${path.basename(file, '.md')} ${at + 1}`, JSON.parse(json) as Body],
+    ),
   ),
 );
 
 /** The code sent with each body: to a number of its own, so that its route and its submits are known. */
 const CASES = {
-  'India: DLT 1': { to: '+919876543210', over: { sourceAddress: 'ACMEIN' }, text: SHORT_TEXT },
-  'Carrier refuses relative validity 1': { to: '+33612345678', over: {}, text: SHORT_TEXT },
-  'Short code as source 1': { to: '+14155552671', over: { sourceAddress: '60606' }, text: SHORT_TEXT },
-  'Two-way by SAR 1': { to: '+4915112345678', over: {}, text: LONG_TEXT },
-  'National numbers 1': { to: '+48512345678', over: {}, text: SHORT_TEXT },
-  'National numbers 2': { to: '+447400123456', over: {}, text: SHORT_TEXT },
-  'No receipts 1': { to: '+34612345678', over: {}, text: SHORT_TEXT },
+  'india-dlt 1': { to: '+919876543210', over: { sourceAddress: 'ACMEIN' }, text: SHORT_TEXT },
+  'relative-validity 1': { to: '+33612345678', over: {}, text: SHORT_TEXT },
+  'short-code 1': { to: '+14155552671', over: { sourceAddress: '60606' }, text: SHORT_TEXT },
+  'long-texts 1': { to: '+4915112345678', over: {}, text: LONG_TEXT },
+  'national-numbers 1': { to: '+48512345678', over: {}, text: SHORT_TEXT },
+  'national-numbers 2': { to: '+447400123456', over: {}, text: SHORT_TEXT },
+  'no-receipts 1': { to: '+34612345678', over: {}, text: SHORT_TEXT },
 } as const;
 type Case = keyof typeof CASES;
 
@@ -105,11 +102,12 @@ const one = async (name: Case): Promise<PDU> => {
 const textOf = (pdu: PDU, tag: number): string => String(Reflect.get(pdu, tag));
 const wholeSecond = (time: Date): Date => new Date(Math.floor(time.getTime() / 1_000) * 1_000);
 
-describe('the page on carrier requirements', () => {
-  it('has a body for each case, and no other', () => expect([...BODIES.keys()]).toEqual(Object.keys(CASES)));
+describe('the pages on carrier requirements', () => {
+  it('have a body for each case, and no other', () =>
+    expect([...BODIES.keys()].sort()).toEqual(Object.keys(CASES).sort()));
 
   it('India: the ids of the entity, the template and the chain are TLVs of each code', async () => {
-    const submit = await one('India: DLT 1');
+    const submit = await one('india-dlt 1');
     expect([0x1400, 0x1401, 0x1402].map((tag) => textOf(submit, tag))).toEqual([
       '1701158019811140068',
       '1107160000000012345',
@@ -119,12 +117,12 @@ describe('the page on carrier requirements', () => {
   });
 
   it('absolute validity: the end of the session, to the second', async () => {
-    const { submits, endsAt } = await received('Carrier refuses relative validity 1');
+    const { submits, endsAt } = await received('relative-validity 1');
     expect(submits[0]).toMatchObject({ validity_period: wholeSecond(endsAt) });
   });
 
   it('a short code has the given TON and NPI', async () => {
-    expect(await one('Short code as source 1')).toMatchObject({
+    expect(await one('short-code 1')).toMatchObject({
       source_addr_ton: 6,
       source_addr_npi: 1,
       source_addr: '60606',
@@ -132,7 +130,7 @@ describe('the page on carrier requirements', () => {
   });
 
   it('SAR: the parts have TLVs and no user data header', async () => {
-    const { submits } = await received('Two-way by SAR 1', 2);
+    const { submits } = await received('long-texts 1', 2);
     expect(submits).toMatchObject(
       [1, 2].map((part) => ({
         esm_class: 0,
@@ -149,12 +147,12 @@ describe('the page on carrier requirements', () => {
   });
 
   it('national numbers: without the country code, or as a rule says', async () => {
-    expect(await one('National numbers 1')).toMatchObject({
+    expect(await one('national-numbers 1')).toMatchObject({
       dest_addr_ton: 2,
       dest_addr_npi: 1,
       destination_addr: '512345678',
     });
-    expect(await one('National numbers 2')).toMatchObject({
+    expect(await one('national-numbers 2')).toMatchObject({
       dest_addr_ton: 0,
       dest_addr_npi: 1,
       destination_addr: '07400123456',
@@ -162,7 +160,7 @@ describe('the page on carrier requirements', () => {
   });
 
   it('no receipts: none is requested', async () => {
-    expect(await one('No receipts 1')).toMatchObject({ registered_delivery: 0 });
+    expect(await one('no-receipts 1')).toMatchObject({ registered_delivery: 0 });
   });
 });
 
@@ -201,7 +199,7 @@ describe('submitOptions', () => {
 
   it('show a viewer no phone of an example', async () => {
     const [bind] = (await admin.get('binds')).json['data'] as readonly { readonly id: string }[];
-    const options = BODIES.get('National numbers 2');
+    const options = BODIES.get('national-numbers 2');
     const route = await admin.post('routes', { prefix: '+7', bindId: bind?.id, ...options });
     const system = await admin.post('smpp-systems', { systemId: 'rewritten', ...options });
     const viewer = await admin.colleague('viewer');
@@ -212,7 +210,7 @@ describe('submitOptions', () => {
     const paths = [
       `routes/${idOf(route)}`,
       `smpp-systems/${idOf(system)}`,
-      `binds/${national.find(({ name }) => name === 'National numbers 2')?.id ?? ''}`,
+      `binds/${national.find(({ name }) => name === 'national-numbers 2')?.id ?? ''}`,
     ];
     for (const path of paths) {
       expect((await admin.get(path)).text).toContain('+447400123456');
@@ -221,5 +219,28 @@ describe('submitOptions', () => {
       expect(shown.text).toContain('"rewrite"');
       expect(shown.text).not.toMatch(/7400123456/);
     }
+  });
+
+  it('show a viewer no phone of a TLV or a sender', async () => {
+    const [bind] = (await admin.get('binds')).json['data'] as readonly { readonly id: string }[];
+    const [text, digits] = ['+447400123456', Buffer.from('447400123456').toString('hex')];
+    const tlvs = [
+      { tag: '0x1400', type: 'string', value: text },
+      { tag: '0x1401', type: 'hex', value: digits },
+      { tag: '0x1402', type: 'uint32', value: 4155552671 },
+      { tag: '0x1403', type: 'uint8', value: 7 },
+    ];
+    const route = await admin.post('routes', {
+      prefix: '+8',
+      bindId: bind?.id,
+      sourceAddress: text,
+      submitOptions: { tlvs },
+    });
+    expect(route.status).toBe(201);
+    const shown = await (await admin.colleague('viewer', 'viewer of TLVs')).get(`routes/${idOf(route)}`);
+    expect(shown.status).toBe(200);
+    expect(shown.text).not.toMatch(/7400123456|4155552671/);
+    expect(shown.text).not.toContain(digits);
+    expect(shown.json['submitOptions']).toMatchObject({ tlvs: [{}, {}, {}, { value: 7 }] });
   });
 });

@@ -32,6 +32,8 @@ describe('the pages under /docs', () => {
   it.each([
     '/docs/a-carrier-calls',
     '/docs/carrier-requirements',
+    '/docs/carrier-requirements/india-dlt',
+    '/docs/account',
     '/docs/admin-keys',
     '/docs/keys',
     '/docs/api',
@@ -143,7 +145,7 @@ describe('the pages and the descriptions of the API', () => {
     expect(headers['content-length']).toBe(String(got.octets.length));
   });
 
-  it('are the only answers that are compressed: sizes of others would tell of what they hold', async () => {
+  it('are the only answers that are compressed: the size of another would reveal its content', async () => {
     const { headers, status } = await harness.create({}, { headers: { 'accept-encoding': 'br, gzip' } });
     expect([status, headers['content-encoding'], headers['etag']]).toEqual([200, undefined, undefined]);
     const listed = await harness.call('/v1/verify', { headers: { 'accept-encoding': 'br, gzip' } });

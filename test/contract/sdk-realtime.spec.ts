@@ -105,6 +105,25 @@ describe('a subscribed server', () => {
     expect(ofThis()).toMatchObject([{ type: 'verification.cancelled', data: { id, status: 'cancelled' } }]);
   });
 
+  it('receives the events that were dispatched while its connection was lost, each once', async () => {
+    const events: LiveEvent<Session>[] = [];
+    let subscribed = 0;
+    const live = onServer();
+    live.subscribe(`account:${harness.demo.accountId}`, {
+      snapshot: () => (subscribed += 1),
+      event: (event) => void events.push(event),
+    });
+    await until('it listens', PATIENCE_MS, () => subscribed === 1);
+    const [first, second] = [await created(), await created()];
+    await client.cancel(first.id);
+    await until('the event has arrived', PATIENCE_MS, () => events.length === 1);
+    for (const socket of sockets.splice(0)) socket.terminate();
+    await client.cancel(second.id);
+    await until('it listens again', PATIENCE_MS, () => subscribed === 2);
+    await until('the missed event has arrived', PATIENCE_MS, () => events.length === 2);
+    expect(events.map(({ data }) => Reflect.get(Object(data), 'id') as unknown)).toEqual([first.id, second.id]);
+  });
+
   it('gets an error for a forbidden channel', async () => {
     const live = onServer();
     const ended = (name: `session:${string}` | `account:${string}`): Promise<RealtimeError> =>

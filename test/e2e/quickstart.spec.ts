@@ -95,6 +95,7 @@ for (const { queues, environment, missing } of QUEUES) {
         'brandId',
         'brandSlug',
         'caFile',
+        'consoleUrl',
         'demoUrl',
         'inboundNumber',
         'phoneUrl',
@@ -116,6 +117,13 @@ for (const { queues, environment, missing } of QUEUES) {
       if (spawnSync('curl', ['--version']).status !== 0) context.skip('no curl on this machine');
       const { stdout } = spawnSync('/bin/sh', ['-c', pasted.replace('curl', 'curl -sS')], { encoding: 'utf8' });
       expect(JSON.parse(stdout)).toMatchObject({ status: 'pending', brandSlug: stack.quickstart.brandSlug });
+    });
+
+    it('signs in to the console with consoleUrl, once', async () => {
+      const { consoleUrl, baseUrl } = stack.quickstart;
+      const path = consoleUrl.slice(baseUrl.length);
+      expect((await stack.api('GET', path)).status).toBe(303);
+      expect((await stack.api('GET', path)).status).toBe(404);
     });
 
     it('approves a session by an SMS from its phone, and posts a signed webhook', async () => {
@@ -169,7 +177,8 @@ for (const { queues, environment, missing } of QUEUES) {
       await until('every process is gone', READY_MS, () => processesOf(data.folder).length === 0);
 
       stack = await start().ready(READY_MS);
-      expect(stack.quickstart).toEqual(before);
+      // The link of the console is for one use: each start has another.
+      expect(stack.quickstart).toEqual({ ...before, consoleUrl: stack.quickstart.consoleUrl });
       expect(await find(session.id)).toMatchObject({ id: session.id, status: 'pending' });
     });
 

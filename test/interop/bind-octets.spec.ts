@@ -2,18 +2,12 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { BindType } from '@countersign/carriers/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { counted, ID, pdu, RESP } from '../../libs/smpp/src/codec/octets.fixture.js';
+import { RawPeer } from '../../libs/smpp/src/link/raw-peer.fixture.js';
 import { GatewayHarness, INBOUND_NUMBER } from '../support/gateway-harness.js';
-import { RawPeer, rawPdu } from '../support/raw-peer.js';
 import { PHONE } from '../support/session-harness.js';
 
 const OK = 0;
-const RESP = 0x8000_0000;
-const BIND_RECEIVER = 0x1;
-const BIND_TRANSMITTER = 0x2;
-const BIND_TRANSCEIVER = 0x9;
-const DELIVER_SM = 0x5;
-const ENQUIRE_LINK = 0x15;
-const ALERT_NOTIFICATION = 0x102;
 
 let gateway: GatewayHarness;
 const open: { readonly server: Server; readonly smsc: RawPeer }[] = [];
@@ -41,29 +35,29 @@ async function boundTo(bindType: BindType, request: number, answeredBy = request
   const smsc = new RawPeer(socket);
   open.push({ server, smsc });
   const { sequence } = await smsc.request(request);
-  smsc.send(rawPdu(RESP + answeredBy, sequence, 'smsc\0'));
+  smsc.send(pdu(RESP + answeredBy, sequence, ['smsc\0']));
   return smsc;
 }
 
 describe('a carrier', () => {
   it('can send an alert_notification: it is counted, and gets no answer', async () => {
-    const smsc = await boundTo('transceiver', BIND_TRANSCEIVER);
+    const smsc = await boundTo('transceiver', ID.bind_transceiver);
     const counter = 'countersign_smpp_pdus_total{side="bind",direction="in",command="alert_notification"';
     const before = await gateway.metric(counter);
     const alert = '\x01\x0114155550111\0\x01\x0114155550100\0';
-    smsc.send(rawPdu(ALERT_NOTIFICATION, 70, alert), rawPdu(ENQUIRE_LINK, 71));
-    expect(await smsc.answer(71)).toMatchObject({ id: RESP + ENQUIRE_LINK, status: OK });
+    smsc.send(pdu(ID.alert_notification, 70, [alert]), pdu(ID.enquire_link, 71));
+    expect(await smsc.answer(71)).toMatchObject({ id: RESP + ID.enquire_link, status: OK });
     expect(smsc.unread.filter(({ sequence }) => sequence === 70)).toEqual([]);
     expect(await gateway.metric(counter)).toBe(before + 1);
   });
 
   it('can answer a bind_receiver with bind_transmitter_resp, as OsmoMSC 1.9 does: its messages are taken', async () => {
-    const smsc = await boundTo('receiver', BIND_RECEIVER, BIND_TRANSMITTER);
+    const smsc = await boundTo('receiver', ID.bind_receiver, ID.bind_transmitter);
     const session = await gateway.create();
     const text = gateway.textOf(session);
     const addresses = `\0\x01\x01${PHONE.slice(1)}\0\x01\x01${INBOUND_NUMBER.slice(1)}\0`;
-    smsc.send(rawPdu(DELIVER_SM, 70, addresses, '\0\0\0\0\0\0\0\0\0', Uint8Array.of(text.length), text));
-    expect(await smsc.answer(70)).toMatchObject({ id: RESP + DELIVER_SM, status: OK });
+    smsc.send(pdu(ID.deliver_sm, 70, [addresses, '\0\0\0\0\0\0\0\0\0', counted(text)]));
+    expect(await smsc.answer(70)).toMatchObject({ id: RESP + ID.deliver_sm, status: OK });
     expect(await gateway.statusOf(session)).toBe('approved');
   });
 });

@@ -1,39 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { generate } from 'selfsigned';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { counted, ID, pdu, RESP, tlv, uint8 } from '../../libs/smpp/src/codec/octets.fixture.js';
+import { RawPeer, type RawPdu } from '../../libs/smpp/src/link/raw-peer.fixture.js';
 import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
-import { RawPeer, rawPdu } from '../support/raw-peer.js';
 import { PHONE } from '../support/session-harness.js';
+import { certificate, openTlsGateway } from '../support/tls-gateway.js';
 
 const OK = 0;
-const RESP = 0x8000_0000;
-const ID = { submit_sm: 0x4, deliver_sm: 0x5, unbind: 0x6, enquire_link: 0x15, data_sm: 0x103 } as const;
+const HEADER_OCTETS = 16;
 
 let gateway: GatewayHarness;
-let folder: string;
 let ca: string;
 const open: RawPeer[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-octets-'));
-  const altNames = [{ type: 7 as const, ip: '127.0.0.1' }];
-  const pems = await generate([{ name: 'commonName', value: 'gateway' }], {
-    extensions: [{ name: 'subjectAltName', altNames }],
-  });
-  ca = pems.cert;
-  const files = { SMPP_TLS_CERT_FILE: path.join(folder, 'cert.pem'), SMPP_TLS_KEY_FILE: path.join(folder, 'key.pem') };
-  writeFileSync(files.SMPP_TLS_CERT_FILE, pems.cert);
-  writeFileSync(files.SMPP_TLS_KEY_FILE, pems.private);
-  gateway = await GatewayHarness.open(files);
+  const server = await certificate('gateway');
+  ca = server.cert;
+  gateway = await openTlsGateway(server);
   await gateway.system({ systemId: 'raw', maxConnections: 100 });
   await gateway.system({ systemId: 'disabled', enabled: false });
 });
-afterAll(async () => {
-  await gateway.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => gateway.close());
 afterEach(() => {
   for (const esme of open.splice(0)) esme.destroy();
 });
@@ -54,14 +40,12 @@ const address = (number: string): string => `\x01\x01${number.slice(1)}\0`;
 const ADDRESSES = `\0${address(PHONE)}${address(INBOUND_NUMBER)}`;
 /** A submit_sm or deliver_sm of this text; `rest` follows short_message. */
 const message = (id: number, sequence: number, text: string | Buffer, ...rest: readonly Uint8Array[]): Buffer =>
-  rawPdu(id, sequence, ADDRESSES, '\0\0\0\0\0\0\0\0\0', Uint8Array.of(text.length), text, ...rest);
+  pdu(id, sequence, [ADDRESSES, '\0\0\0\0\0\0\0\0\0', counted(text), ...rest]);
 const dataMessage = (sequence: number, ...tlvs: readonly Uint8Array[]): Buffer =>
-  rawPdu(ID.data_sm, sequence, ADDRESSES, '\0\0\0', ...tlvs);
-const tlv = (tag: number, value: Buffer): Buffer => {
-  const header = Buffer.alloc(4);
-  header.writeUInt16BE(tag, 0);
-  header.writeUInt16BE(value.length, 2);
-  return Buffer.concat([header, value]);
+  pdu(ID.data_sm, sequence, [ADDRESSES, '\0\0\0', ...tlvs]);
+/** With the octets behind the header in hexadecimal. */
+const withBody = ({ octets, ...header }: RawPdu) => {
+  return { ...header, body: octets.subarray(HEADER_OCTETS).toString('hex') };
 };
 const payload = (text: string): Buffer => tlv(0x0424, Buffer.from(text));
 
@@ -82,9 +66,9 @@ describe('NUL octets that no length counts, at the end of a PDU', () => {
 
   it('are ignored in a bind, an enquire_link and an unbind too', async () => {
     const esme = await connected();
-    esme.send(rawPdu(0x9, 1, `raw\0${PASSWORD}\0\0`, Uint8Array.of(0x34, 0, 0), '\0', '\0'));
+    esme.send(pdu(ID.bind_transceiver, 1, [`raw\0${PASSWORD}\0\0`, uint8(0x34, 0, 0), '\0', '\0']));
     expect((await esme.answer(1)).status).toBe(OK);
-    esme.send(rawPdu(ID.enquire_link, 2, '\0'), rawPdu(ID.unbind, 3, '\0\0'));
+    esme.send(pdu(ID.enquire_link, 2, ['\0']), pdu(ID.unbind, 3, ['\0\0']));
     expect(await esme.answer(2)).toMatchObject({ id: RESP + ID.enquire_link, status: OK });
     expect(await esme.answer(3)).toMatchObject({ id: RESP + ID.unbind, status: OK });
   });
@@ -124,16 +108,16 @@ describe('a refused bind', () => {
   ])('has an empty system_id in its response to %s', async (_name, id) => {
     const esme = await connected();
     const answer = await esme.bind('disabled', PASSWORD, { id });
-    expect(answer).toEqual({ id: RESP + id, status: 0x0d, sequence: 1, body: NO_SYSTEM_ID });
-    await esme.ended;
+    expect(withBody(answer)).toEqual({ id: RESP + id, status: 0x0d, sequence: 1, body: NO_SYSTEM_ID });
+    await esme.closed();
   });
 
   it('has it when the connection is bound already, and when the bind cannot be decoded', async () => {
     const esme = await bound();
-    expect(await esme.bind('raw', PASSWORD)).toMatchObject({ status: 0x05, body: NO_SYSTEM_ID });
+    expect(withBody(await esme.bind('raw', PASSWORD))).toMatchObject({ status: 0x05, body: NO_SYSTEM_ID });
     const other = await connected();
-    expect(await other.bind('x'.repeat(16), PASSWORD)).toMatchObject({ status: 0x0f, body: NO_SYSTEM_ID });
-    await other.ended;
+    expect(withBody(await other.bind('x'.repeat(16), PASSWORD))).toMatchObject({ status: 0x0f, body: NO_SYSTEM_ID });
+    await other.closed();
   });
 });
 
@@ -154,8 +138,8 @@ describe('a command that the listener does not offer', () => {
     ['submit_multi without a body', 0x21, '', 0x03, '0000'],
   ])('%s is refused in its own response, and the link stays bound', async (_name, command, body, status, answered) => {
     const esme = await bound();
-    esme.send(rawPdu(command, 7, body), rawPdu(ID.enquire_link, 8));
-    expect(await esme.answer(7)).toEqual({ id: RESP + command, status, sequence: 7, body: answered });
+    esme.send(pdu(command, 7, [body]), pdu(ID.enquire_link, 8));
+    expect(withBody(await esme.answer(7))).toEqual({ id: RESP + command, status, sequence: 7, body: answered });
     expect((await esme.answer(8)).status).toBe(OK);
   });
 });
@@ -175,17 +159,17 @@ describe('a peer that closes its sending side', () => {
       for (const sequence of sequences) {
         expect(await esme.answer(sequence)).toMatchObject({ id: RESP + ID.submit_sm, status: OK });
       }
-      await esme.ended;
+      await esme.closed();
       expect((await gateway.messages()).length - before).toBe(MESSAGES);
     },
   );
 
   it('behind an unbind gets the response to that too', async () => {
     const esme = await bound();
-    esme.send(message(ID.submit_sm, 7, 'hello'), rawPdu(ID.unbind, 8));
+    esme.send(message(ID.submit_sm, 7, 'hello'), pdu(ID.unbind, 8));
     esme.end();
     expect([(await esme.answer(7)).status, (await esme.answer(8)).status]).toEqual([OK, OK]);
-    await esme.ended;
+    await esme.closed();
   });
 });
 
@@ -197,7 +181,10 @@ describe('the interface version', () => {
     ['3.4', 0x34, '34', 0x01],
   ])('of a system at %s is agreed, and with it the longest short_message', async (_name, theirs, agreed, status) => {
     const esme = await connected();
-    expect(await esme.bind('raw', PASSWORD, { version: theirs })).toMatchObject({ status: OK, body: version(agreed) });
+    expect(withBody(await esme.bind('raw', PASSWORD, { version: theirs }))).toMatchObject({
+      status: OK,
+      body: version(agreed),
+    });
     const session = await gateway.create();
     const text = gateway.textOf(session).padEnd(255);
     esme.send(message(ID.submit_sm, 7, text), message(ID.submit_sm, 8, text.slice(0, 254)));
@@ -208,15 +195,15 @@ describe('the interface version', () => {
 
   it('3.3 is not declared, and takes message ids of 8 octets', async () => {
     const esme = await connected();
-    expect((await esme.bind('raw', PASSWORD, { version: 0x33 })).body).toBe(version('').slice(0, 24));
+    expect(withBody(await esme.bind('raw', PASSWORD, { version: 0x33 })).body).toBe(version('').slice(0, 24));
     esme.send(message(ID.submit_sm, 7, 'hello'));
-    expect((await esme.answer(7)).body).toHaveLength(2 * 9);
+    expect(withBody(await esme.answer(7)).body).toHaveLength(2 * 9);
   });
 
   it('5.0 has broadcasts, which are refused in their own response', async () => {
     const esme = await bound(0x50);
     for (const [sequence, id] of [0x111, 0x112, 0x113].entries()) {
-      esme.send(rawPdu(id, 20 + sequence, '\0'));
+      esme.send(pdu(id, 20 + sequence, ['\0']));
       expect(await esme.answer(20 + sequence)).toMatchObject({ id: RESP + id, status: 0x03 });
     }
   });

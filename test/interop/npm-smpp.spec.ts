@@ -115,13 +115,7 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
   beforeAll(async () => {
     const port = await carrier.listen();
     tap = await WireTap.open('client', port);
-    const tapped = {
-      name: carrier.name,
-      listen: () => Promise.resolve(tap.port),
-      get isBound() {
-        return carrier.isBound;
-      },
-    };
+    const tapped = tap.carrier(carrier.name, () => carrier.isBound);
     out = await OutboundHarness.open([{ carrier: tapped, bind: { responseTimeoutSeconds: 10 } }]);
   });
   afterAll(async () => {
@@ -130,7 +124,7 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
     await carrier.close();
   });
 
-  it('takes codes, and their receipts find them, by their words and by their TLVs', async () => {
+  it('takes codes, and their receipts find them, by their text and by their TLVs', async () => {
     const ids = await Promise.all([1, 2].map(async () => out.queueCode(await out.gateway.create())));
     const [byWords, byTlvs] = await Promise.all(ids.map((id) => out.waitForState(id, 'submitted')));
     expect(carrier.submits).toHaveLength(2);

@@ -32,13 +32,7 @@ describe.skipIf(osmoMscIsMissing)('OsmoMSC that we bind to', () => {
   beforeAll(async () => {
     msc = new OsmoMsc(systems);
     tap = await WireTap.open('client', await msc.start());
-    const osmo = {
-      name: 'osmo',
-      listen: () => Promise.resolve(tap.port),
-      get isBound() {
-        return msc.hasBind('us');
-      },
-    };
+    const osmo = tap.carrier('osmo', () => msc.hasBind('us'));
     out = await OutboundHarness.open([
       { carrier: osmo, bind: { enquireLinkSeconds: 1, responseTimeoutSeconds: 10 } },
       { carrier: west, route: { priority: 1 } },
@@ -163,7 +157,7 @@ describe.skipIf(osmoMscIsMissing)('OsmoMSC that we bind to', () => {
     await takesCodesAgain();
   });
 
-  it('is told to part when the gateway stops, and bound to when it starts', async () => {
+  it('is unbound when the gateway stops, and bound to when it starts', async () => {
     await takesCodesAgain();
     const before = msc.count('[us] Rx UNBIND');
     await out.gateway.stop();

@@ -120,7 +120,7 @@ describe.skipIf(libsmpp34IsMissing)('libsmpp34 that connects in', () => {
     expect((await gateway.messages()).length - before).toBe(accepted);
   });
 
-  it('is asked whether it is there, is told to part when the gateway stops, and comes back', async () => {
+  it('gets an enquire_link, is unbound when the gateway stops, and binds again', async () => {
     const esme = await bound();
     await esme.next('asked');
     await gateway.stop();
@@ -157,13 +157,7 @@ describe.skipIf(libsmpp34IsMissing)('libsmpp34 that we bind to', () => {
     stack = new Smpp34();
     smsc = stack.smsc('c');
     tap = await WireTap.open('client', await smsc.listen());
-    const carrier = {
-      name: smsc.name,
-      listen: () => Promise.resolve(tap.port),
-      get isBound() {
-        return smsc.isBound;
-      },
-    };
+    const carrier = tap.carrier(smsc.name, () => smsc.isBound);
     out = await OutboundHarness.open([{ carrier, bind: { enquireLinkSeconds: 1, responseTimeoutSeconds: 10 } }]);
   });
   afterAll(async () => {
@@ -206,7 +200,7 @@ describe.skipIf(libsmpp34IsMissing)('libsmpp34 that we bind to', () => {
     expect(other.isBound).toBe(false);
   });
 
-  it('takes codes, and their receipts find them, by their words and by their TLVs', async () => {
+  it('takes codes, and their receipts find them, by their text and by their TLVs', async () => {
     const ids = await Promise.all([1, 2].map(async () => out.queueCode(await out.gateway.create())));
     const [byWords, byTlvs] = await Promise.all(ids.map((id) => out.waitForState(id, 'submitted')));
     const taken = submitOf(byWords?.smscMessageId ?? null);
@@ -267,14 +261,14 @@ describe.skipIf(libsmpp34IsMissing)('libsmpp34 that we bind to', () => {
     await out.waitForState(await out.queueCode(await out.gateway.create()), 'submitted');
   });
 
-  it('is told to part when the gateway stops under load, and has every code once when it is back', async () => {
+  it('is unbound when the gateway stops under load, and has every code once when it is back', async () => {
     const before = smsc.count('unbound');
     const texts = Array.from({ length: 40 }, (_, n) => `${100_000 + n} is your code.`);
     const ids = await Promise.all(texts.map(async (text) => out.queueCode(await out.gateway.create(), { text })));
     const taken = (): string[] => smsc.submits.map(({ text }) => text).filter((text) => texts.includes(text));
     await until('some were taken', WITHIN_MS, () => taken().length > 0);
     await out.gateway.stop();
-    await until('it was told to part', WITHIN_MS, () => smsc.count('unbound') > before);
+    await until('it was unbound', WITHIN_MS, () => smsc.count('unbound') > before);
     await out.gateway.start();
     for (const id of ids) await out.waitForState(id, 'submitted');
     expect(taken().toSorted()).toEqual(texts);

@@ -1,4 +1,4 @@
-import { AccountDirectory, BrandRefused, checkBrand, SCOPES } from '@countersign/accounts/accounts';
+import { AccountDirectory, BrandRefused, checkBrand, DEFAULT_SCOPES } from '@countersign/accounts/accounts';
 import { SealError, createApiKey } from '@countersign/keys';
 import { DataError, DatabaseUnavailable, type Executor } from '@countersign/postgres';
 import { otpText } from '@countersign/session/rules';
@@ -31,14 +31,14 @@ const newKey = (kind: 'live' | 'test' = 'live'): Promise<{ id: string; key: stri
   harness.accounts.createApiKey(harness.database, { accountId: harness.account.id, kind, name: 'main' });
 
 describe('API keys', () => {
-  it('speak for their account with every scope, and are known by a prefix', async () => {
+  it('speak for their account with every scope but that of the account itself, and are known by a prefix', async () => {
     const { db, count } = counting();
     const directory = new AccountDirectory(db, harness.keys);
     const { id, key, prefix } = await newKey('test');
     const asked = await Promise.all(Array.from({ length: 50 }, () => directory.authenticate(key)));
     expect(new Set(asked.map((principal) => JSON.stringify(principal))).size).toBe(1);
     expect(asked[0]).toEqual({
-      ...{ keyId: id, kind: 'test', tenant: testTenant(harness.account.id), scopes: SCOPES, limits: {} },
+      ...{ keyId: id, kind: 'test', tenant: testTenant(harness.account.id), scopes: DEFAULT_SCOPES, limits: {} },
     });
     expect(count()).toBe(1);
     expect(key.startsWith(prefix)).toBe(true);

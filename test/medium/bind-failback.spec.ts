@@ -69,6 +69,18 @@ async function fails(host: Carrier): Promise<void> {
   await host.close();
 }
 
+/** The first host is back, and refuses binds with this status; returns how many it has refused. */
+async function returnsRefusing(status: number): Promise<() => number> {
+  let refused = 0;
+  a = new Carrier('a');
+  a.authenticate = () => {
+    refused += 1;
+    return status;
+  };
+  await a.listen(ports.a);
+  return () => refused;
+}
+
 interface Traffic {
   readonly codes: readonly Uuid[];
   /** Texts of MOs that were answered OK. */
@@ -152,15 +164,13 @@ describe('the connections of a bind with two hosts', () => {
     await areBoundTo([1, 0]);
     await fails(a);
     await areBoundTo([0, 1]);
-    a = new Carrier('a');
-    let refused = 0;
-    a.authenticate = () => {
-      refused += 1;
-      return BIND_FAILED;
-    };
-    await a.listen(ports.a);
+    const refused = await returnsRefusing(BIND_FAILED);
     const sent = traffic();
-    await until('it was refused beside the present link and after an unbind', FAILED_BACK_WITHIN_MS, () => refused > 1);
+    await until(
+      'it was refused beside the present link and after an unbind',
+      FAILED_BACK_WITHIN_MS,
+      () => refused() > 1,
+    );
     // Without the delay of a standoff, 10 s at least.
     await areBoundTo([0, 1], STANDOFF_FIRST_MS / 2);
     await isShown(bind, 'bound');
@@ -172,15 +182,9 @@ describe('the connections of a bind with two hosts', () => {
     await areBoundTo([1, 1]);
     await fails(a);
     await areBoundTo([0, 2]);
-    a = new Carrier('a');
-    let refused = 0;
-    a.authenticate = () => {
-      refused += 1;
-      return SYSTEM_ERROR;
-    };
-    await a.listen(ports.a);
+    const refused = await returnsRefusing(SYSTEM_ERROR);
     const sent = traffic();
-    await until('the host has refused', FAILED_BACK_WITHIN_MS, () => refused > 0);
+    await until('the host has refused', FAILED_BACK_WITHIN_MS, () => refused() > 0);
     await until('the refusal is shown', CONVERGED_WITHIN_MS, async () => {
       return (await statusOf(bind)).connections.some(({ lastError }) => lastError?.includes('ESME_RSYSERR') ?? false);
     });

@@ -1,8 +1,9 @@
-import { CarrierStore } from '@countersign/carriers/config';
+import { type Bind, CarrierStore } from '@countersign/carriers/config';
 import { BindLeaseStore, GatewayStore, slotKey, type ConnectionStatus } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
+import { until } from '../support/until.js';
 
 const store = new BindLeaseStore();
 const gateways = new GatewayStore();
@@ -179,5 +180,65 @@ describe('a gateway', () => {
     expect(await harness.database.query('SELECT id FROM gateways')).toEqual([{ id: other }]);
     await gateways.deleteGateway(harness.database, other);
     expect(await harness.database.query('SELECT id FROM gateways')).toEqual([]);
+  });
+});
+
+describe('a connection that the carrier opens', () => {
+  const OUTBIND = { systemId: 'smsc', allowedCidrs: ['192.0.2.0/24'] };
+  const waitingBind = (connections: number): Promise<Bind> => {
+    return carriers.createBind(harness.database, {
+      name: `out ${connections}`,
+      carrier: 'north',
+      hosts: [{ host: '127.0.0.1', port: 2775 }],
+      systemId: 'us',
+      password: 'secret08',
+      connections,
+      outbind: OUTBIND,
+      outbindPassword: 'come',
+    });
+  };
+  const claim = (of: Bind) => store.claimOutbindSlot(harness.database, gateway(), of);
+
+  it('is claimed by one gateway each, however many are asked at once', async () => {
+    const waiting = await waitingBind(4);
+    // Its connections get rows, and are not wanted of gateways.
+    expect(await slots()).toEqual([]);
+    const claims = await Promise.all(Array.from({ length: 8 }, () => claim(waiting)));
+    const held = claims.filter((lease) => lease !== null).map(({ slot, epoch }) => `${slot}/${epoch}`);
+    expect(held.sort()).toEqual(['0/1', '1/1', '2/1', '3/1']);
+    await expireLeases();
+    expect(await claim(waiting)).toMatchObject({ slot: 0, epoch: '2' });
+  });
+
+  it('is claimed before a survey has written its row', async () => {
+    expect(await claim(await waitingBind(1))).toMatchObject({ slot: 0, epoch: '1' });
+  });
+
+  it('is waited for while its row is locked', async () => {
+    const waiting = await waitingBind(1);
+    await slots();
+    const claimed = await harness.database.transaction(async (tx) => {
+      await tx.query('SELECT FROM bind_connections FOR UPDATE');
+      const pending = claim(waiting);
+      await until('the claim waits', 5_000, async () => {
+        const [row] = await tx.query<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()`,
+        );
+        return (row?.count ?? 0) > 0;
+      });
+      return { pending };
+    });
+    expect(await claimed.pending).toMatchObject({ slot: 0, epoch: '1' });
+  });
+
+  it('is not claimed for a bind that was disabled or changed since it was read', async () => {
+    const waiting = await waitingBind(1);
+    const other = { ...OUTBIND, systemId: 'other' };
+    expect(await claim({ ...waiting, outbind: other })).toBeNull();
+    expect(await claim({ ...waiting, outbindPasswordSealed: Buffer.from('other') })).toBeNull();
+    await harness.database.query('UPDATE binds SET enabled = false');
+    expect(await claim(waiting)).toBeNull();
+    await harness.database.query('UPDATE binds SET enabled = true');
+    expect(await claim(waiting)).toMatchObject({ slot: 0 });
   });
 });

@@ -205,6 +205,21 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
   });
 });
 
+describe.skipIf(redisUrl === null)('a queue in Redis', () => {
+  it('leaves no connection when it is closed while Redis does not answer', async () => {
+    const line = await lineTo(redisUrl ?? '');
+    const options = { redisUrl: line.url, databaseUrl: '' };
+    await prepareQueues(options);
+    const queue = new Queue('closed', { connection: queueConnection(options, 'producer'), prefix: PREFIX });
+    queue.on('error', () => undefined);
+    const client = await queue.backend.client;
+    line.freeze();
+    await expect(queue.close()).rejects.toThrow('timed out');
+    await until('the connection has ended', HEAL_MS, () => client.status === 'end');
+    await line.close();
+  });
+});
+
 describe('a connection that shall carry the bell', () => {
   it('must hear notifications, as one through a transaction pooler does not', async () => {
     const [home, elsewhere] = await Promise.all([emptyDatabase(), emptyDatabase()]);

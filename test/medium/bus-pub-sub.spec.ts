@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { MAX_MESSAGE_OCTETS, openPubSub, type PubSub } from '@countersign/bus';
+import { MAX_MESSAGE_OCTETS, MAX_PUBLISHED_OCTETS, openPubSub, type PubSub } from '@countersign/bus';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
@@ -103,10 +103,20 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
       const sizes: number[] = [];
       await there.subscribe(topic, (message) => sizes.push(message.octets.length)).ready;
       await speaks(here);
-      here.publish(topic, Buffer.alloc(MAX_MESSAGE_OCTETS + 1));
+      here.publish(topic, Buffer.alloc(MAX_PUBLISHED_OCTETS + 1));
       expect(errors.map(String)).toHaveLength(1);
-      here.publish(topic, Buffer.alloc(MAX_MESSAGE_OCTETS, 1));
-      await expect.poll(() => sizes, { timeout: ANSWER_MS }).toEqual([MAX_MESSAGE_OCTETS]);
+      here.publish(topic, Buffer.alloc(MAX_PUBLISHED_OCTETS, 1));
+      await expect.poll(() => sizes, { timeout: ANSWER_MS }).toEqual([MAX_PUBLISHED_OCTETS]);
+    });
+
+    it('a response of several MiB, which is larger than what is published', async () => {
+      const envelopeOctets = 1_024;
+      const answer = Buffer.alloc(MAX_MESSAGE_OCTETS - envelopeOctets, 1);
+      const subscription = there.answer(topic, () => answer);
+      await subscription.ready;
+      await speaks(here);
+      const message = await here.ask<Buffer>(topic, Buffer.alloc(0), ANSWER_MS);
+      expect(message?.octets.equals(answer)).toBe(true);
     });
 
     it('every handler of a topic, until it is closed, and the others when one fails', async () => {

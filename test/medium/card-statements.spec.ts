@@ -166,7 +166,7 @@ describe('on a partition without statistics', () => {
     [
       'commands',
       CLAIM_DUE_COMMANDS,
-      () => [firstIdAt(harness.clock.nowMs() - DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 32, 10],
+      () => [firstIdAt(harness.clock.nowMs() - DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 32, 10, 600],
     ],
     [
       'unprocessed events',

@@ -118,7 +118,7 @@ describe('what engineers look after', () => {
     });
     const narrowed = { ...system, allowedCidrs: ['10.0.0.0/8'], submitPerSecond: 5 };
     expect(await store.updateSystem(harness.database, narrowed)).toEqual(narrowed);
-    const other = await store.updateSystem(harness.database, narrowed, 'other');
+    const other = await store.updateSystem(harness.database, narrowed, { password: 'other' });
     expect(['secret', 'other'].map((password) => systemPasswordMatches(harness.keys, other, password))).toEqual([
       false,
       true,

@@ -1,5 +1,6 @@
 import { AccountEntity, ApiKeyEntity, BrandEntity } from '@countersign/accounts/accounts';
 import { AdminKeyEntity } from '@countersign/accounts/admin-keys';
+import { MemberEntity } from '@countersign/accounts/members';
 import { BindEntity, CarrierStore, InboundNumberEntity, SmppSystemEntity } from '@countersign/carriers/config';
 import { DestinationRuleEntity } from '@countersign/carriers/destinations';
 import { MessageEntity } from '@countersign/carriers/inbound';
@@ -18,6 +19,7 @@ const ENTITIES = [
   BrandEntity,
   DestinationRuleEntity,
   InboundNumberEntity,
+  MemberEntity,
   MessageEntity,
   RouteEntity,
   SessionEntity,
@@ -26,6 +28,7 @@ const ENTITIES = [
 
 /** Tables that no entity describes, because nobody reads a row of them as a whole, and what is read of them instead. */
 const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
+  account_requests: 'a log, appended to in sets',
   audit_entries: 'appended to',
   bind_connections: 'leases, claimed and renewed in sets',
   bus_payloads: 'read once',
@@ -36,6 +39,8 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   cards: 'offered, sent and settled in sets, each state with columns of its own',
   concatenation_parts: 'parts of one message, read as a set',
   concatenations: 'a lock with a time',
+  console_sessions: 'found by their digests, with the roles of their holders',
+  console_sign_ins: 'begun and taken by one statement each',
   deliveries: 'claimed and recorded in sets',
   events: 'the outbox, written and taken in sets',
   former_numbers: 'a set of texts, written beside inbound_numbers',
@@ -47,10 +52,13 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   otp_counters: 'counted in guarded upserts',
   otp_phones: 'digests with two days, in guarded upserts',
   otp_refusals: 'tallied in upserts',
+  otp_session_refusals: 'tallied in upserts',
   otp_sends: 'summed in upserts',
   otp_settled: 'inserted once each',
   otp_spend: 'summed in guarded upserts',
   outbound_messages: 'claimed and recorded in sets, each state with columns of its own',
+  overview_days: 'added up',
+  overview_hours: 'added up',
   price_spans: 'looked up by the moment at which they held',
   prices: 'looked up by the moment at which they hold',
   queue_switches: 'one switch a queue',
@@ -60,8 +68,11 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   sender_formats: 'what senders of a link showed, in guarded writes',
   submissions: 'where responses and receipts meet, in sets',
   system_connections: 'what gateways see, in sets',
+  system_refusals: 'counted in upserts',
   usage_folds: 'which hours are folded',
   usage_hours: 'added up',
+  usage_minutes: 'added up',
+  usage_progress: 'one row, locked by whoever folds',
 };
 /** Tables of the migrations themselves. */
 const OF_MIGRATIONS = ['migration_lock', 'migrations'];

@@ -32,10 +32,10 @@ beforeEach(async () => {
     guard,
     bindTo(await carrier.listen(), keys),
     new BindDialer(keys, { tap: () => () => undefined }),
-    { acceptMessage: () => new Promise((resolve) => storing.push(resolve)) },
+    { pauseMs: () => 0, acceptMessage: () => new Promise((resolve) => storing.push(resolve)) },
     new ConnectionGauge({ nowMs: () => Date.now() }, meter),
   );
-  supervisor.start(() => undefined);
+  supervisor.start({ onState: () => undefined, onUnanswered: () => undefined });
   await until('the bind is bound', WITHIN_MS, () => supervisor.state === 'bound');
 });
 afterEach(async () => {
@@ -53,6 +53,8 @@ function bindTo(port: number, keys: ServerKeys): Bind {
     systemId: 'us',
     passwordSealed: sealBindPassword(keys, ID, 'secret08'),
     clientKeySealed: null,
+    outbind: null,
+    outbindPasswordSealed: null,
     systemType: '',
     bindType: 'transceiver',
     interfaceVersion: '3.4',

@@ -91,6 +91,7 @@ describe("the gateways' role", () => {
       smpp_systems: ['SELECT', 'UPDATE'],
       submissions: ['DELETE,INSERT,SELECT,UPDATE', null],
       system_connections: ['DELETE,INSERT,SELECT,UPDATE', null],
+      system_refusals: ['INSERT,SELECT,UPDATE', null],
     });
   });
 
@@ -103,7 +104,11 @@ describe("the gateways' role", () => {
     ['api_keys', 'SELECT', ['digest_version', 'revoked_at']],
     ['admin_keys', 'SELECT', ['digest_version', 'revoked_at']],
     ['smpp_systems', 'UPDATE', ['digest_version', 'password_digest']],
-    ['sessions', 'UPDATE', ['approved_by', 'channel', 'ended_at', 'otp_digests', 'sender_mismatch_at', 'status']],
+    [
+      'sessions',
+      'UPDATE',
+      ['approved_by', 'channel', 'ended_at', 'ended_xid', 'otp_digests', 'rcs_xid', 'sender_mismatch_at', 'status'],
+    ],
     ['events', 'SELECT', ['id']],
     ['events', 'INSERT', ['account_id', 'data', 'id', 'occurred_at', 'session_id', 'test', 'type', 'webhook_url']],
     ['messages', 'SELECT', ['id']],

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import tls from 'node:tls';
 import { packSeptets } from '@countersign/text';
-import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Esme } from '../support/esme.js';
 import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';
+import { certificate, openTlsGateway } from '../support/tls-gateway.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -16,30 +13,15 @@ const BIND_FAILED = 0x0d;
 const WRONG_PASSWORD = 0x0e;
 
 let gateway: GatewayHarness;
-let folder: string;
 let ca: string;
 
-async function certificates(): Promise<Record<string, string>> {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-tls-'));
-  const altNames = [{ type: 7 as const, ip: '127.0.0.1' }];
-  const pems = await generate([{ name: 'commonName', value: 'gateway' }], {
-    extensions: [{ name: 'subjectAltName', altNames }],
-  });
-  ca = pems.cert;
-  const files = { SMPP_TLS_CERT_FILE: path.join(folder, 'cert.pem'), SMPP_TLS_KEY_FILE: path.join(folder, 'key.pem') };
-  writeFileSync(files.SMPP_TLS_CERT_FILE, pems.cert);
-  writeFileSync(files.SMPP_TLS_KEY_FILE, pems.private);
-  return files;
-}
-
 beforeAll(async () => {
-  gateway = await GatewayHarness.open(await certificates());
+  const server = await certificate('gateway');
+  ca = server.cert;
+  gateway = await openTlsGateway(server);
   await gateway.system({ systemId: 'open' });
 });
-afterAll(async () => {
-  await gateway.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => gateway.close());
 
 /** The command_status of a bind; waits for the close of the connection after a refusal. */
 async function bindAnswer(

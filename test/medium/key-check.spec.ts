@@ -251,6 +251,8 @@ describe('resealed values', () => {
       systemId: 's',
       password: 'secret08',
       clientKey: 'PEM of the key',
+      outbind: { systemId: 'smsc', allowedCidrs: ['192.0.2.1/32'] },
+      outbindPassword: 'come',
     });
     const messages = Array.from({ length: 1_200 }, () => {
       const id = clock.newId();
@@ -289,6 +291,7 @@ describe('resealed values', () => {
       'accounts.previous_test_webhook_secrets_sealed': 1,
       'binds.password_sealed': 1,
       'binds.client_key_sealed': 1,
+      'binds.outbind_password_sealed': 1,
       'messages.text_sealed': 1_200,
       'deliveries.body_sealed': 1,
     });
@@ -299,7 +302,7 @@ describe('resealed values', () => {
       );
     };
     const before = await webhooks(harness.keys);
-    expect(await sealAll(keys)).toBe(1_207);
+    expect(await sealAll(keys)).toBe(1_208);
     expect(await sealAll(keys)).toBe(0);
     expect(Object.values(await needsOf(1)).every((rows) => rows === 0)).toBe(true);
     expect(await webhooks(ringOf(2))).toEqual(before);

@@ -148,7 +148,9 @@ describe.each(stores)('the limiter on $name', ({ name, skipped }) => {
       expect((await take()).away).toBe(true);
       await line.mend();
       await expect.poll(async () => (await take(0)).away, { timeout: HEAL_MS }).toBe(false);
-      expect((await take(0)).remaining).toBe(4);
+      // The points counted meanwhile are in the store too.
+      expect((await take(0)).remaining).toBe(3);
+      await expect.poll(async () => (await second.consume(key, 0, quota)).remaining, { timeout: HEAL_MS }).toBe(3);
     });
 
     it('with all others again after a freeze', async () => {
@@ -156,7 +158,8 @@ describe.each(stores)('the limiter on $name', ({ name, skipped }) => {
       expect((await take()).away).toBe(true);
       line.thaw();
       await expect.poll(async () => (await take(0)).away, { timeout: HEAL_MS }).toBe(false);
-      expect((await take(0)).remaining).toBe(5);
+      // A call without an answer may have been counted by the store, and is counted again.
+      expect([3, 4]).toContain((await take(0)).remaining);
     });
   });
 

@@ -1,51 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GatewayHarness, PASSWORD } from '../support/gateway-harness.js';
-
-interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
+import { certificate, openTlsGateway, type Certificate } from '../support/tls-gateway.js';
 
 let gateway: GatewayHarness;
-let folder: string;
 let server: Certificate;
 let client: Certificate;
 let stranger: Certificate;
 
-async function certificate(commonName: string): Promise<Certificate> {
-  const altNames = [{ type: 7 as const, ip: '127.0.0.1' }];
-  const pems = await generate([{ name: 'commonName', value: commonName }], {
-    extensions: [{ name: 'subjectAltName', altNames }],
-  });
-  return { cert: pems.cert, key: pems.private };
-}
-
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-tls-'));
   [server, client, stranger] = [
     await certificate('gateway'),
     await certificate('aggregator'),
     await certificate('stranger'),
   ];
-  const file = (name: string, text: string): string => {
-    writeFileSync(path.join(folder, name), text);
-    return path.join(folder, name);
-  };
-  gateway = await GatewayHarness.open({
-    SMPP_TLS_CERT_FILE: file('cert.pem', server.cert),
-    SMPP_TLS_KEY_FILE: file('key.pem', server.key),
-    SMPP_TLS_CLIENT_CA_FILE: file('clients.pem', client.cert),
-  });
+  gateway = await openTlsGateway(server, [client]);
   await gateway.system({ systemId: 'open' });
 });
-afterAll(async () => {
-  await gateway.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => gateway.close());
 
 const bound = async (connection: Partial<Certificate>): Promise<boolean> => {
   try {

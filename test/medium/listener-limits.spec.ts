@@ -137,6 +137,8 @@ describe('the connections of a system', () => {
       throttled: 2,
       enquireLinkMs: null,
       lastError: null,
+      lastErrorAt: null,
+      unanswered: 0,
     });
     esme.destroy();
     await until('the row is deleted', 2_000, async () => (await rowsOf(id)).length === 0);
@@ -154,7 +156,7 @@ describe('the connections of a system', () => {
 
 describe('a system that is connected to several gateways', () => {
   const elsewhere: Uuid = '018f0000-0000-7000-8000-000000000001';
-  /** As far ahead as counts: the gateway does not run, and must stay alive for the test. */
+  /** Nearly the latest time that counts: the gateway does not run, and must count as alive during the test. */
   const SEEN = `INSERT INTO gateways (id, host, version, started_at, seen_at)
     VALUES ($1, 'elsewhere', '0', clock_timestamp(), clock_timestamp() + interval '14 seconds')
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`;

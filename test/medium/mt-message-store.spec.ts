@@ -1,9 +1,11 @@
 import { CarrierStore, type MessageIdBase } from '@countersign/carriers/config';
+import { MessageLog } from '@countersign/carriers/messages';
 import { BindLeaseStore, type BindLease } from '@countersign/carriers/leases';
 import {
   MtMessageStore,
   OutboundStore,
   receiptIdOf,
+  type AttemptRecord,
   type ClaimedMessage,
   type MtPlan,
   type DueQuery,
@@ -82,6 +84,8 @@ async function queue(count: number, test = false): Promise<Uuid[]> {
 
 const duePoll = (limit = 100): DueQuery => ({
   limit,
+  expiredLimit: 25,
+  everyExpired: false,
   fromId: firstIdAt(0),
   beforeId: firstIdAt(harness.clock.nowMs() + 60_000),
   claimedBy: harness.clock.newId(),
@@ -131,6 +135,108 @@ const deliveryEvents = (): Promise<{ state: string; count: number; urls: number 
     `SELECT data->>'state' AS state, count(*)::int AS count, count(webhook_url)::int AS urls
      FROM events GROUP BY 1 ORDER BY 1`,
   );
+
+describe('the attempts of a message', () => {
+  const logOf = async (id: Uuid) => (await new MessageLog().find(harness.database, id))?.attemptLog ?? [];
+  const record = (
+    claimed: readonly ClaimedMessage[],
+    made: Pick<AttemptRecord, 'outcome' | 'submittedAt' | 'answeredAt'>,
+  ) =>
+    harness.database.transaction((tx) =>
+      mtMessages.recordAttempts(
+        tx,
+        claimed.map(({ message: { id }, attempt, plan: { carrier, link } }) => ({
+          id,
+          attempt,
+          carrier,
+          link,
+          ...made,
+        })),
+      ),
+    );
+  const due = () => harness.database.query('UPDATE outbound_messages SET next_attempt_at = clock_timestamp()');
+
+  it('are recorded with connection, times, status and id, in the order of the attempts', async () => {
+    const [id = ''] = await queue(1);
+    const query = duePoll();
+    const at = (ms: number): Date => new Date(Math.floor(harness.clock.nowMs()) + ms);
+    const first = await harness.database.transaction((tx) => mtMessages.claimDueMessages(tx, query, north));
+    expect(await logOf(id)).toMatchObject([{ attempt: 1, outcome: null, submittedAt: null, answeredAt: null }]);
+    const [submittedAt, answeredAt] = [at(-20), at(-5)];
+    await record(first.claimed, { outcome: { kind: 'busy', error: 'ESME_RTHROTTLED' }, submittedAt, answeredAt });
+    await due();
+    await record((await claim()).claimed, { outcome: { kind: 'unknown', error: 'NO_ANSWER' }, submittedAt });
+    await due();
+    await record((await claim()).claimed, { outcome: { kind: 'busy', error: 'NOT_SENT' }, submittedAt });
+    await due();
+    await record((await claim()).claimed, { outcome: { kind: 'refused', error: 'ESME_RINVDSTADR' }, answeredAt });
+    await due();
+    await submitted((await claim()).claimed);
+    const log = await logOf(id);
+    const [bind] = await harness.database.query<{ id: Uuid }>('SELECT id FROM binds');
+    const over = { linkKind: 'bind', linkId: bind?.id, linkName: 'north', slot: lease.slot, carrier: 'north' };
+    const by = { gatewayId: query.claimedBy, routeId: session.id, source: '60606', smscMessageId: null };
+    expect(log[0]).toMatchObject({ startedAt: expect.any(Date) as Date, submittedAt, answeredAt, ...over, ...by });
+    expect(log.map(({ attempt, outcome, commandStatus, error }) => [attempt, outcome, commandStatus, error])).toEqual([
+      [1, 'throttled', 'ESME_RTHROTTLED', null],
+      [2, 'unanswered', null, 'NO_ANSWER'],
+      [3, 'not_sent', null, 'NOT_SENT'],
+      [4, 'refused', 'ESME_RINVDSTADR', null],
+      [5, 'submitted', 'ESME_ROK', null],
+    ]);
+    expect(log[2]?.submittedAt).toBeNull();
+    expect(log[4]).toMatchObject({ smscMessageId: 'id-0' });
+  });
+
+  it('whose gateway ended have an unknown result', async () => {
+    const [id = ''] = await queue(1);
+    await claim();
+    await harness.database.query('UPDATE outbound_messages SET claimed_until = clock_timestamp()');
+    await claim();
+    expect((await logOf(id)).map(({ outcome }) => outcome)).toEqual(['unknown', null]);
+  });
+
+  it('stay bounded: the first and the latest', async () => {
+    const [id = ''] = await queue(1);
+    for (let attempt = 1; attempt <= 25; attempt += 1) {
+      await record((await claim()).claimed, { outcome: { kind: 'busy', error: 'ESME_RMSGQFUL' } });
+      await due();
+    }
+    const numbers = (await logOf(id)).map(({ attempt }) => attempt);
+    expect(numbers).toEqual([1, ...Array.from({ length: 19 }, (_, index) => 7 + index)]);
+  });
+
+  it('in any form that the role of gateways can write delay no other message', async () => {
+    const ids = await queue(5);
+    // Strings compress, and numbers take more octets as jsonb than as text.
+    const forms = [
+      '[]',
+      '[1]',
+      '[{"n": {}, "bind": "x"}]',
+      `[${'"x",'.repeat(39)}"${'y'.repeat(32_500)}"]`,
+      `[[${'1,'.repeat(10_000)}1]]`,
+    ];
+    for (const [index, form] of forms.entries())
+      await harness.database.query('UPDATE outbound_messages SET attempt_log = $2::jsonb WHERE id = $1', [
+        ids[index],
+        form,
+      ]);
+    const { claimed } = await claim();
+    expect(claimed).toHaveLength(5);
+    const rewrite = (id: Uuid | undefined, log: string) =>
+      harness.database.query('UPDATE outbound_messages SET attempt_log = $2::jsonb WHERE id = $1', [id, log]);
+    await rewrite(ids[0], '[null, "x"]');
+    await rewrite(ids[1], `[{"n": 1, "carrier": "${'y'.repeat(32_600)}"}]`);
+    expect(await submitted(claimed)).toHaveLength(5);
+    expect((await Promise.all(ids.map(logOf))).map((log) => log.map(({ outcome }) => outcome))).toEqual([
+      [],
+      [],
+      ['submitted'],
+      ['submitted'],
+      ['submitted'],
+    ]);
+  });
+});
 
 describe('a claim', () => {
   it('is held by one gateway, with any number of concurrent claims', async () => {

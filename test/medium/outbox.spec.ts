@@ -67,6 +67,36 @@ describe('the dispatch of an event', () => {
     expect(await isDispatched(id)).toBe(true);
   });
 
+  it('that commits after a later one is among the events after that one, and an earlier dispatch is not', async () => {
+    const [first, slow, fast, last] = [await appended(), await appended(), await appended(), await appended()];
+    await outboxWith().dispatchNamed([first]);
+    let marked: () => void = () => undefined;
+    let release: () => void = () => undefined;
+    const isMarked = new Promise<void>((resolve) => (marked = resolve));
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    const waiting: EventSubscriber = {
+      handle: async () => {
+        marked();
+        await isReleased;
+        return () => undefined;
+      },
+    };
+    const pending = outboxWith(waiting).dispatchNamed([slow]);
+    await isMarked;
+    await outboxWith().dispatchNamed([fast]);
+    const after = async (position: Uuid): Promise<Uuid[] | undefined> => {
+      const { id: accountId } = harness.account;
+      const found = { accountId, test: false, after: position, withinMs: 60_000 };
+      return (await events.findDispatchedAfter(harness.database, found, 10))?.map(({ id }) => id);
+    };
+    expect(await after(fast)).toEqual([]);
+    release();
+    await pending;
+    expect(await after(fast)).toEqual([slow]);
+    await outboxWith().dispatchNamed([last]);
+    expect([await after(first), await after(last)]).toEqual([[slow, fast, last], []]);
+  });
+
   it('is rolled back as a whole when one subscriber fails, without any reaction', async () => {
     const id = await appended();
     const reactions: string[] = [];

@@ -27,6 +27,18 @@ const MIGRATIONS = [
   'GatewayBounds1700000000022',
   'RoutesToSystems1700000000024',
   'SubmitOptions1700000000025',
+  'Outbind1700000000026',
+  'AttemptsAndRefusals1700000000028',
+  'GatewayOrders1700000000032',
+  'DispatchedEvents1700000000033',
+  'Members1700000000034',
+  'UsageMinutes1700000000035',
+  'BrandRequests1700000000036',
+  'DispatchTransactions1700000000037',
+  'OverviewHours1700000000038',
+  'AccountRequests1700000000039',
+  'ConsoleSignIns1700000000041',
+  'OverviewDays1700000000042',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -8,6 +8,7 @@ import { until } from '../support/until.js';
 
 const OK = 0;
 const QUEUE_FULL = 0x14;
+const INVALID_REGISTERED_DELIVERY = 0x07;
 
 let gateway: GatewayHarness;
 let esmes: Esme[] = [];
@@ -31,15 +32,22 @@ interface Peer {
   readonly receipts: PDU[];
 }
 
-async function connect(bind: BindKind = 'bind_transceiver', systemId = 'asks', answers = true): Promise<Peer> {
-  const esme = await gateway.esme(systemId, { bind });
+async function connect(
+  bind: BindKind = 'bind_transceiver',
+  systemId = 'asks',
+  answers = true,
+  interfaceVersion = 0x34,
+): Promise<Peer> {
+  const esme = await gateway.esme(systemId, { bind, interfaceVersion });
   esmes.push(esme);
   const [seen, receipts]: [PDU[], PDU[]] = [[], []];
   esme.session.on('pdu', (pdu) => seen.push(pdu));
-  esme.session.on('deliver_sm', (pdu) => {
-    receipts.push(pdu);
-    if (answers) esme.session.send(pdu.response());
-  });
+  for (const command of ['deliver_sm', 'data_sm'] as const) {
+    esme.session.on(command, (pdu) => {
+      receipts.push(pdu);
+      if (answers) esme.session.send(pdu.response());
+    });
+  }
   return { esme, seen, receipts };
 }
 
@@ -78,6 +86,40 @@ describe('a message of a system', () => {
       );
     },
   );
+
+  const LONG = '4'.repeat(21);
+  /** Addresses of a data_sm have up to 64 octets, those of a deliver_sm up to 20. */
+  const withLongAddress = (field: 'source_addr' | 'destination_addr') => {
+    const { short_message: text = '', ...fields } = sms('hello', { registered_delivery: 1, [field]: LONG });
+    return { ...fields, message_payload: text };
+  };
+
+  it.each([
+    ['source_addr', 'destination_addr'],
+    ['destination_addr', 'source_addr'],
+  ] as const)('with a %s that does not fit deliver_sm has its receipt as a data_sm', async (field, exchanged) => {
+    const { esme, receipts } = await connect();
+    const old = await connect('bind_receiver', 'asks', true, 0x33);
+    const answer = await esme.send('data_sm', withLongAddress(field));
+    await arrived(receipts, 1);
+    expect(receipts[0]).toMatchObject({
+      command: 'data_sm',
+      esm_class: 0x04,
+      [exchanged]: LONG,
+      receipted_message_id: answer['message_id'],
+      message_state: 2,
+    });
+    const payload: unknown = receipts[0]?.['message_payload'];
+    expect(JSON.stringify(payload)).toContain(`id:${String(answer['message_id'])} sub:001`);
+    expect(old.receipts).toEqual([]);
+  });
+
+  it('is refused if it requests such a receipt from a peer older than SMPP 3.4, which does not know data_sm', async () => {
+    const { esme } = await connect('bind_transceiver', 'asks', true, 0x33);
+    const values = withLongAddress('source_addr');
+    expect((await esme.send('data_sm', values)).command_status).toBe(INVALID_REGISTERED_DELIVERY);
+    expect((await esme.send('data_sm', { ...values, registered_delivery: 0 })).command_status).toBe(OK);
+  });
 
   it.each([
     ['none', 0x00, false],

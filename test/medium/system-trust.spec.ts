@@ -1,56 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import type { NewSystem } from '@countersign/carriers/config';
-import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Esme } from '../support/esme.js';
 import { GatewayHarness, LOOPBACK, PASSWORD, sms } from '../support/gateway-harness.js';
+import { certificate, openTlsGateway, type Certificate } from '../support/tls-gateway.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
 const BIND_FAILED = 0x0d;
-
-interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
-
-/** SAN types of `selfsigned`. */
-const DNS = 2;
-const IP = 7;
-
-async function certificate(commonName: string, dnsName?: string): Promise<Certificate> {
-  const altNames = [
-    { type: IP, ip: '127.0.0.1' } as const,
-    ...(dnsName === undefined ? [] : [{ type: DNS, value: dnsName } as const]),
-  ];
-  const pems = await generate([{ name: 'commonName', value: commonName }], {
-    extensions: [{ name: 'subjectAltName', altNames }],
-  });
-  return { cert: pems.cert, key: pems.private };
-}
-
-/** A gateway with a TLS port; with CAs it requires client certificates. */
-async function gatewayWith(server: Certificate, clientCas: readonly Certificate[]): Promise<GatewayHarness> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-trust-'));
-  const file = (name: string, text: string): string => {
-    writeFileSync(path.join(folder, name), text);
-    return path.join(folder, name);
-  };
-  try {
-    return await GatewayHarness.open({
-      SMPP_TLS_CERT_FILE: file('cert.pem', server.cert),
-      SMPP_TLS_KEY_FILE: file('key.pem', server.key),
-      ...(clientCas.length === 0
-        ? {}
-        : { SMPP_TLS_CLIENT_CA_FILE: file('clients.pem', clientCas.map(({ cert }) => cert).join('\n')) }),
-    });
-  } finally {
-    // The gateway has read the files at its start.
-    rmSync(folder, { recursive: true });
-  }
-}
 
 /** The status of a session after an MO with its token over this connection, and the fate of the MO. */
 async function decisionOf(gateway: GatewayHarness, esme: Esme): Promise<readonly unknown[]> {
@@ -72,7 +28,7 @@ describe('a system trusted by its certificate', () => {
     clients.set('by alternative name', await certificate('carrier 7', 'north'));
     clients.set('of another system', await certificate('south', 'south'));
     clients.set('of a longer name', await certificate('north.example', 'north.example'));
-    gateway = await gatewayWith(server, [...clients.values()]);
+    gateway = await openTlsGateway(server, [...clients.values()]);
     await gateway.system({ systemId: 'north', allowedCidrs: [], tlsRequired: true });
     await gateway.system({ systemId: 'near', tlsRequired: true });
   });
@@ -132,7 +88,7 @@ describe('a system with trustedForMo whose row requires no proof', () => {
 
   beforeAll(async () => {
     server = await certificate('gateway');
-    gateway = await gatewayWith(server, []);
+    gateway = await openTlsGateway(server, []);
   });
   afterAll(() => gateway.close());
 

@@ -1,10 +1,13 @@
 import { MODES, ownsRow, type Tenant } from '@countersign/keys';
 import { SESSION_STATUSES } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HOUR_MS, planUsage, type Span } from '../../apps/control-plane/src/usage/usage-window.js';
+import { UsageFoldStore } from '../../apps/control-plane/src/usage/usage-fold.store.js';
+import { OverviewStore } from '../../apps/control-plane/src/usage/overview.store.js';
+import { DAY_MS, HOUR_MS, planUsage, type Span } from '../../apps/control-plane/src/usage/usage-window.js';
 import { UsageAggregator } from '../../apps/control-plane/src/usage/usage.aggregator.js';
 import { UsageStore, type UsageCount, type UsageCounts } from '../../apps/control-plane/src/usage/usage.store.js';
 import { storePast, storePrice, storeSubmittedCode, type PastSession } from '../support/past-sessions.js';
+import { until } from '../support/until.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 
 const RETENTION_DAYS = 30;
@@ -15,6 +18,7 @@ const CODE_COST_USD = '0.041';
 
 let harness: SessionHarness;
 let store: UsageStore;
+let folds: UsageFoldStore;
 let aggregator: UsageAggregator;
 /** Start of the first of six hours, two days ago. */
 let firstMs: number;
@@ -62,10 +66,20 @@ function drafts() {
   return [...spread, ...edges, ...changes];
 }
 
+/** Folds when it is called, and not by itself. */
+async function newAggregator(): Promise<UsageAggregator> {
+  const settings = { retentionDays: RETENTION_DAYS };
+  const failureLog = { about: () => (error: unknown) => void failures.push(error) };
+  const made = new UsageAggregator(harness.database, harness.clock, folds, settings, failureLog);
+  await made.stop();
+  return made;
+}
+
 beforeAll(async () => {
   harness = await openSessionHarness({ pastDays: 4 });
   store = new UsageStore(harness.database);
-  aggregator = new UsageAggregator(harness.database, store, { about: () => (error) => void failures.push(error) });
+  folds = new UsageFoldStore(harness.database);
+  aggregator = await newAggregator();
   firstMs = (Math.floor(harness.clock.nowMs() / HOUR_MS) - 48) * HOUR_MS;
   for (const { afterMs, ...price } of PRICES)
     await storePrice(harness.database, { ...price, fromMs: firstMs + afterMs });
@@ -123,8 +137,11 @@ async function report(
   grouping: 'day' | 'country' | 'brand' | null = null,
   { accountId = harness.account.id, mode = 'live' }: Partial<Tenant> = {},
 ): Promise<UsageCount> {
-  const plan = planUsage(span, await store.clock(), RETENTION_DAYS);
-  const { all, groups } = await store.read({ accountId, mode }, plan, grouping);
+  const { all, groups } = await store.inSnapshot(async (snapshot) => {
+    const clock = await store.clock(snapshot);
+    const plan = planUsage(span, clock, RETENTION_DAYS);
+    return store.read(snapshot, { accountId, mode }, { plan, clock, grouping });
+  });
   return { all: inMicros(all), groups: groups.map(inMicros) };
 }
 
@@ -168,35 +185,50 @@ describe('a usage report', () => {
   });
 
   it('is the same when some hours are folded, and when two processes have folded all concurrently', async () => {
-    const { database } = harness;
-    await database.maintenance(10_000, async (session) => {
-      await store.foldHour(session, firstMs - HOUR_MS);
-      await store.foldHour(session, firstMs);
-      await store.foldHour(session, firstMs + HOUR_MS);
-      await store.foldHour(session, firstMs + HOUR_MS);
-    });
+    await folds.begin();
+    await folds.begin();
+    for (let hour = 0; hour < 3; hour += 1) expect(await folds.settleNext(RETENTION_DAYS)).toBe(true);
     await expectExact();
-    const other = new UsageAggregator(database, new UsageStore(database), {
-      about: () => (error) => void failures.push(error),
-    });
-    await Promise.all([
-      aggregator.foldDueHours(),
-      other.foldDueHours(),
-      aggregator.foldDueHours(),
-      other.foldDueHours(),
-    ]);
+    const other = await newAggregator();
+    while ((await foldedHours()).length < 10) {
+      await Promise.all([folds.settleNext(RETENTION_DAYS), folds.foldChanges(), aggregator.foldDue(), other.foldDue()]);
+    }
     await other.stop();
     expect(await foldedHours()).toEqual(expect.arrayContaining([firstMs, firstMs + 5 * HOUR_MS]));
     await expectExact();
   });
 
   it('uses hours that are folded without a gap, up to the last settled hour', async () => {
-    while (await aggregator.foldDueHours());
+    const foldedEnd = async (): Promise<number> =>
+      (await store.inSnapshot((snapshot) => store.clock(snapshot))).foldedUntilMs ?? 0;
+    await until('all settled hours are folded', 20_000, async () => {
+      await folds.settleNext(RETENTION_DAYS);
+      return (await foldedEnd()) > harness.clock.nowMs() - 15 * 60_000 - HOUR_MS;
+    });
     const hours = await foldedHours();
     expect(hours).toEqual(hours.map((_, at) => (hours[0] ?? 0) + at * HOUR_MS));
-    const { nowMs, foldedUntilMs } = await store.clock();
+    const { nowMs, foldedUntilMs } = await store.inSnapshot((snapshot) => store.clock(snapshot));
     expect(foldedUntilMs).toBeLessThanOrEqual(nowMs - 15 * 60_000);
     expect(foldedUntilMs).toBeGreaterThan(nowMs - 15 * 60_000 - HOUR_MS);
+  });
+
+  it('has an overview of all accounts from the same hours, and from whole days', async () => {
+    const overviews = new OverviewStore(harness.database);
+    const dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS;
+    const window = { fromMs: dayMs, toMs: dayMs + 2 * DAY_MS };
+    const [days] = await harness.database.query<{ count: number }>('SELECT count(*)::int FROM overview_days');
+    expect(days?.count).toBeGreaterThan(0);
+    for (const grouping of ['country', 'brand', 'day', 'hour'] as const) {
+      const { all, groups } = await overviews.inSnapshot(async (snapshot, clock) =>
+        overviews.read(snapshot, clock, { window, test: false, grouping }),
+      );
+      const live = sessions.filter((session) => !session.test && session.createdMs < window.toMs);
+      const { total, approved, expired, denied, costUsd } = recount(live);
+      const created = groups.reduce((sum, group) => sum + group.created, 0);
+      expect([grouping, all, created]).toMatchObject([
+        ...[grouping, { created: total, approved, expired, denied, costMicros: BigInt(costUsd) }, total],
+      ]);
+    }
   });
 
   it('does not change when the sessions of its folded hours are deleted', async () => {

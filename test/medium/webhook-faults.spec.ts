@@ -9,6 +9,7 @@ import type { ClaimedDelivery } from '../../apps/control-plane/src/webhooks/deli
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { asOwner } from '../support/database.js';
 import { type DeliveryWorker, deliveryWorkerOf } from '../support/delivery-store.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
@@ -312,13 +313,17 @@ describe('deliveries to an overloaded host', () => {
 describe('the backlog of one account', () => {
   const ROWS = 41_000;
 
-  beforeEach(async () => {
-    await harness.database.query(
+  /** Inserts deliveries of the harness's account, due after an interval from now. */
+  const insertDeliveries = (from: number, count: number, dueIn: string): Promise<unknown> =>
+    harness.database.query(
       `INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at)
        SELECT (substr($1, 1, 13) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, 'webhook.test',
-         'http://127.0.0.1:1/hook', now(), now() - interval '1 hour' FROM generate_series(1, $3) AS n`,
-      [harness.clock.newId(), harness.account.id, ROWS],
+         'http://127.0.0.1:1/hook', now(), now() + $3::interval FROM generate_series($4::int, $5::int) AS n`,
+      [harness.clock.newId(), harness.account.id, dueIn, from, from + count - 1],
     );
+
+  beforeEach(async () => {
+    await insertDeliveries(1, ROWS, '-1 hour');
   });
 
   /** Creates a due delivery of another account. */
@@ -367,6 +372,16 @@ describe('the backlog of one account', () => {
       [id],
     );
     expect(await claimPast(one, [harness.account.id])).toEqual([id]);
+  });
+
+  it('is postponed in time when the statistics are older than the backlog', async () => {
+    await asOwner(harness, 'TRUNCATE deliveries');
+    await insertDeliveries(1, 500, '-1 hour');
+    await harness.database.query(`UPDATE deliveries SET next_attempt_at = now() + interval '1 day'`);
+    await asOwner(harness, 'ANALYZE deliveries');
+    await insertDeliveries(1_000, ROWS, '-1 hour');
+    const paused = [{ host: '127.0.0.1:1', leftMs: 60_000 }];
+    expect(await worker().store.postponeDeliveries(paused, 5_000)).toBe(5_000);
   });
 
   it('is read in part only to find or count deliveries to other hosts', async () => {

@@ -37,6 +37,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Of another control plane; the harness's own by default. */
   readonly baseUrl?: string;
+  /** Connects from another address; the harness has one of its own. */
+  readonly dispatcher?: Dispatcher;
   /** Text and octets are sent as they are, anything else as JSON; the type is `application/json` unless given. */
   readonly body?: unknown;
 }
@@ -194,11 +196,11 @@ export class ControlPlaneHarness {
 
   private async ask(
     target: string,
-    { method = 'GET', key, headers = {}, baseUrl = this.baseUrl, body }: Call,
+    { method = 'GET', key, headers = {}, baseUrl = this.baseUrl, dispatcher = this.agent, body }: Call,
   ): Promise<Answer> {
     const apiKey = key === undefined ? this.demo.apiKey : key;
     const response = await request(`${baseUrl}${target}`, {
-      dispatcher: this.agent,
+      dispatcher,
       method,
       headers: {
         ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
@@ -308,7 +310,7 @@ function sessionsOf(database: Database, clock: DatabaseClock, keys: ServerKeys, 
 /**
  * All of 127.0.0.0/8 is this computer on Linux: harnesses that share a Redis each get their own quota for wrong keys.
  */
-function ownAddress(): string {
+export function ownAddress(): string {
   const part = (): number => randomInt(1, 255);
   return process.platform === 'linux' ? `127.${part()}.${part()}.${part()}` : '127.0.0.1';
 }

@@ -23,6 +23,7 @@ export interface Quickstart {
   readonly webhookSecret: string;
   readonly testWebhookSecret: string;
   readonly adminKey: string;
+  readonly consoleUrl: string;
   readonly phoneUrl: string;
   readonly demoUrl: string;
   readonly inboundNumber: string;

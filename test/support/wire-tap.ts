@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pcapOf, type CapturedPdu, type Conversation } from '@countersign/smpp/capture';
 import { findProgram } from './foreign-stack.js';
+import type { CarrierSetup } from './outbound-harness.js';
 
 const PORT_IN_CAPTURE = 2775;
 const US = '192.0.2.1';
@@ -47,6 +48,17 @@ export class WireTap {
   get port(): number {
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** The server as a carrier that a gateway reaches over this tap. */
+  carrier(name: string, isBound: () => boolean): CarrierSetup['carrier'] {
+    return {
+      name,
+      listen: () => Promise.resolve(this.port),
+      get isBound() {
+        return isBound();
+      },
+    };
   }
 
   async close(): Promise<void> {

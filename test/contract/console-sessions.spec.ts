@@ -1,0 +1,283 @@
+import { createApiKey } from '@countersign/keys';
+import { parseId } from '@countersign/ids';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
+import { ConsoleBrowser } from '../support/console-browser.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
+
+let harness: ControlPlaneHarness;
+let root: AdminCalls;
+
+beforeAll(async () => {
+  harness = await ControlPlaneHarness.open();
+  root = new AdminCalls(harness);
+});
+afterAll(() => harness.close());
+
+const as = (role: 'viewer' | 'support' | 'operator' | 'owner', name: string): Promise<AdminCalls> =>
+  root.colleague(role, name);
+
+describe('a sign-in with an admin key', () => {
+  it('gives a cookie that scripts cannot read, of this host alone, for 12 hours', async () => {
+    const browser = new ConsoleBrowser(harness);
+    const { key } = await as('operator', 'night shift');
+    const { status, json, headers } = await browser.signIn(key);
+    expect([status, json['name'], json['role']]).toEqual([200, 'night shift', 'operator']);
+    expect(json['accountId']).toBeUndefined();
+    const left = Date.parse(String(json['expiresAt'])) - Date.now();
+    expect(Math.abs(left - 12 * 3_600_000)).toBeLessThan(60_000);
+    expect(headers['set-cookie']).toMatch(
+      /^__Host-countersign=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=43200; HttpOnly; Secure; SameSite=Strict$/,
+    );
+    expect(headers['cache-control']).toBe('no-store');
+    const me = await browser.call('me');
+    expect(me.json).toEqual(json);
+    expect(browser.csrfToken).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  });
+
+  it('stores neither the cookie nor the key', async () => {
+    const own = await as('viewer', 'unstored');
+    const browser = await ConsoleBrowser.withKey(harness, own.key);
+    const rows = await harness.database.query<{ row: string }>('SELECT s::text AS row FROM console_sessions s');
+    const stored = JSON.stringify(rows) + (await root.log()) + harness.log.join('');
+    const cookie = browser.cookie ?? '';
+    for (const secret of [cookie, Buffer.from(cookie, 'base64url').toString('hex'), own.key, browser.csrfToken ?? ''])
+      expect(stored).not.toContain(secret);
+  });
+
+  it('with the key of the environment is that of root', async () => {
+    const browser = await ConsoleBrowser.withKey(harness, root.key);
+    expect((await browser.call('me')).json).toMatchObject({ name: 'root', role: 'owner' });
+  });
+
+  it.each([
+    ['unknown', () => createApiKey('admin')],
+    ['mistyped', () => `${root.key}x`],
+    ['an account’s', () => harness.demo.apiKey],
+  ])('fails with a key that is %s, and counts for the address', async (_, keyOf) => {
+    const { status, code, headers } = await new ConsoleBrowser(harness).signIn(keyOf());
+    expect([status, code, headers['set-cookie']]).toEqual([401, 'UNAUTHORIZED', undefined]);
+    expect(headers['ratelimit-policy']).toBe('"ip";q=60;w=60');
+    expect(Number(headers['x-ratelimit-remaining'])).toBeLessThan(60);
+  });
+
+  it.each([[{}], [{ key: 5 }], [{ key: '' }], [{ key: 'a b' }], [{ key: 'x', more: 1 }]])(
+    'is refused with the body %j',
+    async (body) => {
+      const answer = await new ConsoleBrowser(harness).call('sign-in/key', { method: 'POST', body });
+      expect([answer.status, answer.code]).toEqual([422, 'VALIDATION_ERROR']);
+    },
+  );
+
+  it('is an entry of the audit log, and so is the sign-out', async () => {
+    const browser = await ConsoleBrowser.withKey(harness, (await as('viewer', 'audited')).key);
+    const [session] = dataOf(await browser.call('sessions'));
+    expect((await browser.call('sign-out', { method: 'POST' })).status).toBe(204);
+    const state = { holder: 'audited', role: 'viewer', method: 'key' };
+    expect(await root.notes(session?.['id'])).toMatchObject([
+      { actor: 'audited', action: 'sign-in', resource: 'console-sessions', before: null, after: state },
+      { actor: 'audited', action: 'sign-out', before: state, after: null },
+    ]);
+  });
+});
+
+describe('the API over the console', () => {
+  it('is the same API, with the role of the holder', async () => {
+    const browser = await ConsoleBrowser.withKey(harness, (await as('viewer', 'reader')).key);
+    expect((await browser.call('v1/admin/accounts')).json).toEqual((await root.get('accounts')).json);
+    const refused = await browser.call('v1/admin/accounts', { method: 'POST', body: { name: 'X' } });
+    expect([refused.status, refused.code]).toEqual([403, 'FORBIDDEN']);
+    const owner = await ConsoleBrowser.withKey(harness, (await as('owner', 'chief')).key);
+    const made = await owner.call('v1/admin/accounts', { method: 'POST', body: { name: 'X' } });
+    expect(made.status).toBe(201);
+    expect(await root.notes(idOf(made))).toMatchObject([{ actor: 'chief', action: 'create' }]);
+    expect((await owner.call('v1/verify')).code).toBe('FORBIDDEN');
+  });
+
+  it('takes a cookie at /console/api alone, and a key everywhere else alone', async () => {
+    const browser = await ConsoleBrowser.withKey(harness, root.key);
+    const cookie = `__Host-countersign=${browser.cookie ?? ''}`;
+    const headers = { cookie, 'x-csrf-token': browser.csrfToken ?? '' };
+    for (const path of ['/v1/admin/accounts', '/v1/verify', '/v1/usage', '/v1/nothing'])
+      expect((await harness.call(path, { key: null, headers })).code).toBe('UNAUTHORIZED');
+    for (const path of ['/console/api/v1/admin/accounts', '/console/api/me', '/console/api/v1/nothing'])
+      expect((await harness.call(path, { key: root.key })).code).toBe('UNAUTHORIZED');
+    expect((await browser.call('v1/nothing')).code).toBe('NOT_FOUND');
+    expect((await browser.call('nothing')).code).toBe('NOT_FOUND');
+    expect((await browser.call('v1/admin/accounts', { method: 'PUT' })).code).toBe('METHOD_NOT_ALLOWED');
+  });
+
+  it('has quotas of its own for each holder', async () => {
+    const own = await as('viewer', 'counted');
+    const browser = await ConsoleBrowser.withKey(harness, own.key);
+    const { headers } = await browser.call('v1/admin/binds');
+    expect([headers['ratelimit-policy'], headers['x-ratelimit-remaining']]).toEqual(['"default";q=6000;w=60', '5999']);
+  });
+});
+
+describe('a session of the console', () => {
+  it('ends at once with the sign-out, in another process too', async () => {
+    const browser = await ConsoleBrowser.withKey(harness, root.key);
+    const other = await harness.neighbour();
+    const { cookie } = browser;
+    expect((await browser.call('me', { baseUrl: other.baseUrl })).status).toBe(200);
+    const out = await browser.call('sign-out', { method: 'POST' });
+    expect([out.status, browser.cookie]).toEqual([204, undefined]);
+    browser.cookie = cookie;
+    for (const baseUrl of [harness.baseUrl, other.baseUrl])
+      expect((await browser.call('me', { baseUrl })).code).toBe('UNAUTHORIZED');
+    await other.stop();
+  });
+
+  it.each(['revoke', 'rotate'])('ends within 5 s of the %s of its key', async (action) => {
+    const { json } = await root.post('admin-keys', { name: `to ${action}`, role: 'viewer' });
+    const browser = await ConsoleBrowser.withKey(harness, String(json['key']));
+    await root.post(`admin-keys/${String(json['id'])}/${action}`);
+    await expect.poll(async () => (await browser.call('me')).status, { timeout: 5_000 }).toBe(401);
+    const again = new ConsoleBrowser(harness);
+    await expect.poll(async () => (await again.signIn(String(json['key']))).status, { timeout: 5_000 }).toBe(401);
+  });
+
+  it('has the present role of its key', async () => {
+    const { json } = await root.post('admin-keys', { name: 'to change', role: 'viewer' });
+    const browser = await ConsoleBrowser.withKey(harness, String(json['key']));
+    await root.patch(`admin-keys/${String(json['id'])}`, { role: 'owner' });
+    expect((await browser.call('me')).json['role']).toBe('owner');
+  });
+
+  it('of root ends when the environment has another key', async () => {
+    const browser = await ConsoleBrowser.withKey(harness, root.key);
+    const other = await harness.neighbour({ COUNTERSIGN_ADMIN_KEY: createApiKey('admin') });
+    expect((await browser.call('me', { baseUrl: other.baseUrl })).status).toBe(401);
+    expect((await browser.call('me')).status).toBe(200);
+    await other.stop();
+  });
+
+  it('is used from ADMIN_ALLOWED_CIDRS alone', async () => {
+    const browser = await ConsoleBrowser.withKey(harness, root.key);
+    const other = await harness.neighbour({ ADMIN_ALLOWED_CIDRS: '192.0.2.0/24' });
+    expect((await browser.call('me', { baseUrl: other.baseUrl })).status).toBe(401);
+    const inside = new ConsoleBrowser(harness);
+    const origin = { origin: '' };
+    expect((await inside.signIn(root.key, { baseUrl: other.baseUrl, headers: origin })).status).toBe(401);
+    await other.stop();
+  });
+});
+
+describe('the list of sessions', () => {
+  it('has the own ones, and for an owner those of everybody', async () => {
+    const viewer = await as('viewer', 'listed');
+    const [one, two] = [
+      await ConsoleBrowser.withKey(harness, viewer.key),
+      await ConsoleBrowser.withKey(harness, viewer.key),
+    ];
+    const own = dataOf(await one.call('sessions'));
+    expect(own.map(({ name, current }) => [name, current])).toEqual([
+      ['listed', false],
+      ['listed', true],
+    ]);
+    expect(own[1]).toMatchObject({ role: 'viewer', method: 'key', id: expect.stringMatching(/^csn_/) as string });
+    const owner = await ConsoleBrowser.withKey(harness, root.key);
+    const everybody = dataOf(await owner.call('sessions?limit=100')).map(({ id }) => id);
+    for (const { id } of own) expect(everybody).toContain(id);
+    const page = await one.call(`sessions?limit=1&startingAfter=${String(own[0]?.['id'])}`);
+    expect([dataOf(page).map(({ id }) => id), page.json['hasMore']]).toEqual([[own[1]?.['id']], false]);
+    expect((await one.call('sessions?startingAfter=x')).field).toBe('startingAfter');
+    expect((await one.call('sessions', { method: 'DELETE' })).status).toBe(204);
+    expect([(await one.call('me')).status, (await two.call('me')).status]).toEqual([200, 401]);
+  });
+
+  it('ends one of them: an own one, by an owner any', async () => {
+    const [ann, bob] = [await as('operator', 'ann'), await as('operator', 'bob')];
+    const browser = await ConsoleBrowser.withKey(harness, ann.key);
+    const [session] = dataOf(await browser.call('sessions'));
+    const path = `sessions/${String(session?.['id'])}`;
+    const foreign = await ConsoleBrowser.withKey(harness, bob.key);
+    for (const target of [path, 'sessions/csn_00000000000000000000000000', 'sessions/x'])
+      expect((await foreign.call(target, { method: 'DELETE' })).code).toBe('NOT_FOUND');
+    expect((await browser.call('me')).status).toBe(200);
+    const owner = await ConsoleBrowser.withKey(harness, root.key);
+    expect((await owner.call(path, { method: 'DELETE' })).status).toBe(204);
+    expect((await browser.call('me')).status).toBe(401);
+    expect((await root.notes(session?.['id'])).map(({ actor, action }) => `${actor} ${action}`)).toEqual([
+      'ann sign-in',
+      'root sign-out',
+    ]);
+  });
+});
+
+describe('a member of an account', () => {
+  /** Opens a session without a sign-in. */
+  async function signedIn(memberId: string): Promise<ConsoleBrowser> {
+    const browser = await ConsoleBrowser.withKey(harness, root.key);
+    const [session] = dataOf(await browser.call('sessions?limit=1'));
+    await harness.database.query('UPDATE console_sessions SET member_id = $1 WHERE id = $2', [
+      parseId('mbr', memberId),
+      parseId('csn', String(session?.['id'])),
+    ]);
+    return browser;
+  }
+  let phones = 0;
+  const member = async (role: string, accountId = harness.demo.accountId): Promise<string> => {
+    const phone = `+1415555268${String(phones++)}`;
+    return idOf(await root.post('members', { name: `Dev ${role}`, role, accountId, phone }));
+  };
+
+  it.each(['developer', 'viewer'])('with the role %s reads its own account, and nothing else', async (role) => {
+    const browser = await signedIn(await member(role));
+    const { accountId } = harness.demo;
+    expect((await browser.call('me')).json).toMatchObject({ role, accountId });
+    const live = String((await harness.create({ phone: PHONE })).json['id']);
+    const test = String((await harness.create({ phone: PHONE }, { key: harness.demo.testApiKey })).json['id']);
+    const idsOf = async (headers = {}): Promise<unknown[]> =>
+      dataOf(await browser.call('v1/verify', { headers })).map(({ id }) => id);
+    expect(await idsOf()).toContain(live);
+    expect(await idsOf()).not.toContain(test);
+    expect(await idsOf({ 'countersign-mode': 'test' })).toContain(test);
+    expect((await browser.call('v1/usage')).status).toBe(200);
+    expect((await browser.call('v1/webhooks/deliveries')).status).toBe(200);
+    // Its answer has authEntropy.
+    expect((await browser.call(`v1/verify/${live}`)).code).toBe('FORBIDDEN');
+    for (const path of ['v1/admin/accounts', 'v1/admin/members', 'v1/admin/sessions', 'v1/admin/audit'])
+      expect((await browser.call(path)).code).toBe('FORBIDDEN');
+    const body = harness.createBody();
+    expect((await browser.call('v1/verify', { method: 'POST', body })).code).toBe('FORBIDDEN');
+    expect((await browser.call(`v1/verify/${live}`, { method: 'DELETE' })).code).toBe('FORBIDDEN');
+    expect((await browser.call('v1/webhooks/secret/rotate', { method: 'POST' })).code).toBe('FORBIDDEN');
+  });
+
+  it('that is a developer makes keys of its account, under its own name', async () => {
+    const id = await member('developer');
+    const browser = await signedIn(id);
+    const made = await browser.call('v1/account/keys', { method: 'POST', body: { name: 'ci', scopes: ['verify'] } });
+    expect(made.status).toBe(201);
+    expect((await harness.call('/v1/verify', { key: String(made.json['key']) })).status).toBe(200);
+    expect(await root.notes(idOf(made))).toMatchObject([{ actor: `Dev developer (${id})`, action: 'create' }]);
+    const viewer = await signedIn(await member('viewer'));
+    expect((await viewer.call('v1/account/keys', { method: 'POST', body: { name: 'x' } })).code).toBe('FORBIDDEN');
+    expect((await viewer.call('v1/account')).status).toBe(200);
+  });
+
+  it('does not see another account', async () => {
+    const other = idOf(await root.post('accounts', { name: 'Other' }));
+    const browser = await signedIn(await member('developer', other));
+    await harness.create();
+    expect(dataOf(await browser.call('v1/verify'))).toEqual([]);
+    expect((await browser.call('v1/usage')).json).toMatchObject({ verifications: { total: 0 } });
+  });
+
+  it.each<[string, (id: string, accountId: string) => Promise<unknown>]>([
+    ['it is deactivated', (id) => root.patch(`members/${id}`, { active: false })],
+    ['it is deleted', (id) => root.delete(`members/${id}`)],
+    ['its phone is changed', (id) => root.patch(`members/${id}`, { phone: '+14155552699' })],
+    ['its account is deactivated', (_, accountId) => root.patch(`accounts/${accountId}`, { active: false })],
+  ])('is signed out when %s', async (_, change) => {
+    const accountId = idOf(await root.post('accounts', { name: 'Other' }));
+    const id = await member('developer', accountId);
+    const browser = await signedIn(id);
+    expect((await browser.call('me')).status).toBe(200);
+    await change(id, accountId);
+    expect((await browser.call('me')).status).toBe(401);
+    await root.delete(`members/${id}`);
+  });
+});

@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../config/stack/prepare.mjs';
+import { chromiumIsMissing } from '../support/browser.js';
+import { ConsoleStage, DESKTOP, findingsOf, HOSTILE, isTooWide, NARROW } from '../support/console-stage.js';
+import { until } from '../support/until.js';
+
+const SOON_MS = 30_000;
+/** Octets of the first view, compressed. */
+const MAX_FIRST_VIEW = 150_000;
+
+describe.skipIf(chromiumIsMissing)('the console', () => {
+  let stage: ConsoleStage;
+  beforeAll(async () => {
+    stage = await ConsoleStage.open();
+  });
+  afterAll(() => stage.close());
+  afterEach(() => expect(stage.complaints).toEqual([]));
+
+  const title = (page: Page, name: string): Promise<void> =>
+    page.getByRole('heading', { level: 1, name, exact: true }).waitFor({ timeout: SOON_MS });
+
+  describe('is served', () => {
+    it('with a strict policy, and its assets for ever', async () => {
+      const { harness } = stage;
+      const { headers, text } = await harness.call('/console/binds', { key: null });
+      expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect([headers['content-type'], headers['cache-control']]).toEqual(['text/html; charset=utf-8', 'no-cache']);
+      expect(text).not.toMatch(/<script(?![^>]*src=)|<style|style=/);
+      const [asset = ''] = /\/console\/assets\/[\w.-]+\.js/.exec(text) ?? [];
+      const answer = await harness.call(asset, { key: null });
+      expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+      expect((await harness.call('/console/assets/unknown.js', { key: null })).code).toBe('NOT_FOUND');
+      expect((await harness.call('/console/api/v1/nothing', { key: null })).code).toBe('UNAUTHORIZED');
+    });
+
+    it('with a first view of under 150 kB', async () => {
+      const page = await stage.visit('/sign-in');
+      await page.getByLabel('Admin key').waitFor();
+      const loaded = await page.evaluate<string[]>("performance.getEntriesByType('resource').map(({ name }) => name)");
+      const own = loaded.filter((each) => each.includes('/console/assets/'));
+      expect(own.length).toBeGreaterThan(2);
+      const sizes = own.map(
+        (each) => gzipSync(readFileSync(path.join(ROOT, 'dist/console/assets', path.basename(each)))).length,
+      );
+      expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(MAX_FIRST_VIEW);
+    });
+  });
+
+  describe('the sign-in', () => {
+    it('says what is wrong with a wrong key, and returns to the page that was asked for', async () => {
+      const page = await stage.visit('/gateways');
+      await page.getByLabel('Admin key').fill('csk_admin_wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('This key is not valid here.').waitFor();
+      expect(await findingsOf(page)).toEqual([]);
+      await page.getByLabel('Admin key').fill(stage.admin.key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await title(page, 'Gateways');
+      expect(await page.evaluate<string[]>('Object.keys(localStorage)')).toEqual([]);
+    });
+
+    it('ends with the sign-out, and by the server', async () => {
+      const page = await stage.signedIn('/binds');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await title(page, 'Sign in');
+      await page.goto(`${stage.harness.baseUrl}/console/binds`);
+      await title(page, 'Sign in');
+      await page.getByLabel('Admin key').fill(stage.admin.key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await title(page, 'Binds');
+      await stage.harness.database.query('DELETE FROM console_sessions');
+      await title(page, 'Sign in');
+    });
+  });
+
+  it('is used by the keyboard: commands, pages, theme', async () => {
+    const page = await stage.signedIn('/binds');
+    await title(page, 'Binds');
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Find a page, a phone or an id').fill('queu');
+    expect(await findingsOf(page)).toEqual([]);
+    await page.getByRole('menuitem', { name: 'Queues' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/console/queues');
+    await page.keyboard.press('g');
+    await page.keyboard.press('b');
+    await title(page, 'Binds');
+    await page.getByRole('button', { name: 'Theme: as the system' }).click();
+    await page.getByRole('button', { name: 'Theme: light' }).click();
+    expect(await page.evaluate<string>('getComputedStyle(document.body).colorScheme')).toBe('dark');
+  });
+
+  describe('the page of binds', () => {
+    it('shows states live, while a carrier dies and comes back', async () => {
+      const page = await stage.signedIn('/binds');
+      const card = page.getByRole('listitem').filter({ hasText: 'north 1' });
+      await card.getByText('bound', { exact: true }).waitFor({ timeout: SOON_MS });
+      stage.carrier.authenticate = () => 0x0d;
+      stage.carrier.drop();
+      await card.getByText('unbound', { exact: true }).waitFor({ timeout: SOON_MS });
+      await card
+        .getByText(/ESME_RBINDFAIL/)
+        .first()
+        .waitFor({ timeout: SOON_MS });
+      stage.carrier.authenticate = () => 0;
+      await card.getByText('bound', { exact: true }).waitFor({ timeout: 60_000 });
+    });
+
+    it('drains a bind after a question, and enables it', async () => {
+      const page = await stage.signedIn('/binds');
+      const card = page.getByRole('listitem').filter({ hasText: 'north 1' });
+      await card.getByRole('button', { name: 'Drain' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Drain north 1?' });
+      expect(await findingsOf(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await card.getByRole('button', { name: 'Drain' }).click();
+      await dialog.getByRole('button', { name: 'Drain' }).click();
+      await page.getByText('north 1 drains, then stays disabled.').waitFor();
+      await card.getByText('disabled', { exact: true }).waitFor({ timeout: SOON_MS });
+      await card.getByRole('button', { name: 'Enable' }).click();
+      await until('it is bound again', SOON_MS, () => Promise.resolve(stage.carrier.links === 2));
+    });
+
+    it('leads to a bind with its connections and its PDUs', async () => {
+      const page = await stage.signedIn('/binds');
+      await page.getByRole('link', { name: 'north 1' }).click();
+      await title(page, 'north 1');
+      await page.getByRole('button', { name: 'Show the last PDUs' }).click();
+      await page.getByText('bind_transceiver', { exact: true }).first().click();
+      await page.getByText('"systemId": "acme"').first().waitFor();
+      expect(await findingsOf(page)).toEqual([]);
+    });
+
+    it('has no acts for a viewer', async () => {
+      const viewer = await stage.admin.colleague('viewer', 'a viewer');
+      const page = await stage.signedIn('/binds', {}, viewer.key);
+      await page.getByRole('link', { name: 'north 1' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Drain' }).count()).toBe(0);
+    });
+  });
+
+  it('finds a session by its phone, and shows its timeline', async () => {
+    const page = await stage.signedIn('/sessions');
+    await page.getByLabel('Phone or session id').fill('+14155552671');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(/phone=/);
+    await page.getByRole('link', { name: '+141' }).first().click();
+    await title(page, 'Session');
+    await page.locator('.timeline > li').nth(1).waitFor();
+    await page.getByText(HOSTILE, { exact: false }).first().waitFor();
+    expect(await page.getByText('+14155552671', { exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show the phone number' }).click();
+    await page.getByText('+14155552671', { exact: true }).waitFor();
+  });
+
+  it('reveals the text of a message, which the audit log records', async () => {
+    const page = await stage.signedIn('/messages');
+    await page.getByRole('link', { name: '→ to' }).first().click();
+    await page.getByRole('button', { name: 'Reveal the text' }).click();
+    await page.locator('p.json').waitFor();
+    await page.goto(`${stage.harness.baseUrl}/console/audit?resource=messages`);
+    await page.getByText('reveal messages').first().waitFor();
+  });
+
+  it('shows which way a code would go, and why', async () => {
+    const page = await stage.signedIn('/routes');
+    await page.getByLabel('Phone').fill('+14155552671');
+    await page.getByRole('button', { name: 'Search' }).click();
+    const table = page.getByRole('table', { name: 'Routes that match' });
+    await table.getByText('north 1').waitFor();
+    await table.getByText('chosen').waitFor();
+  });
+
+  it('pauses and resumes a queue', async () => {
+    const page = await stage.signedIn('/queues');
+    const card = page.getByRole('listitem').filter({ hasText: 'Codes' });
+    await card.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await card.getByText('paused', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Resume' }).click();
+    await card.getByText('runs', { exact: true }).waitFor();
+  });
+
+  it('shows the gateway that holds the connections', async () => {
+    const page = await stage.signedIn('/gateways');
+    await page.getByText('running', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'north 1' }).first().waitFor();
+  });
+
+  it('adds a member, and deactivates it', async () => {
+    const page = await stage.signedIn('/members');
+    await page.getByText(HOSTILE.slice(0, 60), { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Add a member' }).click();
+    const form = page.getByRole('dialog');
+    expect(await findingsOf(page)).toEqual([]);
+    await form.getByLabel('Name').fill('Bob Ray');
+    await form.getByLabel('Role').selectOption('operator');
+    await form.getByLabel('Email').fill('bob');
+    await form.getByRole('button', { name: 'Add' }).click();
+    await form.getByRole('alert').waitFor();
+    await form.getByLabel('Email').fill('bob@example.com');
+    await form.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('Bob Ray is a member, with the role operator.').waitFor();
+    await page.getByRole('button', { name: 'Deactivate Bob Ray' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
+    await page.getByRole('button', { name: 'Activate Bob Ray' }).waitFor();
+  });
+
+  describe.each([
+    ['light', DESKTOP],
+    ['dark', DESKTOP],
+    ['light', NARROW],
+    ['dark', NARROW],
+  ] as const)('in the %s theme at %o', (colorScheme, viewport) => {
+    it('has no finding of axe, and is not wider than the screen', async () => {
+      const page = await stage.signedIn('/binds', { colorScheme, viewport });
+      const pages = [
+        '/binds',
+        `/binds/${stage.bindId}`,
+        '/sessions',
+        `/sessions/${stage.sessionId}`,
+        '/messages',
+        `/messages/${stage.messageId}`,
+        '/routes?phone=%2B14155552671',
+        '/queues',
+        '/gateways',
+        '/audit',
+        '/members',
+        '/nothing',
+      ];
+      const found: string[] = [];
+      for (const each of pages) {
+        await page.goto(`${stage.harness.baseUrl}/console${each}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await expect.poll(() => page.locator('.skeleton').count()).toBe(0);
+        for (const finding of await findingsOf(page)) found.push(`${each}: ${finding}`);
+        if (await isTooWide(page)) found.push(`${each} is too wide`);
+        if (process.env['PICTURES'] !== undefined) {
+          const name = `${each
+            .slice(1)
+            .replaceAll(/_\w+|\?.*/g, '')
+            .replaceAll('/', '-')}-${colorScheme}-${String(viewport.width)}.png`;
+          await page.screenshot({ path: path.join(process.env['PICTURES'], name), fullPage: true });
+        }
+      }
+      expect(found).toEqual([]);
+    });
+  });
+});

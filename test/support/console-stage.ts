@@ -1,0 +1,118 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { prepareConsole } from '../../config/stack/prepare.mjs';
+import { AdminCalls, dataOf, idOf } from './admin-calls.js';
+import { openBrowser } from './browser.js';
+import { Carrier } from './carrier.js';
+import { ControlPlaneHarness } from './control-plane-harness.js';
+import { GatewayBeside } from './gateway-beside.js';
+import { until } from './until.js';
+
+const SOON_MS = 20_000;
+export const DESKTOP = { width: 1280, height: 900 };
+export const NARROW = { width: 360, height: 760 };
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Would run if any part of it became HTML. */
+export const HOSTILE = '<img src=x onerror=console.error(1)><script>console.error(2)</script>';
+const REPORT_VIOLATIONS = {
+  content:
+    "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))",
+};
+
+interface Look {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** The console in a browser: a control plane with its console, a gateway, a carrier with a bind, and Chromium. */
+export class ConsoleStage {
+  /** Errors of the pages and violations of their policy. */
+  readonly complaints: string[] = [];
+  sessionId = '';
+  messageId = '';
+  #context: BrowserContext | undefined;
+
+  private constructor(
+    readonly harness: ControlPlaneHarness,
+    readonly admin: AdminCalls,
+    readonly carrier: Carrier,
+    readonly bindId: string,
+    private readonly gateway: GatewayBeside,
+    private readonly browser: Browser,
+  ) {}
+
+  static async open(): Promise<ConsoleStage> {
+    await prepareConsole({ log: () => undefined });
+    const harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
+    const admin = new AdminCalls(harness);
+    const carrier = new Carrier('north');
+    const hosts = [{ host: '127.0.0.1', port: await carrier.listen() }];
+    const draft = { name: 'north 1', carrier: 'north', hosts, systemId: 'acme', password: 'secret08', connections: 2 };
+    const bindId = idOf(await admin.post('binds', draft));
+    const gateway = await GatewayBeside.start(harness);
+    await until('the bind is bound', SOON_MS, () => Promise.resolve(carrier.links === 2));
+    const stage = new ConsoleStage(harness, admin, carrier, bindId, gateway, await openBrowser());
+    await stage.#seed();
+    return stage;
+  }
+
+  /** Rows for every page, with texts of strangers that must stay texts. */
+  async #seed(): Promise<void> {
+    const { admin, harness, bindId } = this;
+    await admin.post('routes', { prefix: '+', bindId, costUsd: '0.0079', sourceAddress: '60606' });
+    await admin.patch(`brands/${harness.demo.brandId}`, { name: HOSTILE.slice(0, 30) });
+    await admin.post('members', { name: HOSTILE.slice(0, 60), role: 'viewer', email: 'ann@example.com' });
+    this.sessionId = idOf(await harness.create({ metadata: { note: HOSTILE, link: 'javascript:alert(1)' } }));
+    await harness.call(`/v1/verify/${this.sessionId}/send-sms`, { method: 'POST' });
+    await until('the code was submitted', SOON_MS, () => Promise.resolve(this.carrier.submits.length > 0));
+    const [message] = dataOf(await admin.get(`messages?sessionId=${this.sessionId}`));
+    this.messageId = String(message?.['id']);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.gateway.stop();
+    await this.carrier.close();
+    await this.harness.close();
+  }
+
+  /** A page of a browser without a session. */
+  async visit(path: string, { viewport = DESKTOP, colorScheme = 'light' }: Look = {}): Promise<Page> {
+    await this.#context?.close();
+    this.complaints.length = 0;
+    const options = { viewport, colorScheme, ignoreHTTPSErrors: true, reducedMotion: 'reduce' } as const;
+    this.#context = await this.browser.newContext({ ...options, locale: 'en-US', timezoneId: 'Europe/Berlin' });
+    const page = await this.#context.newPage();
+    await page.addInitScript(REPORT_VIOLATIONS);
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        this.complaints.push(message.text());
+    });
+    await page.goto(`${this.harness.baseUrl}/console${path}`);
+    return page;
+  }
+
+  /** A page of somebody who signed in with that key, by the form. */
+  async signedIn(path: string, look: Look = {}, key = this.admin.key): Promise<Page> {
+    const page = await this.visit(path, look);
+    await page.getByLabel('Admin key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor({ state: 'detached' });
+    return page;
+  }
+}
+
+/** The findings of axe on the page as it is shown, each with its elements. */
+export async function findingsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const options = JSON.stringify({ runOnly: { type: 'tag', values: RULES } });
+  const { violations: found } = await page.evaluate<AxeResults>(`axe.run(document, ${options})`);
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+}
+
+/** Whether the page is wider than the window. */
+export const isTooWide = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
