@@ -8,8 +8,11 @@ const alias = [
   { find: /^@countersign\/([^/]+)\/([^/]+)$/, replacement: `${root}libs/$1/src/$2/index.ts` },
 ];
 
-/** Kinds that share one machine run file after file: each starts real servers of its own. */
-const serial = { pool: 'forks', fileParallelism: false, hookTimeout: 120_000 } as const;
+/**
+ * Kinds that share one machine run file after file: each starts real servers of its own. The limits of time below end a
+ * test that waits for what never comes; they are long, because a busy machine of two cores must not fail a test by them.
+ */
+const serial = { pool: 'forks', fileParallelism: false, hookTimeout: 240_000 } as const;
 
 export default defineConfig({
   root,
@@ -32,13 +35,13 @@ export default defineConfig({
           name: 'medium',
           include: ['test/medium/**/*.spec.ts'],
           globalSetup: ['test/support/servers.setup.ts'],
-          testTimeout: 30_000,
+          testTimeout: 90_000,
           ...serial,
         },
       },
       {
         extends: true,
-        test: { name: 'contract', include: ['test/contract/**/*.spec.ts'], testTimeout: 30_000, ...serial },
+        test: { name: 'contract', include: ['test/contract/**/*.spec.ts'], testTimeout: 90_000, ...serial },
       },
       {
         extends: true,
@@ -46,7 +49,7 @@ export default defineConfig({
           name: 'attacks',
           include: ['test/attacks/**/*.spec.ts'],
           globalSetup: ['test/support/servers.setup.ts'],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           ...serial,
         },
       },
@@ -56,7 +59,7 @@ export default defineConfig({
           name: 'interop',
           include: ['test/interop/**/*.spec.ts'],
           globalSetup: ['test/support/servers.setup.ts'],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           ...serial,
         },
       },
