@@ -166,7 +166,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
       line.strand();
       const startMs = performance.now();
       for (let n = 0; n < 100; n++) here.publish(topic, 'lost');
-      expect(performance.now() - startMs).toBeLessThan(500);
+      expect(performance.now() - startMs).toBeLessThan(2_000);
       await until('a message is heard', 2 * HEAL_MS, () => {
         here.publish(topic, 'after');
         return heard.includes('after');

@@ -4,7 +4,7 @@ import { emptyDatabase, type TestDatabase } from '../support/database.js';
 import { type Line, lineTo } from '../support/line.js';
 
 /** 2.9 s is the deadline; the rest is for a test machine that is busy with other things. */
-const ANSWERED_MS = 3_500;
+const ANSWERED_MS = 5_000;
 
 let home: TestDatabase;
 let database: Database;
@@ -248,8 +248,7 @@ describe('a server that is slow', () => {
     const startMs = performance.now();
     const outcomes = await Promise.allSettled([
       narrow.transaction(async (tx) => {
-        await tx.query('SELECT pg_sleep(2)');
-        await tx.query('SELECT pg_sleep(2)');
+        for (let statement = 0; statement < 4; statement++) await tx.query('SELECT pg_sleep(2)');
       }),
       narrow.query('SELECT 1'),
     ]);
@@ -291,7 +290,8 @@ describe('connections that lead nowhere any more', () => {
     await expect(far.query('SELECT 1')).rejects.toThrow(DatabaseUnavailable);
     const startMs = performance.now();
     await Promise.all([1, 2, 3, 4].map(() => far.query('SELECT 1')));
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+    // One each would be 4 × 2.5 s, or 2.5 s side by side.
+    expect(performance.now() - startMs).toBeLessThan(2_300);
     await far.close();
     await line.close();
   });
