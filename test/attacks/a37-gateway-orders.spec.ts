@@ -44,7 +44,7 @@ describe('codes', () => {
   beforeAll(async () => {
     harness = await openSessionHarness();
     stolen = await stolenFrom(harness);
-    messages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+    messages = new MtMessageStore(new EventStore(), harness.clock);
     session = await harness.sessions.create(harness.draft({ ttlSeconds: 300 }));
   });
   afterAll(async () => {
