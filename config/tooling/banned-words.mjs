@@ -40,7 +40,10 @@ export const BANNED_OPENINGS = [
   { pattern: /^Who(ever)? /, instead: 'name the caller, client, process or person' },
   { pattern: /^Those (that|who|which) /, instead: 'name them' },
   { pattern: /^That (it|the|nothing|a|an|they|this) /, instead: 'begin with the noun and its verb' },
-  { pattern: /^It is .* that /, instead: 'subject, verb, object' },
+  {
+    pattern: /^It is (?!\w+(?:ed|en|ad|nt|pt|de|nd) )(?:(?! so that )[^.,;:])* that /,
+    instead: 'subject, verb, object',
+  },
   { pattern: /^Of (all|nothing|what) /, instead: 'subject, verb, object' },
 ];
 

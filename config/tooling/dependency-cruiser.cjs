@@ -1,7 +1,7 @@
 // The import table: which library or app may import which library. One that is not listed may import no other.
 const LIBS = {
   ids: [],
-  composition: ['telemetry'],
+  composition: ['keys', 'key-ring', 'postgres', 'bus', 'events', 'telemetry'],
   schedule: [],
   resilience: [],
   phone: [],

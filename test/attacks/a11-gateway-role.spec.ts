@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
-import { Database, DataError, RowLease } from '@countersign/postgres';
+import { type Database, DataError, RowLease } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
@@ -10,6 +10,7 @@ import { sms } from '../support/gateway-harness.js';
 import { RbmHarness } from '../support/rbm-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
+import { stolenConnection } from '../support/stolen-connection.js';
 
 // An attacker who controls a gateway has its database connection: its rights, and that they are sufficient for a
 // gateway.
@@ -43,7 +44,7 @@ beforeAll(async () => {
   await admin.post('routes', { prefix: '+', bindId: bind.json['id'] });
   await until('the bind is bound', WITHIN_MS, () => carrier.isBound);
   const url = gateway.environment['DATABASE_URL'] ?? '';
-  stolen = await Database.open({ url, poolMax: 2, applicationName: 'attack', onError: () => undefined });
+  stolen = await stolenConnection(url);
 });
 afterAll(async () => {
   await stolen.close();

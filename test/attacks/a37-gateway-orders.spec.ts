@@ -2,7 +2,7 @@ import { ConcatenationStore } from '@countersign/carriers/inbound';
 import { MtMessageStore, OutboundStore, type DueQuery, type MtPlan } from '@countersign/carriers/outbound';
 import { EventStore } from '@countersign/events';
 import { firstIdAt, type Uuid } from '@countersign/ids';
-import { Database, DataError } from '@countersign/postgres';
+import type { Database } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { RcsEventProcessor } from '../../apps/gateway/src/rcs/dispatch/rcs-event
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { asOwner } from '../support/database.js';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
+import { refused, stolenConnection } from '../support/stolen-connection.js';
 import { until } from '../support/until.js';
 
 // Rows that were written with the database connection of a gateway, and that are there after it was closed: none stands before
@@ -23,18 +24,6 @@ const MANY = 150;
 /** Octets that no compression makes shorter, more than a row of an index holds. */
 const LONG = `(SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 122))`;
 
-const stolenFrom = ({ gatewayUrl }: { readonly gatewayUrl: string }): Promise<Database> =>
-  Database.open({ url: gatewayUrl, poolMax: 2, applicationName: 'attack', onError: () => undefined });
-
-async function refused(stolen: Database, statement: string, values: readonly unknown[] = []): Promise<string> {
-  try {
-    await stolen.query(statement, [...values]);
-    return 'done';
-  } catch (error) {
-    return error instanceof DataError ? error.sqlState : String(error);
-  }
-}
-
 describe('codes', () => {
   let harness: SessionHarness;
   let stolen: Database;
@@ -43,8 +32,8 @@ describe('codes', () => {
 
   beforeAll(async () => {
     harness = await openSessionHarness();
-    stolen = await stolenFrom(harness);
-    messages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+    stolen = await stolenConnection(harness.gatewayUrl);
+    messages = new MtMessageStore(new EventStore(), harness.clock);
     session = await harness.sessions.create(harness.draft({ ttlSeconds: 300 }));
   });
   afterAll(async () => {
@@ -209,7 +198,7 @@ describe('cards', () => {
 
   beforeAll(async () => {
     harness = await openCardHarness();
-    stolen = await stolenFrom(harness);
+    stolen = await stolenConnection(harness.gatewayUrl);
   });
   afterAll(async () => {
     await stolen.close();

@@ -6,7 +6,7 @@ import { BindLeaseStore, GatewayStore, SystemConnectionStore, slotKey } from '@c
 import type { Uuid } from '@countersign/ids';
 import { Resealer } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DataError, type Executor } from '@countersign/postgres';
+import type { Database, Executor } from '@countersign/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
@@ -15,6 +15,7 @@ import { asOwner } from '../support/database.js';
 import { sms } from '../support/gateway-harness.js';
 import { OutboundHarness } from '../support/outbound-harness.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
+import { refused, stolenConnection } from '../support/stolen-connection.js';
 import { until } from '../support/until.js';
 
 // Rows that were written with the database connection of a gateway, and that are there after it was closed: none stops a
@@ -27,18 +28,6 @@ const RETRYABLE = 0x14;
 /** Removes a constraint, so that a row can be as a release without the constraint wrote it. */
 const withoutBounds = (table: string): string => `ALTER TABLE ${table} DROP CONSTRAINT ${table}_bounds_check`;
 
-const stolenFrom = ({ gatewayUrl }: { readonly gatewayUrl: string }): Promise<Database> =>
-  Database.open({ url: gatewayUrl, poolMax: 2, applicationName: 'attack', onError: () => undefined });
-
-async function refused(stolen: Database, statement: string, values: readonly unknown[] = []): Promise<string> {
-  try {
-    await stolen.query(statement, [...values]);
-    return 'done';
-  } catch (error) {
-    return error instanceof DataError ? error.sqlState : String(error);
-  }
-}
-
 describe('leases and heartbeats', () => {
   const leases = new BindLeaseStore();
   const gateways = new GatewayStore();
@@ -48,7 +37,7 @@ describe('leases and heartbeats', () => {
 
   beforeAll(async () => {
     harness = await openSessionHarness();
-    stolen = await stolenFrom(harness);
+    stolen = await stolenConnection(harness.gatewayUrl);
   });
   afterAll(async () => {
     await stolen.close();
@@ -152,7 +141,7 @@ describe('systems and codes', () => {
 
   beforeAll(async () => {
     harness = await OutboundHarness.open([{ carrier }]);
-    stolen = await stolenFrom(base());
+    stolen = await stolenConnection(base().gatewayUrl);
   }, 60_000);
   afterAll(async () => {
     await stolen.close();
@@ -266,7 +255,7 @@ describe('sealed texts and messages of the bus', () => {
 
   beforeAll(async () => {
     harness = await openSessionHarness();
-    stolen = await stolenFrom(harness);
+    stolen = await stolenConnection(harness.gatewayUrl);
   });
   afterAll(async () => {
     await stolen.close();
@@ -325,7 +314,7 @@ describe('cards', () => {
 
   beforeAll(async () => {
     harness = await openCardHarness();
-    stolen = await stolenFrom(harness);
+    stolen = await stolenConnection(harness.gatewayUrl);
   });
   afterAll(async () => {
     await stolen.close();

@@ -1,8 +1,9 @@
 import { parseId, renderId, type Uuid } from '@countersign/ids';
-import { Database } from '@countersign/postgres';
+import type { Database } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { stolenConnection } from '../support/stolen-connection.js';
 
 // Rows that were written with the database connection of a gateway are shown by the admin API, and stop no change of others.
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
   harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
   admin = new AdminCalls(harness);
   const url = harness.ofGateway['DATABASE_URL'] ?? '';
-  stolen = await Database.open({ url, poolMax: 2, applicationName: 'attack', onError: () => undefined });
+  stolen = await stolenConnection(url);
 });
 afterAll(async () => {
   await stolen.close();

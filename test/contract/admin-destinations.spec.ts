@@ -12,7 +12,7 @@ let accountId: string;
 beforeAll(async () => {
   harness = await ControlPlaneHarness.open();
   admin = new AdminCalls(harness);
-  guard = new DestinationStore(() => harness.clock.newId());
+  guard = new DestinationStore(harness.clock);
   accountId = parseId('acct', harness.demo.accountId) ?? '';
 });
 afterAll(() => harness.close());

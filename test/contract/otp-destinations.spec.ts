@@ -18,7 +18,7 @@ afterAll(() => home.close());
 beforeEach(() => home.forget());
 
 describe('DESTINATION_BLOCKED', () => {
-  const rules = (): DestinationStore => new DestinationStore(() => harness.clock.newId());
+  const rules = (): DestinationStore => new DestinationStore(harness.clock);
 
   it.each<readonly [string, RestrictedKind]>([
     ['+449098790879', 'premium_rate'],

@@ -198,7 +198,7 @@ describe('estimatedCostUsd', () => {
   });
 
   it('stays the same when a price is changed or removed', async () => {
-    const prices = new PriceStore(() => harness.clock.newId());
+    const prices = new PriceStore(harness.clock);
     const other = await tenant();
     const priced = async (expected: string): Promise<void> => {
       expect((await harness.create({ ...other.body, phone: '+33612345678' }, { key: other.key })).status).toBe(200);

@@ -11,7 +11,7 @@ let audit: AuditStore;
 
 beforeAll(async () => {
   harness = await openSessionHarness();
-  audit = new AuditStore(() => harness.clock.newId());
+  audit = new AuditStore(harness.clock);
 });
 afterAll(() => harness.close());
 
@@ -60,7 +60,7 @@ describe('a change by an engineer', () => {
   const make = (tx: Executor, name: string) => harness.accounts.createAccount(tx, { name });
 
   it('is not there when its entry is not', async () => {
-    const broken = new AdminService(harness.database, new AuditStore(() => 'no id'));
+    const broken = new AdminService(harness.database, new AuditStore({ newId: () => 'no id' }));
     const failed = broken.create(RESOURCE, BY, async (tx) => succeed({ row: (await make(tx, 'unseen')).account }));
     await expect(failed).rejects.toThrow();
     const rows = await harness.database.query(`SELECT 1 FROM accounts WHERE name = 'unseen'`);

@@ -26,7 +26,7 @@ const stores = [
   { store: 'Redis', skipped: redisUrl === null },
 ];
 
-describe.each(stores)('the bell on $store', ({ store, skipped }) => {
+describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
   describe.skipIf(skipped)('rings', () => {
     let home: TestDatabase;
     let line: Line;
@@ -220,7 +220,7 @@ describe.skipIf(redisUrl === null)('a queue in Redis', () => {
   });
 });
 
-describe('a connection that shall carry the bell', () => {
+describe('a connection that shall carry notifications', () => {
   it('must hear notifications, as one through a transaction pooler does not', async () => {
     const [home, elsewhere] = await Promise.all([emptyDatabase(), emptyDatabase()]);
     expect(await receivesNotifications(home.url, home.url, 2_000)).toBe(true);

@@ -13,7 +13,7 @@ let store: DestinationStore;
 
 beforeAll(async () => {
   harness = await openSessionHarness();
-  store = new DestinationStore(() => harness.clock.newId());
+  store = new DestinationStore(harness.clock);
 });
 afterAll(() => harness.close());
 

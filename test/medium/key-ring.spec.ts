@@ -60,7 +60,7 @@ beforeEach(async () => {
 function processOf(versions: readonly number[]) {
   const { database, clock } = harness;
   const keys = ringOf(versions);
-  const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
+  const renderer = new SessionRenderer(keys, { entropyKeys: ENTROPY_KEYS });
   const sessions = new SessionStore({
     database,
     clock,
@@ -68,6 +68,7 @@ function processOf(versions: readonly number[]) {
     listener: { onEvents: () => undefined },
   });
   const outdated: OutdatedDigest[] = [];
+  const renewals = { requestRenewal: (each: OutdatedDigest) => void outdated.push(each) };
   return {
     keys,
     renderer,
@@ -77,15 +78,15 @@ function processOf(versions: readonly number[]) {
       database,
       keys,
       rootKey: ROOT_KEY,
-      onOutdatedDigest: (each) => outdated.push(each),
+      renewals,
     }),
     senders: new SenderFormatStore(keys),
     approvals: new ApprovalStore(keys),
-    directory: new AccountDirectory(database, keys, (each) => outdated.push(each)),
+    directory: new AccountDirectory(database, keys, renewals),
     tickets: new TicketStore(database, keys),
     answers: new CardAnswers(keys),
     parts: new ConcatenationStore(keys),
-    guard: new GuardStore(new DestinationStore(() => clock.newId()), keys),
+    guard: new GuardStore(new DestinationStore(clock), keys),
     idempotency: new IdempotencyStore(database, clock, keys, { batchMaxCommands: 64 }),
   };
 }

@@ -27,7 +27,7 @@ let lease: BindLease;
 
 beforeAll(async () => {
   harness = await openSessionHarness();
-  mtMessages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+  mtMessages = new MtMessageStore(new EventStore(), harness.clock);
   const [account] = await harness.database.query<{ id: Uuid }>(
     `UPDATE accounts SET webhook_events = '{verification.otp_delivery}' RETURNING id`,
   );

@@ -55,7 +55,7 @@ const planOf = async (statement: string, values: readonly unknown[]): Promise<st
 
 describe('the statements of a send', () => {
   it('touch no partition', async () => {
-    const store = new GuardStore(new DestinationStore(() => harness.clock.newId()), harness.keys);
+    const store = new GuardStore(new DestinationStore(harness.clock), harness.keys);
     const { account } = await harness.accounts.createAccount(harness.database, { name: 'Other' });
     const session = { accountId: account.id, phone: PHONE, country: 'US' };
     const partitions = await harness.database.transaction(async (tx) => {

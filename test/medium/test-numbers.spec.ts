@@ -20,7 +20,7 @@ let codes: TestCodes;
 beforeAll(async () => {
   harness = await openSessionHarness({ poolMax: 12 });
   answers = new TestAnswers(harness.clock, harness.keys, harness.sessions, new MessageStore());
-  const mtMessages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+  const mtMessages = new MtMessageStore(new EventStore(), harness.clock);
   codes = new TestCodes(harness.clock, mtMessages);
 });
 afterAll(() => harness.close());

@@ -48,7 +48,7 @@ const failures = { about: () => (error: unknown) => void errors.push(error) };
 function monitorOf(): FailingEndpointMonitor {
   const { database, clock, accounts } = harness;
   const defaults = new DefaultWebhookStore();
-  const audit = new AuditStore(() => clock.newId());
+  const audit = new AuditStore(clock);
   const disabledUrls = new DisabledUrlStore(clock, defaults, accounts, new EventStore(), audit);
   const notifier = { notify: (ids: readonly Uuid[]) => void disabled.push(...ids) };
   const failingUrls = new FailingUrlService(database, clock, defaults, disabledUrls, notifier);

@@ -28,7 +28,7 @@ export function openCardStores({ clock, keys, ...options }: CardStoresOptions): 
   return {
     offers,
     sends,
-    events: new CardEventStore({ database, clock, answers }),
+    events: new CardEventStore(database, clock, answers),
     arrivals: new CardArrivalStore(clock, answers),
     commands: new RbmCommandStore(database, clock),
     drain: async () => {

@@ -1,24 +1,10 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import pg from 'pg';
+import type { SeededDemo as SeedAnswer } from '../../apps/control-plane/src/demo/demo-account.js';
 
 /** The seed's result: everything that a caller and an aggregator need. */
-export interface SeededDemo {
-  readonly accountId: string;
-  readonly brandId: string;
-  readonly brandSlug: string;
-  readonly apiKey: string;
-  readonly testApiKey: string;
-  readonly webhookSecret: string;
-  readonly testWebhookSecret: string;
-  readonly inboundNumber: string;
-  readonly systemId: string;
-  readonly password: string;
-}
-
-interface SeedAnswer extends Omit<SeededDemo, 'systemId' | 'password'> {
-  readonly smpp: { readonly systemId: string; readonly password: string };
-}
+export type SeededDemo = Omit<SeedAnswer, 'smpp'> & SeedAnswer['smpp'];
 
 function runSeed(environment: Readonly<Record<string, string>>, dist: string): Promise<string> {
   const script = path.resolve(dist, 'apps/control-plane/src/demo/seed.js');

@@ -37,7 +37,7 @@ export class GuardHarness {
     const draft = { name: 'out', carrier: 'out', hosts, systemId: 'out', password: 'secret' };
     const bind = await carriers.createBind(harness.database, draft);
     await carriers.createRoute(harness.database, { prefix: '+', bindId: bind.id });
-    return new GuardHarness(harness, new DestinationStore(newId));
+    return new GuardHarness(harness, new DestinationStore(harness.clock));
   }
 
   async close(): Promise<void> {

@@ -81,5 +81,10 @@ export async function storePrice(
   price: { readonly channel: PricedChannel; readonly country: string; readonly usd: string; readonly fromMs: number },
 ): Promise<void> {
   const { channel, country, usd, fromMs } = price;
-  await new PriceStore(() => newId(fromMs)).create(database, { channel, country, usd, from: new Date(fromMs) });
+  await new PriceStore({ newId: () => newId(fromMs) }).create(database, {
+    channel,
+    country,
+    usd,
+    from: new Date(fromMs),
+  });
 }

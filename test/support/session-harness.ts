@@ -54,7 +54,7 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
   await ensurePartitions(database, clock.nowMs());
   if (options.pastDays !== undefined) await pastPartitions(testDatabase, clock.nowMs() - options.pastDays * DAY_MS);
   const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
-  const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
+  const renderer = new SessionRenderer(keys, { entropyKeys: ENTROPY_KEYS });
   const notifiedEventIds: string[] = [];
   const onEvents = (ids: readonly string[]): void => void notifiedEventIds.push(...ids);
   const sessions = new SessionStore({ database, clock, keys, listener: { onEvents } });

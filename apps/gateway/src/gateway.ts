@@ -1,22 +1,12 @@
 import { Logger as NestLogger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts/keys';
-import { prepareQueues } from '@countersign/bus';
-import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers/credentials';
-import { Lifecycle } from '@countersign/composition';
-import { prepareByDaemon } from '@countersign/events';
-import { checkKeys, joinDependants } from '@countersign/key-ring';
-import { ServerKeys } from '@countersign/keys';
-import { ensureSchema } from '@countersign/postgres/schema';
-import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
+import { Lifecycle, prepareStart } from '@countersign/composition';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, Shutdown, type Logger } from '@countersign/telemetry';
 import { START_PHASES, STOP_STEPS } from './composition/phases.js';
 import { GatewayModule } from './gateway.module.js';
 import { loadServiceAccount } from './rcs/rbm/service-account.js';
-
-/** Columns and rows of the gateway's tables that depend on the master key. The control plane has further ones. */
-const KEY_DEPENDANTS = joinDependants(ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS);
+import { KEY_DEPENDANTS } from './stores/key-dependants.js';
 
 /**
  * Starts a gateway: checks tables and keys, then runs the phases of the start (`composition/phases.ts`). The returned shutdown
@@ -29,16 +19,7 @@ export async function startGateway(
 ): Promise<Shutdown> {
   // Read first: an invalid file ends the start before the database is changed.
   if (settings.rbm !== null) loadServiceAccount(settings.rbm.serviceAccountFile);
-  await ensureSchema(settings.databaseUrl, settings.production ? null : prepareByDaemon);
-  await checkKeys({
-    databaseUrl: settings.databaseUrl,
-    keys: ServerKeys.fromRing(settings.masterKeys),
-    entropy: null,
-    dependants: KEY_DEPENDANTS,
-    isComplete: false,
-    log: (facts, message, level) => logger[level](facts, message),
-  });
-  await prepareQueues(settings);
+  await prepareStart(settings, { entropy: null, dependants: KEY_DEPENDANTS, isComplete: false }, logger);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
   const lifecycle = app.get(Lifecycle);

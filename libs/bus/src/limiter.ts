@@ -48,7 +48,7 @@ interface Share {
   readonly windowSeconds: number;
   readonly waiting: PendingRequest[];
   points: number;
-  /** Points that were counted here before and that this call tells the store. */
+  /** Points that were counted here before and that this call reports to the store. */
   owed: number;
   answered: boolean;
 }

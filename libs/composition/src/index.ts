@@ -1,3 +1,4 @@
 export { Lifecycle } from './lifecycle.js';
 export { phaseDecorators, type StopStep } from './phases.js';
-export { provide } from './provide.js';
+export { prepareStart } from './prepare-start.js';
+export { provide, provideClass } from './provide.js';

@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/ids';
+import type { IdSource, Uuid } from '@countersign/ids';
 import type { Executor, Page, PageRequest } from '@countersign/postgres';
 import { APPEND_AUDIT, listAudit } from './audit.sql.js';
 import { auditedJson } from './audit-state.js';
@@ -60,13 +60,12 @@ export const AUDIT_ENTRIES = {
 
 /** Writes the audit log. */
 export class AuditStore {
-  /** `newId` returns a new id from the database's clock. */
-  constructor(private readonly newId: () => Uuid) {}
+  constructor(private readonly ids: IdSource) {}
 
   /** In the transaction of the change, so that neither exists without the other. */
   async append(tx: Executor, entry: NewAuditEntry): Promise<void> {
     const { actor, action, resource, resourceId, before, after, requestId } = entry;
     const states = [before, after].map((state) => (state === null ? null : auditedJson(state)));
-    await tx.query(APPEND_AUDIT, [this.newId(), actor, action, resource, resourceId, ...states, requestId]);
+    await tx.query(APPEND_AUDIT, [this.ids.newId(), actor, action, resource, resourceId, ...states, requestId]);
   }
 }

@@ -58,14 +58,8 @@ export interface StoredEvent {
 }
 
 /** An event that a dispatcher has claimed. */
-export interface DueEvent {
-  readonly id: Uuid;
-  readonly type: EventType;
-  readonly accountId: Uuid;
-  readonly test: boolean;
-  readonly sessionId: Uuid | null;
-  readonly occurredAt: Date;
-  /** JSON text, as written; null where the data of the event is the Session, and where it is too long. */
+export interface DueEvent extends StoredEvent {
+  /** As in the row; null also where it is too long. */
   readonly data: string | null;
   /** The destination, fixed when the event was written; null without a subscriber. */
   readonly webhookUrl: string | null;

@@ -3,6 +3,11 @@ import { randomFillSync } from 'node:crypto';
 /** An id as PostgreSQL writes it: 36 lower-case characters for 16 bytes. Sorts by creation time. */
 export type Uuid = string;
 
+/** Creates ids, stamped with its own clock. */
+export interface IdSource {
+  newId(): Uuid;
+}
+
 const CANONICAL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME_LIMIT_MS = 2 ** 48;
 const RANDOM_BYTES = 10;

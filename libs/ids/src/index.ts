@@ -9,6 +9,7 @@ export {
   newId,
   parseId,
   renderId,
+  type IdSource,
   type Uuid,
 } from './id.js';
 export { RenderedIds } from './rendered-ids.js';

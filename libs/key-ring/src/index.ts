@@ -1,4 +1,4 @@
-export { checkKeys, KeyCheckError, recordedMasterVersions } from './key-check.js';
+export { checkKeys, KeyCheckError, type KeyCheckOptions, recordedMasterVersions } from './key-check.js';
 export { listNeeds, type KeyNeed } from './key-needs.js';
 export { Resealer } from './resealer.js';
 export { recordRotationEnd } from './rotation-end.js';

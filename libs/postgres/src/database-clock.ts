@@ -1,5 +1,5 @@
 import type { Executor } from './database.js';
-import { newId, type Uuid } from '@countersign/ids';
+import { type IdSource, newId, type Uuid } from '@countersign/ids';
 import { PollLoop } from '@countersign/schedule';
 
 const REFRESH_MS = 10_000;
@@ -40,7 +40,7 @@ async function readOffset(database: Executor): Promise<number> {
  * The database's time in this process: an offset from the monotonic clock, so that a jump of the local wall clock has
  * no effect, refreshed every 10 s. For ids and deadlines; decisions read the clock in their statement.
  */
-export class DatabaseClock {
+export class DatabaseClock implements IdSource {
   readonly #pollLoop: PollLoop;
   #offsetMs: number;
 

@@ -7,7 +7,7 @@ import { SessionRenderer } from './session.view.js';
 
 const keys = ServerKeys.fromMaster(Buffer.alloc(32, 3));
 const entropyKeys = new Map([[2, Buffer.alloc(32, 4)]]);
-const renderer = new SessionRenderer(keys, entropyKeys);
+const renderer = new SessionRenderer(keys, { entropyKeys });
 
 const PENDING: Session = {
   id: '018bcfe5-6800-0000-0000-000000000001',

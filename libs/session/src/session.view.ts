@@ -40,11 +40,14 @@ export class BareSessionRenderer {
 
 /** The Session object as returned to callers. */
 export class SessionRenderer extends BareSessionRenderer {
+  private readonly entropyKeys: EntropyKeys;
+
   constructor(
     private readonly keys: ServerKeys,
-    private readonly entropyKeys: EntropyKeys,
+    { entropyKeys }: { readonly entropyKeys: EntropyKeys },
   ) {
     super();
+    this.entropyKeys = entropyKeys;
   }
 
   /** For create, GET and webhooks; `authEntropy` only when approved. */

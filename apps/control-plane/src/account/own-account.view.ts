@@ -21,7 +21,7 @@ export class OwnKey {
   readonly limits!: KeyLimits;
 }
 
-/** The account of a key. What only an operator changes is shown, too. */
+/** The account of a key, with the fields that only an operator changes. */
 export class OwnAccountAnswer {
   @ApiProperty(idField('acct'))
   readonly id!: string;

@@ -1,7 +1,7 @@
 import { ServerKeys } from '@countersign/keys';
 import { CardAnswers } from '@countersign/rcs/rules';
 import { Module } from '@nestjs/common';
-import { provide } from '@countersign/composition';
+import { provideClass } from '@countersign/composition';
 import { CardDecisionService } from './card-decision.service.js';
 import { CardOutcomes } from './card-outcomes.js';
 import { CardSweeper } from './card.sweeper.js';
@@ -11,7 +11,7 @@ import { RcsOfferService } from './rcs-offer.service.js';
 
 @Module({
   providers: [
-    provide(CardAnswers, [ServerKeys], (keys) => new CardAnswers(keys)),
+    provideClass(CardAnswers, ServerKeys),
     OfferNotifier,
     CardOutcomes,
     CardDecisionService,

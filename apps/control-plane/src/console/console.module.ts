@@ -1,11 +1,9 @@
-import { MemberStore } from '@countersign/accounts/members';
 import { Module } from '@nestjs/common';
 import { ConsoleSessionsController } from './console-sessions.controller.js';
 import { BegunSignInStore, PhoneSignInStore, SignInBrandStore } from '@countersign/accounts/console-sessions';
-import { provide } from '@countersign/composition';
+import { provideClass } from '@countersign/composition';
 import { ServerKeys } from '@countersign/keys';
 import { ControlPlaneSettings } from '@countersign/settings';
-import { provideStore } from '../composition/provide-store.js';
 import { OidcClient } from './oidc.client.js';
 import { OidcController } from './oidc.controller.js';
 import { OidcRecords } from './oidc-records.js';
@@ -27,18 +25,13 @@ import { SignInService } from './sign-in.service.js';
     OidcClient,
     OidcRecords,
     OidcSignInService,
-    provideStore(MemberStore, ({ newId }) => new MemberStore(newId)),
     SignInBrand,
     SignInCodes,
     SignInVerifications,
     PhoneSignInService,
-    provide(PhoneSignInStore, [ServerKeys], (keys) => new PhoneSignInStore(keys)),
-    provide(
-      SignInBrandStore,
-      [ServerKeys, ControlPlaneSettings],
-      (keys, { entropyKeys }) => new SignInBrandStore({ keys, entropyKeyVersion: Math.max(...entropyKeys.keys()) }),
-    ),
-    provide(BegunSignInStore, [ServerKeys], (keys) => new BegunSignInStore(keys)),
+    provideClass(PhoneSignInStore, ServerKeys),
+    provideClass(SignInBrandStore, ServerKeys, ControlPlaneSettings),
+    provideClass(BegunSignInStore, ServerKeys),
   ],
 })
 export class ConsoleModule {}

@@ -1,7 +1,6 @@
 import { OutboundLookup, OutboundStore } from '@countersign/carriers/outbound';
 import { Module } from '@nestjs/common';
 import { GuardObserver } from '../guard/guard.observer.js';
-import { GuardStore } from '../guard/guard.store.js';
 import { SendGuard } from '../guard/send-guard.js';
 import { MtJobNotifier } from '../notifiers/mt-job.notifier.js';
 import { CheckCodeService } from './check-code.service.js';
@@ -18,7 +17,6 @@ import { SendCodeService } from './send-code.service.js';
     SendCodeService,
     CheckCodeService,
     SendGuard,
-    GuardStore,
     GuardObserver,
     OutboundStore,
     OutboundLookup,

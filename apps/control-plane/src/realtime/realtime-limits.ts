@@ -30,8 +30,7 @@ export class RealtimeLimits {
     private readonly buffered: BufferedOctets,
   ) {}
 
-  /** @param most connections of this process */
-  static ofProcess(most: number): RealtimeLimits {
+  static ofProcess({ realtimeConnections: most }: { readonly realtimeConnections: number }): RealtimeLimits {
     const subscriptions = new SubscriptionQuota(subscriptionsOf(most));
     return new RealtimeLimits(new AccountConnectionQuota(most), subscriptions, new BufferedOctets());
   }

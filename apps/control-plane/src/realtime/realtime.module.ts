@@ -38,9 +38,7 @@ import { UpgradeHandler } from './upgrade.handler.js';
     MissedEventPoller,
     MissedEventPublisher,
     BindStatusFeed,
-    provide(RealtimeLimits, [ControlPlaneSettings], (settings) =>
-      RealtimeLimits.ofProcess(settings.realtimeConnections),
-    ),
+    provide(RealtimeLimits, [ControlPlaneSettings], (settings) => RealtimeLimits.ofProcess(settings)),
     RealtimeConnections,
     KeyRevocationPoller,
     RealtimeGateway,

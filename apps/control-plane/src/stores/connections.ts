@@ -1,11 +1,9 @@
 import { entropyVersionsInUse } from '@countersign/accounts/keys';
-import { Limiter, openLimiter, prepareQueues } from '@countersign/bus';
-import { prepareByDaemon } from '@countersign/events';
-import { checkKeys } from '@countersign/key-ring';
-import { ServerKeys } from '@countersign/keys';
+import { Limiter, openLimiter } from '@countersign/bus';
+import { prepareStart } from '@countersign/composition';
+import type { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
-import { ensureSchema } from '@countersign/postgres/schema';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { KEY_DEPENDANTS } from '../key-rotation/key-dependants.js';
@@ -19,30 +17,17 @@ export interface Connections {
   readonly limiter: Limiter;
 }
 
-/**
- * Checks the schema (in development an outdated one is migrated) and the server keys, opens the database and the limiter,
- * and creates missing partitions.
- */
+/** Checks schema and keys (`prepareStart`), opens the database and the limiter, and creates missing partitions. */
 export async function openConnections(
   settings: Readonly<ControlPlaneSettings>,
   logger: Logger,
   failures: FailureLog,
 ): Promise<Connections> {
-  const { databaseUrl, production, masterKeys, entropyKeys } = settings;
-  await ensureSchema(databaseUrl, production ? null : prepareByDaemon);
-  const keys = ServerKeys.fromRing(masterKeys);
-  await checkKeys({
-    databaseUrl,
-    keys,
-    entropy: { keys: entropyKeys, versionsInUse: entropyVersionsInUse },
-    dependants: KEY_DEPENDANTS,
-    isComplete: true,
-    log: (facts, message, level) => logger[level](facts, message),
-  });
-  await prepareQueues(settings);
+  const entropy = { keys: settings.entropyKeys, versionsInUse: entropyVersionsInUse };
+  const keys = await prepareStart(settings, { entropy, dependants: KEY_DEPENDANTS, isComplete: true }, logger);
   const onError = failures.about('database: an idle connection or a background read');
   const database = await Database.open({
-    url: databaseUrl,
+    url: settings.databaseUrl,
     poolMax: settings.databasePoolMax,
     applicationName: 'countersign-control-plane',
     onError,

@@ -1,4 +1,3 @@
-import { KeyUse } from '@countersign/accounts/keys';
 import { Limiter, PubSub } from '@countersign/bus';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { CardOfferStore } from '@countersign/rcs/offers';
@@ -6,13 +5,13 @@ import { SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { OnStop } from '../composition/phases.js';
 import { CodeChecks } from '../guard/code-checks.store.js';
-import { AdminKeyUse } from '../http/admin-key-use.js';
+import { AdminKeyUse, ApiKeyUse } from '../http/key-use.js';
 
 /** Writes what the stores have queued, when the process stops. */
 @Injectable()
 export class StoreBatchers {
   constructor(
-    private readonly keyUse: KeyUse,
+    private readonly apiKeyUse: ApiKeyUse,
     private readonly adminKeyUse: AdminKeyUse,
     private readonly sessions: SessionStore,
     private readonly codeChecks: CodeChecks,
@@ -21,7 +20,7 @@ export class StoreBatchers {
 
   @OnStop('batchers')
   async drain(): Promise<void> {
-    await Promise.all([this.keyUse.stop(), this.adminKeyUse.stop(), this.drainSessions(), this.cards.drain()]);
+    await Promise.all([this.apiKeyUse.stop(), this.adminKeyUse.stop(), this.drainSessions(), this.cards.drain()]);
   }
 
   /** The last checks of codes are counted after their sessions are written. */

@@ -1,7 +1,7 @@
 import { AccountDirectory, AccountStore } from '@countersign/accounts/accounts';
 import { AdminKeyDirectory } from '@countersign/accounts/admin-keys';
 import { ConsoleSessionStore } from '@countersign/accounts/console-sessions';
-import { KeyUse } from '@countersign/accounts/keys';
+import { MemberStore } from '@countersign/accounts/members';
 import { Limiter, openPubSub, PubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import { DestinationStore } from '@countersign/carriers/destinations';
@@ -14,12 +14,11 @@ import { ControlPlaneSettings } from '@countersign/settings';
 import { Metrics } from '@countersign/telemetry';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Lifecycle } from '@countersign/composition';
-import { provide } from '@countersign/composition';
-import { provideStore } from '../composition/provide-store.js';
+import { Lifecycle, provide, provideClass } from '@countersign/composition';
 import { EventBroadcast } from '../events/event-broadcast.js';
 import { ApprovalStore } from '../guard/approval.store.js';
 import { CodeChecks } from '../guard/code-checks.store.js';
+import { GuardStore } from '../guard/guard.store.js';
 import { BodyConstraints } from '../http/body.pipe.js';
 import { Limits } from '../http/limits.js';
 import { RequestIds } from '../http/request-ids.js';
@@ -30,9 +29,10 @@ import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { TargetRules } from '../targets/target.js';
 import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
-import { AdminKeyUse } from '../http/admin-key-use.js';
+import { AdminKeyUse, ApiKeyUse } from '../http/key-use.js';
 import type { Connections } from './connections.js';
 import { SessionObserver } from './session.observer.js';
+import { StoreParts } from './store-parts.js';
 import { StoreBatchers, StoreConnections } from './store.shutdown.js';
 
 /** The objects that exist before the modules. */
@@ -43,8 +43,11 @@ export interface Opened extends Connections {
   readonly requestIds: RequestIds;
 }
 
-const CLASSES = [
+const PROVIDERS = [
   Lifecycle,
+  StoreParts,
+  ApiKeyUse,
+  AdminKeyUse,
   ControlPlaneMetrics,
   EventStore,
   EventBroadcast,
@@ -52,71 +55,37 @@ const CLASSES = [
   DeliveryJobNotifier,
   CardJobNotifier,
   ApprovalStore,
+  GuardStore,
   CodeChecks,
   SessionObserver,
   StoreBatchers,
   StoreConnections,
   Limits,
-];
-
-/** Objects of libraries. */
-const STORES = [
-  provide(PubSub, [ControlPlaneSettings, FailureLog], (settings, failures) =>
-    openPubSub(settings, failures.about('bus: a message to other processes')),
-  ),
-  provide(
-    KeyUse,
-    [Database, FailureLog],
-    (database, failures) => new KeyUse({ database, onError: failures.about('recording uses of API keys') }),
-  ),
-  provide(
-    AdminKeyUse,
-    [Database, FailureLog],
-    (database, failures) =>
-      new AdminKeyUse({ database, onError: failures.about('recording uses of admin keys'), table: 'admin_keys' }),
-  ),
-  provide(
-    AccountDirectory,
-    [Database, ServerKeys, KeyUse],
-    (database, keys, use) => new AccountDirectory(database, keys, (outdated) => use.requestRenewal(outdated)),
-  ),
+  provide(PubSub, [ControlPlaneSettings, FailureLog], (settings, failures) => {
+    return openPubSub(settings, failures.about('bus: a message to other processes'));
+  }),
+  provideClass(AccountDirectory, Database, ServerKeys, ApiKeyUse),
   provide(
     AdminKeyDirectory,
     [Database, ServerKeys, AdminKeyUse, ControlPlaneSettings],
-    (database, keys, use, { adminKey: rootKey }) =>
-      new AdminKeyDirectory({ database, keys, rootKey, onOutdatedDigest: (outdated) => use.requestRenewal(outdated) }),
+    (database, keys, renewals, { adminKey: rootKey }) => new AdminKeyDirectory({ database, keys, rootKey, renewals }),
   ),
-  provide(CarrierDirectory, [Database], (database) => new CarrierDirectory(database)),
-  provide(
-    SessionRenderer,
-    [ServerKeys, ControlPlaneSettings],
-    (keys, { entropyKeys }) => new SessionRenderer(keys, entropyKeys),
-  ),
-  provide(
-    SessionStore,
-    [Database, DatabaseClock, ServerKeys, SessionObserver],
-    (database, clock, keys, observer) =>
-      new SessionStore({ database, clock, keys, listener: observer, batch: observer.batch }),
-  ),
-  provide(
-    CardOfferStore,
-    [Database, ControlPlaneSettings],
-    (database, { rcsUnreachableSeconds: unreachableSeconds }) => new CardOfferStore({ database, unreachableSeconds }),
-  ),
-  provide(
-    ConsoleSessionStore,
-    [DatabaseClock, ServerKeys, ControlPlaneSettings],
-    (clock, keys, { adminKey: rootKey }) => new ConsoleSessionStore({ keys, rootKey, newId: () => clock.newId() }),
-  ),
-  provideStore(AccountStore, (parts) => new AccountStore(parts)),
-  provideStore(DestinationStore, ({ newId }) => new DestinationStore(newId)),
-  provideStore(AuditStore, ({ newId }) => new AuditStore(newId)),
-  provide(
-    TargetRules,
-    [ControlPlaneSettings],
-    ({ webhookAllowedCidrs: allowedCidrs, webhookAllowHttp: allowHttp }) =>
-      new TargetRules({ allowedCidrs, allowHttp }),
-  ),
+  provideClass(CarrierDirectory, Database),
+  provideClass(SessionRenderer, ServerKeys, ControlPlaneSettings),
+  provide(SessionStore, [Database, DatabaseClock, ServerKeys, SessionObserver], (database, clock, keys, listener) => {
+    return new SessionStore({ database, clock, keys, listener, batch: listener.batch });
+  }),
+  provide(CardOfferStore, [Database, ControlPlaneSettings], (database, { rcsUnreachableSeconds }) => {
+    return new CardOfferStore({ database, unreachableSeconds: rcsUnreachableSeconds });
+  }),
+  provide(ConsoleSessionStore, [StoreParts, ControlPlaneSettings], (parts, { adminKey: rootKey }) => {
+    return new ConsoleSessionStore(parts, rootKey);
+  }),
+  provideClass(AccountStore, StoreParts),
+  provideClass(DestinationStore, DatabaseClock),
+  provideClass(AuditStore, DatabaseClock),
+  provideClass(MemberStore, DatabaseClock),
+  provide(TargetRules, [ControlPlaneSettings], (settings) => TargetRules.ofSettings(settings)),
   provide(BodyConstraints, [TargetRules], (rules) => new BodyConstraints([new IsWebhookTarget(rules)])),
 ];
 
@@ -134,7 +103,7 @@ export class StoresModule {
       { provide: DatabaseClock, useValue: opened.clock },
       { provide: Limiter, useValue: opened.limiter },
     ];
-    const providers = [...values, ...CLASSES, ...STORES];
+    const providers = [...values, ...PROVIDERS];
     return { module: StoresModule, imports: [DiscoveryModule], providers, exports: providers };
   }
 }

@@ -1,3 +1,4 @@
+import type { ControlPlaneSettings } from '@countersign/settings';
 import ipaddr from 'ipaddr.js';
 import { inRanges, isCloudService, parseRanges, type AddressRange } from './address-ranges.js';
 import { isWebPort } from './web-ports.js';
@@ -16,6 +17,8 @@ export interface TargetPolicy {
   readonly allowHttp: boolean;
 }
 
+type TargetSettings = Pick<ControlPlaneSettings, 'webhookAllowedCidrs' | 'webhookAllowHttp'>;
+
 export type TargetCheck = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly because: string };
 
 /** URL parsers disagree about tabs, newlines and backslashes; no URL needs them. */
@@ -31,6 +34,10 @@ const FOUR_PARTS = /^[0-9]+(\.[0-9]+){3}$/;
  */
 export class TargetRules {
   private readonly allowed: readonly AddressRange[];
+
+  static ofSettings(settings: TargetSettings): TargetRules {
+    return new TargetRules({ allowedCidrs: settings.webhookAllowedCidrs, allowHttp: settings.webhookAllowHttp });
+  }
 
   /** Throws on a malformed CIDR. */
   constructor(private readonly policy: TargetPolicy) {

@@ -1,4 +1,5 @@
 import { isTestMode, type Tenant } from '@countersign/keys';
+import type { ControlPlaneSettings } from '@countersign/settings';
 import { refuse, type Outcome } from '../http/errors.js';
 
 /** Phones in memory at most, of all accounts. The latest half of them is never evicted. */
@@ -11,6 +12,8 @@ export interface LiveSessionsOptions {
   readonly nowMs?: () => number;
   readonly maxPhones?: number;
 }
+
+type LiveSessionsSettings = Pick<ControlPlaneSettings, 'liveSessionsPerPhone'>;
 
 /** The fields of a session that its count needs. */
 export interface CountedSession {
@@ -39,6 +42,10 @@ export class LiveSessions {
     this.#perPhone = perPhone;
     this.#nowMs = nowMs;
     this.#maxPhones = maxPhones;
+  }
+
+  static ofSettings({ liveSessionsPerPhone: perPhone }: LiveSessionsSettings): LiveSessions {
+    return new LiveSessions({ perPhone });
   }
 
   /** Calls `open` if the phone is below its limit. A session that could not be opened is not counted. */

@@ -1,6 +1,6 @@
+import { provide } from '@countersign/composition';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Module } from '@nestjs/common';
-import { provide } from '@countersign/composition';
 import { BrandLookup } from './brand-lookup.js';
 import { LiveSessions } from './live-sessions.js';
 import { SessionOpener } from './session.opener.js';
@@ -13,11 +13,7 @@ import { VerifyService } from './verify.service.js';
     VerifyService,
     SessionOpener,
     BrandLookup,
-    provide(
-      LiveSessions,
-      [ControlPlaneSettings],
-      ({ liveSessionsPerPhone: perPhone }) => new LiveSessions({ perPhone }),
-    ),
+    provide(LiveSessions, [ControlPlaneSettings], (settings) => LiveSessions.ofSettings(settings)),
   ],
 })
 export class VerifyModule {}

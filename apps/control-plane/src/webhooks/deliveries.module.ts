@@ -17,7 +17,6 @@ import { DispatcherObserver } from './dispatcher.observer.js';
 import { EventAgreement } from './event-agreement.js';
 import { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
 import { FailingUrlService } from './failing-url.service.js';
-import { guardedAgent } from './guarded-agent.js';
 import { WebhookAttempts } from './webhook-attempts.js';
 import { WebhookPoster } from './webhook-poster.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
@@ -37,11 +36,7 @@ import { WebhookDispatcher } from './webhook.dispatcher.js';
     FailingEndpointMonitor,
     AttemptObserver,
     AttemptRecorder,
-    provide(
-      WebhookPoster,
-      [TargetRules, ControlPlaneSettings],
-      (rules, { webhookEgressProxy }) => new WebhookPoster(rules, guardedAgent(rules, webhookEgressProxy)),
-    ),
+    provide(WebhookPoster, [TargetRules, ControlPlaneSettings], (...parts) => WebhookPoster.open(...parts)),
     WebhookAttempts,
     WebhookDispatcher,
     DispatcherObserver,

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { webhookSignature } from '@countersign/keys';
 import { renderId, type Uuid } from '@countersign/ids';
+import type { ControlPlaneSettings } from '@countersign/settings';
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from './attempt.js';
 import type { ShareOwner } from './account-shares.js';
-import { ProxyAway, TargetRefused } from './guarded-agent.js';
+import { guardedAgent, ProxyAway, TargetRefused } from './guarded-agent.js';
 import { excessOf, MAX_SLOW_TEST, SLOW_MS } from './slow-posts.js';
 import type { TargetCheck, TargetRules } from '../targets/target.js';
 
@@ -61,6 +62,14 @@ export class WebhookPoster {
     private readonly rules: TargetRules,
     private readonly dispatcher: Dispatcher,
   ) {}
+
+  /** Posts through the proxy of the settings, if there is one. */
+  static open(
+    rules: TargetRules,
+    { webhookEgressProxy }: Pick<ControlPlaneSettings, 'webhookEgressProxy'>,
+  ): WebhookPoster {
+    return new WebhookPoster(rules, guardedAgent(rules, webhookEgressProxy));
+  }
 
   /** Never rejects. */
   async post(post: Post): Promise<AttemptResult> {

@@ -1,4 +1,3 @@
-import type { Provider } from '@nestjs/common';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { BindConnections } from './bind-connections.js';
 import { BindDialer } from './bind-dialer.js';
@@ -6,10 +5,4 @@ import { BindSupervisorFactory } from './bind-supervisor.factory.js';
 import { BindsService } from './binds.service.js';
 
 /** Connections that the gateway opens to carriers. */
-export const bindsProviders: Provider[] = [
-  LinkMetrics,
-  BindDialer,
-  BindSupervisorFactory,
-  BindConnections,
-  BindsService,
-];
+export const bindsProviders = [LinkMetrics, BindDialer, BindSupervisorFactory, BindConnections, BindsService];

@@ -1,8 +1,7 @@
-import type { Provider } from '@nestjs/common';
 import { ConcatenationStore, MessageStore } from '@countersign/carriers/inbound';
 import { SenderFormatStore } from '@countersign/carriers/senders';
 import { ServerKeys } from '@countersign/keys';
-import { provide } from '@countersign/composition';
+import { provideClass } from '@countersign/composition';
 import { ArrivalReader } from './arrival.reader.js';
 import { InboundBatch } from './inbound-batch.js';
 import { InboundMetrics } from './inbound.metrics.js';
@@ -14,17 +13,17 @@ import { SessionMatcher } from './session.matcher.js';
 import { UntrustedTexts } from './untrusted-texts.js';
 
 /** MOs: from the PDU to the response. */
-export const inboundProviders: Provider[] = [
-  provide(ConcatenationStore, [ServerKeys], (keys) => new ConcatenationStore(keys)),
-  provide(MessageStore, [], () => new MessageStore()),
-  provide(SenderFormatStore, [ServerKeys], (keys) => new SenderFormatStore(keys)),
+export const inboundProviders = [
+  provideClass(ConcatenationStore, ServerKeys),
+  MessageStore,
+  provideClass(SenderFormatStore, ServerKeys),
   InboundMetrics,
   ParkedPartsGauge,
   SenderLearner,
   ArrivalReader,
   SessionMatcher,
   InboundBatch,
-  provide(UntrustedTexts, [InboundMetrics], (metrics) => new UntrustedTexts(metrics)),
+  provideClass(UntrustedTexts, InboundMetrics),
   InboundService,
   MessageRouter,
 ];

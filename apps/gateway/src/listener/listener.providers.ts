@@ -1,11 +1,10 @@
-import type { Provider } from '@nestjs/common';
 import { SystemPasswordStore, SystemRefusalStore } from '@countersign/carriers/credentials';
 import { SystemConnectionStore } from '@countersign/carriers/leases';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
-import { provide } from '@countersign/composition';
+import { provideClass } from '@countersign/composition';
 import { BindAuthenticator } from './bind-authenticator.js';
 import { BindLockout } from './bind-lockout.js';
 import { CertificateHandshakes } from './certificate-handshakes.js';
@@ -26,13 +25,13 @@ import { SystemSenders } from './system-senders.js';
 import { SystemPasswords } from './system-passwords.js';
 
 /** Connections that carriers and aggregators open to the gateway. */
-export const listenerProviders: Provider[] = [
+export const listenerProviders = [
   { provide: SystemConnectionStore, inject: [GATEWAY_ID], useFactory: (id: Uuid) => new SystemConnectionStore(id) },
-  provide(SystemPasswordStore, [Database, ServerKeys], (database, keys) => new SystemPasswordStore(database, keys)),
-  provide(SystemRefusalStore, [], () => new SystemRefusalStore()),
+  provideClass(SystemPasswordStore, Database, ServerKeys),
+  SystemRefusalStore,
   SystemRefusals,
-  provide(BindLockout, [], () => new BindLockout()),
-  provide(SystemGuesses, [], () => new SystemGuesses()),
+  BindLockout,
+  SystemGuesses,
   GuessLimits,
   ListenerMetrics,
   SystemCache,

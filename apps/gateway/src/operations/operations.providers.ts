@@ -1,8 +1,7 @@
-import type { Provider } from '@nestjs/common';
 import { PartitionMaintenance } from '../maintenance/partition.maintenance.js';
 import { RowPurge } from '../maintenance/row-purge.js';
 import { GatewayReadiness } from './gateway-readiness.js';
 import { OperationsPort } from './operations.port.js';
 
 /** Maintenance of tables, readiness and metrics. */
-export const operationsProviders: Provider[] = [PartitionMaintenance, RowPurge, GatewayReadiness, OperationsPort];
+export const operationsProviders = [PartitionMaintenance, RowPurge, GatewayReadiness, OperationsPort];

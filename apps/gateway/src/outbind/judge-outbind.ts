@@ -39,7 +39,7 @@ export function judgeOutbind<Terms extends OutbindTerms>(
   // The password of the bind is sent over this connection.
   const secure = near.filter(({ tls }) => peer.overTls || !tls.enabled);
   if (secure.length === 0) return refused('tls_required');
-  // Each is compared, so that the time does not tell which matched.
+  // Each is compared, so that the time does not reveal which matched.
   const known = secure.map((bind) => ({ bind, matches: passwordMatches(bind) })).filter(({ matches }) => matches);
   if (known.length === 0) return refused('wrong_password');
   const binds = known.map(({ bind }) => bind).filter(({ enabled }) => enabled);

@@ -1,4 +1,3 @@
-import type { Provider } from '@nestjs/common';
 import { OutbindBinds } from './outbind-binds.js';
 import { OutbindCaller } from './outbind.caller.js';
 import { OutbindDialer } from './outbind.dialer.js';
@@ -6,10 +5,4 @@ import { OutbindReceiver } from './outbind.receiver.js';
 import { OutbindReporter } from './outbind.reporter.js';
 
 /** Connections that begin with outbind, of carriers and to systems. */
-export const outbindProviders: Provider[] = [
-  OutbindReporter,
-  OutbindBinds,
-  OutbindReceiver,
-  OutbindDialer,
-  OutbindCaller,
-];
+export const outbindProviders = [OutbindReporter, OutbindBinds, OutbindReceiver, OutbindDialer, OutbindCaller];

@@ -1,9 +1,8 @@
-import type { Provider } from '@nestjs/common';
 import { MtMessageStore, OutboundQueue } from '@countersign/carriers/outbound';
 import { RouteDirectory } from '@countersign/carriers/routes';
 import { EventStore } from '@countersign/events';
 import { Database, DatabaseClock } from '@countersign/postgres';
-import { provide } from '@countersign/composition';
+import { provideClass } from '@countersign/composition';
 import { AttemptMaker } from './attempt-maker.js';
 import { AttemptRecorder } from './attempt.recorder.js';
 import { AttemptRunner } from './attempt.runner.js';
@@ -20,12 +19,10 @@ import { OutboundMetrics } from './outbound.metrics.js';
 import { SubmitQueues } from './submit-queues.js';
 
 /** Codes: due rows to submits, and their outcomes. */
-export const outboundProviders: Provider[] = [
-  provide(MtMessageStore, [EventStore, DatabaseClock], (events, clock) => {
-    return new MtMessageStore({ events, newId: () => clock.newId() });
-  }),
-  provide(OutboundQueue, [], () => new OutboundQueue()),
-  provide(RouteDirectory, [Database], (database) => new RouteDirectory(database)),
+export const outboundProviders = [
+  provideClass(MtMessageStore, EventStore, DatabaseClock),
+  OutboundQueue,
+  provideClass(RouteDirectory, Database),
   OutboundMetrics,
   CodeQueueGauges,
   CodeSenders,

@@ -1,4 +1,3 @@
-import type { Provider } from '@nestjs/common';
 import { RbmCommandStore } from '@countersign/rcs/commands';
 import { CardArrivalStore, CardEventStore } from '@countersign/rcs/events';
 import { CardSendStore } from '@countersign/rcs/offers';
@@ -6,7 +5,7 @@ import { CardAnswers } from '@countersign/rcs/rules';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
-import { provide } from '@countersign/composition';
+import { provide, provideClass } from '@countersign/composition';
 import { CardDecisions } from './dispatch/card-decisions.js';
 import { CardSender } from './dispatch/card.sender.js';
 import { CardsConsumer } from './dispatch/cards.consumer.js';
@@ -27,22 +26,18 @@ import { PlatformEventReceiver } from './webhook/platform-event.receiver.js';
 import { RbmWebhookHandler } from './webhook/rbm-webhook.handler.js';
 import { WebhookServer } from './webhook/webhook.server.js';
 
-const MAX_BATCHES_IN_FLIGHT = 2;
-
 /** RCS: offers to the platform, and events of the platform to decisions. */
-export const rcsProviders: Provider[] = [
-  provide(CardAnswers, [ServerKeys], (keys) => new CardAnswers(keys)),
+export const rcsProviders = [
+  provideClass(CardAnswers, ServerKeys),
   provide(CardSendStore, [Database, GatewaySettings], (database, { batchMaxCommands: maxBatch }) => {
-    return new CardSendStore({ database, batch: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT } });
+    return new CardSendStore({ database, batch: { maxBatch } });
   }),
-  provide(CardEventStore, [Database, DatabaseClock, CardAnswers], (database, clock, answers) => {
-    return new CardEventStore({ database, clock, answers });
-  }),
-  provide(CardArrivalStore, [DatabaseClock, CardAnswers], (clock, answers) => new CardArrivalStore(clock, answers)),
-  provide(RbmCommandStore, [Database, DatabaseClock], (database, clock) => new RbmCommandStore(database, clock)),
-  provide(CardPlatform, [GatewaySettings, DatabaseClock, CardAnswers, RbmProblemLog], (...parts) => {
-    return CardPlatform.open(...parts);
-  }),
+  provideClass(CardEventStore, Database, DatabaseClock, CardAnswers),
+  provideClass(CardArrivalStore, DatabaseClock, CardAnswers),
+  provideClass(RbmCommandStore, Database, DatabaseClock),
+  provide(CardPlatform, [GatewaySettings, DatabaseClock, CardAnswers, RbmProblemLog], (...parts) =>
+    CardPlatform.open(...parts),
+  ),
   RbmProblemLog,
   RcsMetrics,
   DeliveryGrace,

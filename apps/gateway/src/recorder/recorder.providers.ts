@@ -1,6 +1,5 @@
-import type { Provider } from '@nestjs/common';
 import { FlightRecorder } from './flight-recorder.js';
 import { TraceResponder } from './trace-responder.js';
 
 /** Records of the last PDUs of bind connections. */
-export const recorderProviders: Provider[] = [FlightRecorder, TraceResponder];
+export const recorderProviders = [FlightRecorder, TraceResponder];

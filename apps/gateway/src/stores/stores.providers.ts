@@ -1,5 +1,4 @@
 import { getQueueToken } from '@nestjs/bullmq';
-import type { Provider } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { JobNotifier, openPubSub, PubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
@@ -9,13 +8,13 @@ import { Database, DatabaseClock } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
-import { provide } from '@countersign/composition';
+import { provide, provideClass } from '@countersign/composition';
 import { BusConnection } from './bus.connection.js';
 import { ConnectionErrors } from './connection-errors.js';
 import { DatabaseConnection } from './database.connection.js';
 
 /** Connections, and the stores that several folders use. */
-export const storeProviders: Provider[] = [
+export const storeProviders = [
   ConnectionErrors,
   provide(ServerKeys, [GatewaySettings], (settings) => ServerKeys.fromRing(settings.masterKeys)),
   provide(Database, [GatewaySettings, ConnectionErrors], ({ databaseUrl: url, databasePoolMax: poolMax }, errors) => {
@@ -35,12 +34,9 @@ export const storeProviders: Provider[] = [
   },
   DatabaseConnection,
   BusConnection,
-  provide(CarrierDirectory, [Database], (database) => new CarrierDirectory(database)),
-  provide(EventStore, [], () => new EventStore()),
-  provide(
-    SessionStore,
-    [Database, DatabaseClock, ServerKeys, JobNotifier],
-    (database, clock, keys, notifier) =>
-      new SessionStore({ database, clock, keys, listener: { onEvents: (ids) => notifier.notify(ids) } }),
-  ),
+  provideClass(CarrierDirectory, Database),
+  EventStore,
+  provide(SessionStore, [Database, DatabaseClock, ServerKeys, JobNotifier], (database, clock, keys, notifier) => {
+    return new SessionStore({ database, clock, keys, listener: { onEvents: (ids) => notifier.notify(ids) } });
+  }),
 ];

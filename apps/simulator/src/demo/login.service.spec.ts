@@ -149,8 +149,8 @@ describe('a start', () => {
   });
 });
 
-describe('the door', () => {
-  it('opens for the browser with the secret, when the service says approved, and once', async () => {
+describe('the sign-in', () => {
+  it('succeeds for the browser with the secret, once the session is approved, and one time', async () => {
     const { secret, challenge } = await createChallenge();
     const { id } = await open(challenge);
     expect(codeOf(await logins.enter(id, secret))).toBe('NOT_APPROVED');
@@ -159,7 +159,7 @@ describe('the door', () => {
     expect(codeOf(await logins.enter(id, secret))).toBe('LOGIN_NOT_FOUND');
   });
 
-  it('lets one of two in that come at the same time', async () => {
+  it('succeeds for one of two concurrent attempts', async () => {
     const { secret, challenge } = await createChallenge();
     const { id } = await open(challenge);
     service.end('approved');
@@ -167,7 +167,7 @@ describe('the door', () => {
     expect(both.map(codeOf).sort()).toEqual(['LOGIN_NOT_FOUND', 'signed_in']);
   });
 
-  it('stays shut for another browser, and opens for the right one after that', async () => {
+  it('is refused to another browser, and succeeds for the right one after that', async () => {
     const [mine, other] = [await createChallenge(), await createChallenge()];
     const { id } = await open(mine.challenge);
     service.end('approved');

@@ -7,7 +7,7 @@ import type { Account } from './account.entity.js';
 import { FIND_ACCOUNT, FIND_API_KEYS, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
 import type { Brand } from './brand.entity.js';
 import { type DigestRow, KeyLookups } from '../key-lookups.js';
-import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
+import { cacheKeyOf, digestsOfCacheKey, type DigestRenewals, outdatedDigest } from '../keys/outdated-digest.js';
 import { ensureTestWebhookSecret, openWebhookSecret } from './webhook-secrets.js';
 
 /** An API key that is not revoked, of an active account. */
@@ -35,8 +35,7 @@ export class AccountDirectory {
   constructor(
     private readonly db: Executor,
     private readonly keys: ServerKeys,
-    /** Receives keys whose digest must be renewed: only their use contains the secret. */
-    private readonly onOutdatedDigest: (outdated: OutdatedDigest) => void = () => undefined,
+    private readonly renewals?: DigestRenewals,
   ) {
     this.keyLookups = new KeyLookups(db, 'api-key.find', FIND_API_KEYS);
     this.keyCache = new RowCache({ load: (digests) => this.findKey(digestsOfCacheKey(digests)) });
@@ -100,7 +99,7 @@ export class AccountDirectory {
     if (row === null) return null;
     const { keyId, kind, accountId, scopes, limits } = row;
     const outdated = outdatedDigest(this.keys, row, digests);
-    if (outdated !== null) this.onOutdatedDigest(outdated);
+    if (outdated !== null) this.renewals?.requestRenewal(outdated);
     return { keyId, kind, tenant: { accountId, mode: kind }, scopes, limits };
   }
 

@@ -5,7 +5,7 @@ import { RowCache } from '@countersign/resilience';
 import { type AdminPrincipal, type AdminRole, ROOT_NAME } from './admin-key.js';
 import { FIND_ADMIN_KEYS, FIND_LIVE_ADMIN_KEYS } from './admin-key.sql.js';
 import { type DigestRow, KeyLookups } from '../key-lookups.js';
-import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
+import { cacheKeyOf, digestsOfCacheKey, type DigestRenewals, outdatedDigest } from '../keys/outdated-digest.js';
 
 /** An admin key that is not revoked. */
 export interface LiveAdminKey {
@@ -18,8 +18,7 @@ export interface AdminKeyDirectoryOptions {
   readonly keys: ServerKeys;
   /** The key of the environment: an owner named `root`. */
   readonly rootKey: string;
-  /** Receives keys whose digest must be renewed: only their use contains the secret. */
-  readonly onOutdatedDigest?: (outdated: OutdatedDigest) => void;
+  readonly renewals?: DigestRenewals;
 }
 
 interface KeyRow extends DigestRow {
@@ -63,11 +62,11 @@ export class AdminKeyDirectory {
 
   /** @param digests under every version of the master key, the current one first */
   private async find(digests: readonly Buffer[]): Promise<AdminPrincipal | null> {
-    const { keys, onOutdatedDigest } = this.options;
+    const { keys, renewals } = this.options;
     const row = await this.lookups.find(digests);
     if (row === null) return null;
     const outdated = outdatedDigest(keys, row, digests);
-    if (outdated !== null) onOutdatedDigest?.(outdated);
+    if (outdated !== null) renewals?.requestRenewal(outdated);
     const { keyId, name, role } = row;
     return { kind: 'admin', keyId, name, role };
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Uuid } from '@countersign/ids';
+import type { IdSource, Uuid } from '@countersign/ids';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
@@ -28,12 +28,9 @@ const MAX_PURGED = 1_000;
 const USE_RECORDED_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 200;
 
-export interface ConsoleSessionStoreOptions {
+/** Creates ids, and digests cookies and keys. */
+export interface ConsoleSessionStoreParts extends IdSource {
   readonly keys: ServerKeys;
-  /** A new id from the database's clock. */
-  newId(): Uuid;
-  /** The key of the environment, with which the holder `root` signs in. */
-  readonly rootKey: string;
 }
 
 /** Sessions to list. */
@@ -49,13 +46,17 @@ export interface SessionPage {
  * request: it ends at once, in every process, with its deletion, its member or its admin key.
  */
 export class ConsoleSessionStore {
-  constructor(private readonly options: ConsoleSessionStoreOptions) {}
+  /** `rootKey` is the key of the environment, with which the holder `root` signs in. */
+  constructor(
+    private readonly parts: ConsoleSessionStoreParts,
+    private readonly rootKey: string,
+  ) {}
 
   /** Always a new session with a new cookie; null when the member is not active, or the key no longer valid. */
   async open(tx: Executor, { adminKey, ...session }: NewConsoleSession): Promise<OpenedConsoleSession | null> {
-    const { keys } = this.options;
+    const { keys } = this.parts;
     const { memberId, adminKeyId, method, clientAddress } = session;
-    const id = this.options.newId();
+    const id = this.parts.newId();
     const cookie = randomBytes(COOKIE_OCTETS).toString('base64url');
     const keyDigests = adminKey === null ? [] : keys.digests('api-key', adminKey);
     const userAgent = session.userAgent.slice(0, MAX_USER_AGENT);
@@ -76,7 +77,7 @@ export class ConsoleSessionStore {
   /** The session of a cookie; null when it has ended or never was. */
   async find(db: Executor, cookie: string): Promise<ConsoleSession | null> {
     if (!COOKIE.test(cookie)) return null;
-    const digests = this.options.keys.digests('console-session', cookie);
+    const digests = this.parts.keys.digests('console-session', cookie);
     const [session = null] = await db.query<ConsoleSession>(FIND_SESSION, [this.rootDigests(), digests]);
     return session;
   }
@@ -109,15 +110,15 @@ export class ConsoleSessionStore {
 
   /** The token that writes with this cookie must carry. Another cookie has another token. */
   csrfTokenOf(cookie: string): string {
-    return this.options.keys.digest('console-csrf', cookie).toString('base64url');
+    return this.parts.keys.digest('console-csrf', cookie).toString('base64url');
   }
 
   isCsrfToken(cookie: string, token: string): boolean {
     const sent = Buffer.from(token, 'base64url');
-    return this.options.keys.digests('console-csrf', cookie).some((digest) => digestsEqual(digest, sent));
+    return this.parts.keys.digests('console-csrf', cookie).some((digest) => digestsEqual(digest, sent));
   }
 
   private rootDigests(): readonly Buffer[] {
-    return this.options.keys.digests('api-key', this.options.rootKey);
+    return this.parts.keys.digests('api-key', this.rootKey);
   }
 }

@@ -15,7 +15,15 @@ const IS_TAKEN = `SELECT FROM brands WHERE slug = $1`;
 
 /** The account and the brand of verifications that sign in to the console. */
 export class SignInBrandStore {
-  constructor(private readonly options: { readonly keys: ServerKeys; readonly entropyKeyVersion: number }) {}
+  private readonly entropyKeyVersion: number;
+
+  /** The brand gets the latest of the entropy keys. */
+  constructor(
+    private readonly keys: ServerKeys,
+    { entropyKeys }: { readonly entropyKeys: ReadonlyMap<number, unknown> },
+  ) {
+    this.entropyKeyVersion = Math.max(...entropyKeys.keys());
+  }
 
   /** The brand, created at its first use, with its account. Only members get codes, so every country may. */
   async ensure(tx: Executor): Promise<Brand> {
@@ -23,7 +31,7 @@ export class SignInBrandStore {
     const known = await BRANDS.find(tx, SIGN_IN_BRAND_ID);
     if (known !== null) return known;
     const sealed = (mode: 'live' | 'test'): Buffer =>
-      sealWebhookSecret(this.options.keys, { accountId: SIGN_IN_ACCOUNT_ID, mode }, createWebhookSecret());
+      sealWebhookSecret(this.keys, { accountId: SIGN_IN_ACCOUNT_ID, mode }, createWebhookSecret());
     await ACCOUNTS.insert(tx, {
       id: SIGN_IN_ACCOUNT_ID,
       name: TEXTS.name,
@@ -31,7 +39,7 @@ export class SignInBrandStore {
       webhookSecretSealed: sealed('live'),
       testWebhookSecretSealed: sealed('test'),
     });
-    const { entropyKeyVersion } = this.options;
+    const { entropyKeyVersion } = this;
     const slug = await freeSlug(tx);
     return BRANDS.insert(tx, {
       id: SIGN_IN_BRAND_ID,

@@ -2,7 +2,7 @@ import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { MARK_KEYS_USED, RENEW_DIGESTS, type KeyTable } from './key-use.sql.js';
-import type { OutdatedDigest } from './outdated-digest.js';
+import type { DigestRenewals, OutdatedDigest } from './outdated-digest.js';
 
 /** Maximum delay of `lastUsedAt`. */
 const FLUSH_INTERVAL_MS = 10_000;
@@ -22,7 +22,7 @@ export interface KeyUseOptions {
  * the master key are renewed in the same interval: during a rotation, processes with different current versions each
  * write their own, and all of them find either.
  */
-export class KeyUse {
+export class KeyUse implements DigestRenewals {
   readonly #options: KeyUseOptions;
   readonly #table: KeyTable;
   readonly #pollLoop: PollLoop;

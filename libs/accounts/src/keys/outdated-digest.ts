@@ -10,6 +10,11 @@ export interface OutdatedDigest {
   readonly currentVersion: number;
 }
 
+/** Renews the digests of keys: only a use contains the secret. */
+export interface DigestRenewals {
+  requestRenewal(outdated: OutdatedDigest): void;
+}
+
 /** A key found by one of its digests. */
 export interface FoundDigest {
   readonly keyId: Uuid;

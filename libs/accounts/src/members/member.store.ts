@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/ids';
+import type { IdSource, Uuid } from '@countersign/ids';
 import { type Executor, requireRow } from '@countersign/postgres';
 import { type Member, MEMBERS } from './member.entity.js';
 import type { NewMember, SignInMeans, VerifiedIdentity } from './member.js';
@@ -30,11 +30,10 @@ export type MemberChange = { readonly ok: true; readonly member: Member } | Last
  * phone (`members_phone_key`), email or OIDC identity of another member, and 23503 for an unknown account.
  */
 export class MemberStore {
-  /** @param newId a new id from the database's clock */
-  constructor(private readonly newId: () => Uuid) {}
+  constructor(private readonly ids: IdSource) {}
 
   create(tx: Executor, member: NewMember): Promise<Member> {
-    return MEMBERS.insert(tx, { ...member, id: this.newId() });
+    return MEMBERS.insert(tx, { ...member, id: this.ids.newId() });
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/ids';
+import type { IdSource, Uuid } from '@countersign/ids';
 import { requireRow, type Executor } from '@countersign/postgres';
 import { DELETE_PRICE, INSERT_PRICE, UPDATE_PRICE } from './price.sql.js';
 import type { Price } from './price.js';
@@ -10,11 +10,10 @@ export interface NewPrice extends Pick<Price, 'channel' | 'country' | 'usd'> {
 
 /** Writes prices, in the caller's transaction. Throws DataError 23505 for two of one channel, country and time. */
 export class PriceStore {
-  /** `newId` returns a new id from the database's clock. */
-  constructor(private readonly newId: () => Uuid) {}
+  constructor(private readonly ids: IdSource) {}
 
   async create(tx: Executor, { channel, country, usd, from }: NewPrice): Promise<Price> {
-    return requireRow(await tx.query<Price>(INSERT_PRICE, [this.newId(), channel, country, usd, from ?? null]));
+    return requireRow(await tx.query<Price>(INSERT_PRICE, [this.ids.newId(), channel, country, usd, from ?? null]));
   }
 
   /** Writes amount and start of a locked price. */

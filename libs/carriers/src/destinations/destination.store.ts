@@ -1,4 +1,4 @@
-import { firstIdAt, type Uuid } from '@countersign/ids';
+import { firstIdAt, type IdSource, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import {
   GUARD_BLOCK,
@@ -23,15 +23,14 @@ const QUIET_SECONDS = 30 * 24 * 60 * 60;
 
 /** Reads and writes destination rules, and the tallies of refusals by the guard. */
 export class DestinationStore {
-  /** `newId` returns a new id from the database's clock. */
-  constructor(private readonly newId: () => Uuid) {}
+  constructor(private readonly ids: IdSource) {}
 
   /**
    * Creates an admin's rule. Throws DataError 23505 for an existing prefix of the account, or of all, 23503 for an
    * unknown account.
    */
   create(tx: Executor, rule: NewDestinationRule): Promise<DestinationRule> {
-    return DESTINATION_RULES.insert(tx, { ...rule, origin: 'admin', id: this.newId() });
+    return DESTINATION_RULES.insert(tx, { ...rule, origin: 'admin', id: this.ids.newId() });
   }
 
   find(db: Executor, id: Uuid): Promise<DestinationRule | null> {
@@ -74,14 +73,14 @@ export class DestinationStore {
     db: Executor,
     { accountId, prefix, reason, blockSeconds }: GuardBlock,
   ): Promise<DestinationRule | null> {
-    const values = [this.newId(), accountId, prefix, reason, blockSeconds, LONGEST_BLOCK_SECONDS, QUIET_SECONDS];
+    const values = [this.ids.newId(), accountId, prefix, reason, blockSeconds, LONGEST_BLOCK_SECONDS, QUIET_SECONDS];
     const [rule] = await db.query<DestinationRule>(GUARD_BLOCK, values);
     return rule ?? null;
   }
 
   /** Counts refusals of the guard, for the admins of the account. */
   async countRefusals(db: Executor, accountId: Uuid, rule: string, prefix: string, times = 1): Promise<void> {
-    await db.query(TALLY_REFUSALS, [this.newId(), accountId, rule, prefix, times]);
+    await db.query(TALLY_REFUSALS, [this.ids.newId(), accountId, rule, prefix, times]);
   }
 
   /** Counts refusals of codes of sessions, one for each element. */

@@ -1,5 +1,5 @@
 import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
-import { idBounds, type Uuid } from '@countersign/ids';
+import { idBounds, type IdSource, type Uuid } from '@countersign/ids';
 import { DataError, type Database, type Executor } from '@countersign/postgres';
 import { leaseKey } from '../leases/bind-lease.js';
 import { BindLeaseStore } from '../leases/bind-lease.store.js';
@@ -41,12 +41,6 @@ const REMEMBERED_SECONDS = 4 * 24 * 60 * 60;
 const PURGE_BATCH = 500;
 /** Maximum number of parked receipts that are counted. */
 const MAX_COUNTED = 100_000;
-
-export interface MtMessageStoreOptions {
-  readonly events: EventStore;
-  /** A new id from the database's clock. */
-  newId(): Uuid;
-}
 
 export interface DueQuery {
   readonly limit: number;
@@ -117,7 +111,10 @@ interface SessionFacts {
 export class MtMessageStore {
   private readonly leases = new BindLeaseStore();
 
-  constructor(private readonly o: MtMessageStoreOptions) {}
+  constructor(
+    private readonly events: EventStore,
+    private readonly ids: IdSource,
+  ) {}
 
   /**
    * Requeues messages with an expired claim, due at once: their gateway is gone. Runs before a claim, in transactions of its
@@ -259,9 +256,9 @@ export class MtMessageStore {
     const sessions = await sessionsOf(tx, steps);
     const events = steps.map(({ id: messageId, ...step }) => {
       const sessionWebhookUrl = sessions.get(step.sessionId)?.webhookUrl ?? null;
-      return otpDeliveryEvent(this.o.newId(), { messageId, sessionWebhookUrl, ...step });
+      return otpDeliveryEvent(this.ids.newId(), { messageId, sessionWebhookUrl, ...step });
     });
-    await this.o.events.append(tx, events);
+    await this.events.append(tx, events);
     return events.map(({ id }) => id);
   }
 }

@@ -44,12 +44,6 @@ export interface AppliedEvents {
   readonly arrivals: readonly CardArrival[];
 }
 
-export interface CardEventStoreOptions {
-  readonly database: Pick<Database, 'query'>;
-  readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly answers: Pick<CardAnswers, 'verdictOf'>;
-}
-
 /** A locked card and the decision on its events. */
 export interface Judged {
   readonly card: LockedRow;
@@ -61,12 +55,16 @@ export interface Judged {
  * order that `CardOfferStore` documents.
  */
 export class CardEventStore {
-  constructor(private readonly options: CardEventStoreOptions) {}
+  constructor(
+    private readonly database: Pick<Database, 'query'>,
+    private readonly clock: Pick<DatabaseClock, 'nowMs'>,
+    private readonly answers: Pick<CardAnswers, 'verdictOf'>,
+  ) {}
 
   /** Stores events. Returns the ids that are new. */
   async storeEvents(events: readonly NewCardEvent[]): Promise<Uuid[]> {
     const rows = events.map((event) => insertRow(event));
-    const stored = await this.options.database.query<{ id: Uuid }>(INSERT_EVENTS, [JSON.stringify(rows)]);
+    const stored = await this.database.query<{ id: Uuid }>(INSERT_EVENTS, [JSON.stringify(rows)]);
     const isNew = new Set(stored.map(({ id }) => id));
     return [...new Set(events.map(({ id }) => id))].filter((id) => isNew.has(id));
   }
@@ -80,7 +78,7 @@ export class CardEventStore {
 
   /** The same for the oldest unprocessed events. */
   async claimOldestEvents(tx: Executor, limit: number): Promise<CardEvent[]> {
-    const nowMs = this.options.clock.nowMs();
+    const nowMs = this.clock.nowMs();
     const low = firstIdAt(nowMs - EVENT_MEMORY_MS);
     const firstFuture = firstIdAt(nowMs + FURTHEST_AHEAD_MS + ID_CLOCK_SLACK_MS);
     return (await tx.query<EventRow>(CLAIM_OLDEST_EVENTS, [low, firstFuture, limit])).map(eventOf);
@@ -101,7 +99,7 @@ export class CardEventStore {
     if (events.length === 0) return { rcsDelivered: [], taps: [], cardOutcomes: [], arrivals: [] };
     const byCard = await this.groupByCard(tx, events);
     const cards = await lockCards(tx, [...byCard.keys()]);
-    const judged = cards.map((card) => judgeCard(card, byCard.get(card.id) ?? [], this.options.answers));
+    const judged = cards.map((card) => judgeCard(card, byCard.get(card.id) ?? [], this.answers));
     await recordSubscriptions(tx, events);
     await recordLaunchStates(tx, events);
     await Promise.all([updateCards(tx, judged), markAllProcessed(tx, events, judged)]);
@@ -127,7 +125,7 @@ export class CardEventStore {
 
   /** Events of cards of the last day, by card id. */
   private async groupByCard(tx: Executor, events: readonly CardEvent[]): Promise<ReadonlyMap<Uuid, CardEvent[]>> {
-    const nowMs = this.options.clock.nowMs();
+    const nowMs = this.clock.nowMs();
     const messageIds = [...new Set(events.flatMap(({ messageId }) => (messageId === null ? [] : [messageId])))];
     const cardOfMessage = await this.findCardsByMessage(tx, messageIds, nowMs);
     const byCard = new Map<Uuid, CardEvent[]>();

@@ -31,6 +31,9 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends o
   operations: CrudOperations<Draft, Change>,
 ) {
   abstract class Controller {
+    /** A provider of the module of the controller. */
+    static readonly resourceClass: Type = resourceClass;
+
     constructor(
       protected readonly admin: AdminService,
       protected readonly resource: Resource & CrudResource<Row, View, Draft, Change>,
