@@ -66,6 +66,7 @@ describe('a renewed certificate', () => {
     reload.reload();
     expect(await nameAt(port)).toBe('second');
     reload.stop();
+    for (const socket of sockets) socket.destroy();
     await instance.close();
   });
 
