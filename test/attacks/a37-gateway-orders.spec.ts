@@ -74,6 +74,8 @@ describe('codes', () => {
     fromId: firstIdAt(0),
     beforeId: firstIdAt(harness.clock.nowMs() + 60_000),
     claimedBy: harness.clock.newId(),
+    inFlight: [],
+    mayTakeBack: true,
     ...changes,
   });
   /** The live codes that a claim finds; expired ones fail as those of the gateway do. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Database, DatabaseUnavailable } from '@countersign/postgres';
+import { Database, DatabaseUnavailable, readinessOf } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { promote, startPair, type PostgresServer } from '../support/standby.js';
 import { until } from '../support/until.js';
@@ -56,6 +56,19 @@ describe('a database URL with several hosts', () => {
     await expect(opening).rejects.toThrow(DatabaseUnavailable);
     await expect(opening).rejects.toThrow(`127.0.0.1:${standby.port}: it takes no writes`);
     await expect(opening).rejects.not.toThrow(new URL(primary.url).password);
+  });
+
+  it('is not ready while the only host is a standby', async () => {
+    const database = await Database.open({
+      url: standby.url,
+      poolMax: 1,
+      applicationName: 'test',
+      onError: () => undefined,
+    });
+    opened.push(database);
+    const { database: check } = readinessOf(database, { driftMs: 0 });
+    await expect(check()).rejects.toThrow('the database takes no writes');
+    await expect(readinessOf(await open(primary.port), { driftMs: 0 }).database()).resolves.toBeUndefined();
   });
 
   it(

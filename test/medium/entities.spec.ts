@@ -64,6 +64,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   queue_switches: 'one switch a queue',
   rate_limits: "the limiter's library owns its columns",
   realtime_tickets: 'issued and used by one guarded statement each',
+  retention_clock: 'one row, moved by one statement',
   row_leases: 'taken by one guarded upsert',
   sender_formats: 'what senders of a link showed, in guarded writes',
   submissions: 'where responses and receipts meet, in sets',

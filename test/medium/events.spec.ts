@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { EventStore, type EventType, type NewEvent } from '@countersign/events';
-import { newId } from '@countersign/ids';
+import { firstIdAt, newId } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LOCK_UNDISPATCHED } from '../../libs/events/src/event-store.sql.js';
 import { asOwner, freshDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 86_400_000;
@@ -52,6 +54,38 @@ const event = (over: Partial<NewEvent> = {}): NewEvent => ({
 
 const append = (...events: NewEvent[]): Promise<void> => database.transaction((tx) => store.append(tx, events));
 const claim = (limit: number) => database.transaction((tx) => store.markUndispatched(tx, limit));
+
+describe('the poll for undispatched events', () => {
+  it('reads few pages behind an old snapshot, which keeps the entries of dispatched ones', async () => {
+    const dump = new pg.Client({ connectionString: home.ownerUrl });
+    await dump.connect();
+    await dump.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await dump.query('SELECT FROM events');
+    const ids = Array.from({ length: 5_000 }, (_, at) => newId(NOW - 600_000 + at));
+    await database.query(
+      `INSERT INTO events (id, type, account_id, session_id, data, occurred_at)
+       SELECT id, 'verification.completed', id, id, '{}', now() FROM unnest($1::uuid[]) AS id`,
+      [ids],
+    );
+    await database.query('UPDATE events SET dispatched_at = now()');
+    const waiting = event();
+    await append(waiting);
+    const pagesFrom = async (fromMs: number): Promise<number> => {
+      const [row] = await database.query<Record<'QUERY PLAN', [{ Plan: Record<string, number> }]>>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${LOCK_UNDISPATCHED}`,
+        [250, firstIdAt(fromMs)],
+      );
+      const { Plan: plan } = row?.['QUERY PLAN'][0] ?? { Plan: {} };
+      return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    };
+    const [all, recent] = [await pagesFrom(0), await pagesFrom(NOW - 120_000)];
+    expect(all).toBeGreaterThan(100);
+    expect(recent).toBeLessThan(30);
+    await dump.end();
+    const found = await database.transaction((tx) => store.markUndispatched(tx, 10, firstIdAt(NOW - 120_000)));
+    expect(found.map(({ id }) => id)).toEqual([waiting.id]);
+  });
+});
 
 describe('an event', () => {
   it('is read as it was written, its text unchanged', async () => {

@@ -1,4 +1,5 @@
 import { Batcher, Database, DatabaseUnavailable, DataError } from '@countersign/postgres';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 
@@ -88,6 +89,22 @@ describe('batches of real rows', () => {
     const failed = ends.flatMap((end, n) => (end.status === 'rejected' ? [[n, end.reason as unknown]] : []));
     expect(failed).toEqual([[20, expect.any(DataError)]]);
     expect(await totals()).toEqual({ balance: 245, deposits: 49 });
+  });
+
+  it('fail the command alone whose row another transaction keeps locked', async () => {
+    const batcher = depositor();
+    const holder = new pg.Client({ connectionString: home.ownerUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query(LOCK, [[21]]);
+    const ends = await Promise.allSettled(
+      Array.from({ length: ACCOUNTS }, (_, n) => batcher.add({ account: n + 1, amount: 5 })),
+    );
+    await holder.end();
+    const failed = ends.flatMap((end, n) => (end.status === 'rejected' ? [[n, end.reason as unknown]] : []));
+    expect(failed).toEqual([[20, expect.any(DatabaseUnavailable)]]);
+    expect(await totals()).toEqual({ balance: 245, deposits: 49 });
+    expect(await batcher.add({ account: 21, amount: 5 })).toBe(5);
   });
 
   it('of two processes meet on the same rows, and all are done', async () => {

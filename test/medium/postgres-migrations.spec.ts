@@ -39,6 +39,7 @@ const MIGRATIONS = [
   'AccountRequests1700000000039',
   'ConsoleSignIns1700000000041',
   'OverviewDays1700000000042',
+  'RetentionClock1700000000063',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class
@@ -118,6 +119,39 @@ describe('migrating', () => {
       await expect(dying).rejects.toThrow();
     });
     expect(await migrate(home.ownerUrl)).toEqual([]);
+  });
+
+  it('waits for no dump of the database, which reads every table', async () => {
+    await migrate(home.ownerUrl);
+    await revertMigration(home.ownerUrl);
+    await inDatabase(async (database) => {
+      await database.transaction(async (dump) => {
+        for (const table of await tables()) await dump.query(`LOCK TABLE ${table} IN ACCESS SHARE MODE`);
+        expect(await migrate(home.ownerUrl)).toEqual(MIGRATIONS.slice(-1));
+        expect(await migrate(home.ownerUrl)).toEqual([]);
+      });
+    });
+  });
+
+  it('holds up no read while it waits for an open transaction, and is done when that ends', async () => {
+    await migrate(home.ownerUrl);
+    while ((await names()).includes('WebhooksRealtime1700000000005')) await revertMigration(home.ownerUrl);
+    await inDatabase(async (database) => {
+      let migrated: Promise<string[]> | undefined;
+      await database.transaction(async (reader) => {
+        await reader.query('SELECT FROM accounts');
+        migrated = migrate(home.ownerUrl);
+        await until('the migration waits for the lock', 5_000, async () => {
+          const waiting = await database.query(
+            `SELECT FROM pg_locks WHERE NOT granted AND relation = 'accounts'::regclass`,
+          );
+          return waiting.length > 0;
+        });
+        // Behind the lock that is waited for, until the try is given up.
+        expect(await database.query('SELECT FROM accounts')).toEqual([]);
+      });
+      expect(await migrated).toEqual(MIGRATIONS.slice(MIGRATIONS.indexOf('WebhooksRealtime1700000000005')));
+    });
   });
 
   it('can be undone, the last one first, and done again to the same shape', async () => {

@@ -1,8 +1,15 @@
 import { firstIdAt, idBounds, newId } from '@countersign/ids';
-import { Database, DatabaseUnavailable, type Executor, RowLease } from '@countersign/postgres';
-import { dropOldPartitions, ensurePartitions } from '@countersign/postgres/partitions';
+import { Database, type Executor, MissingPartition, RowLease } from '@countersign/postgres';
+import {
+  dropOldPartitions,
+  ensurePartitions,
+  partitionDaysAhead,
+  PartitionMaintainer,
+} from '@countersign/postgres/partitions';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2025, 10, 21, 12);
@@ -65,6 +72,13 @@ describe('partitions', () => {
     expect(digest).toEqual({ unique: true });
   });
 
+  it('are counted in days ahead', async () => {
+    expect(await partitionDaysAhead(database, NOW)).toBe(-1);
+    await ensurePartitions(database, NOW);
+    const ahead = await Promise.all([0, 5, 7, 8].map((days) => partitionDaysAhead(database, NOW + days * DAY_MS)));
+    expect(ahead).toEqual([7, 2, 0, -1]);
+  });
+
   it('are made once when several processes boot at once', async () => {
     const others = await Promise.all(Array.from({ length: 3 }, open));
     await Promise.all([database, ...others].map((each) => ensurePartitions(each, NOW)));
@@ -91,12 +105,71 @@ describe('partitions', () => {
 
   it('are dropped when all of them is past retention, and no sooner', async () => {
     await ensurePartitions(database, NOW);
-    await database.query(INSERT_EVENT, [newId(NOW - DAY_MS)]);
     const at = (days: number): number => Date.UTC(2025, 10, 21) + days * DAY_MS;
     expect(await dropOldPartitions(database, at(30) - 1, 30)).toEqual([]);
     expect((await dropOldPartitions(database, at(30), 30)).sort()).toEqual(TABLES.map((table) => `${table}_p20251120`));
     expect(await partitions('events')).toHaveLength(8);
     expect(await dropOldPartitions(database, at(30), 30)).toEqual([]);
+  });
+
+  it('of young days outlast a clock that jumps ahead, which retention follows by a day an hour', async () => {
+    await ensurePartitions(database, NOW);
+    await dropOldPartitions(database, NOW, 30);
+    const ahead = NOW + 33 * DAY_MS;
+    await ensurePartitions(database, ahead);
+    expect(await dropOldPartitions(database, ahead, 30)).toEqual([]);
+    expect(await dropOldPartitions(database, ahead + 60_000, 30)).toEqual([]);
+    expect(await partitions('sessions')).toHaveLength(18);
+    const [clock] = await database.query<{ at: Date }>('SELECT at FROM retention_clock');
+    expect(clock?.at).toEqual(new Date(NOW + DAY_MS + 60_000));
+    await dropOldPartitions(database, ahead + 3_600_000, 30);
+    expect(await database.query('SELECT at FROM retention_clock')).toEqual([
+      { at: new Date(NOW + 2 * DAY_MS + 60_000) },
+    ]);
+    await dropOldPartitions(database, NOW + 60_000, 30);
+    expect(await database.query('SELECT at FROM retention_clock')).toEqual([{ at: new Date(NOW + 60_000) }]);
+  });
+
+  it('with work that is not finished are kept, with all of their day, and reported', async () => {
+    await ensurePartitions(database, NOW);
+    await database.query(INSERT_EVENT, [newId(NOW - DAY_MS)]);
+    const later = Date.UTC(2025, 10, 21) + 30 * DAY_MS;
+    await expect(dropOldPartitions(database, later, 30)).rejects.toThrow(
+      'data of 2025-11-20 is kept beyond retention: undispatched events',
+    );
+    for (const table of TABLES) expect(await partitions(table)).toHaveLength(9);
+    await database.query('UPDATE events SET dispatched_at = now()');
+    expect(await dropOldPartitions(database, later, 30)).toHaveLength(TABLES.length);
+  });
+
+  it('are dropped by no maintainer whose clock differs from that of the database', async () => {
+    await ensurePartitions(database, NOW);
+    const errors: unknown[] = [];
+    const clock = { nowMs: () => NOW + 31 * DAY_MS, driftMs: 6_000 };
+    const onError = (error: unknown): void => void errors.push(error);
+    const maintainer = new PartitionMaintainer({ database, clock, retentionDays: 30, onError });
+    await expect(database.query(INSERT_EVENT, [newId(NOW + 20 * DAY_MS)])).rejects.toThrow(MissingPartition);
+    await until('the maintainer has run', 10_000, () => errors.length > 0);
+    await maintainer.stop();
+    expect(String(errors[0])).toContain('no data is dropped');
+    expect(await partitions('events')).toContain('events_p20251120');
+  });
+
+  it('are made as soon as a row has none, and the row can be written later', async () => {
+    const maintainer = new PartitionMaintainer({
+      database,
+      clock: { nowMs: () => NOW, driftMs: 0 },
+      retentionDays: null,
+      onError: () => undefined,
+    });
+    await expect(database.query(INSERT_EVENT, [newId(NOW)])).rejects.toThrow(MissingPartition);
+    await until('the partition was made', 10_000, () =>
+      database.query(INSERT_EVENT, [newId(NOW)]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await maintainer.stop();
   });
 
   it('whose dropping was cut short are dropped the next time', async () => {
@@ -105,10 +178,11 @@ describe('partitions', () => {
     // Detaching waits for a transaction that still sees the partition, and its time runs out.
     await database.transaction(async (tx) => {
       await tx.query('SELECT FROM sessions');
-      const detaching = database.maintenance(200, (session) =>
-        session.query('ALTER TABLE sessions DETACH PARTITION sessions_p20251121 CONCURRENTLY'),
-      );
-      await expect(detaching).rejects.toThrow(DatabaseUnavailable);
+      const client = new pg.Client({ connectionString: home.ownerUrl, statement_timeout: 200 });
+      await client.connect();
+      const detaching = client.query('ALTER TABLE sessions DETACH PARTITION sessions_p20251121 CONCURRENTLY');
+      await expect(detaching).rejects.toThrow('statement timeout');
+      await client.end();
     });
     const dropped = await dropOldPartitions(database, NOW + 31 * DAY_MS, 30);
     expect(dropped).toEqual(expect.arrayContaining(['events_p20251120', 'sessions_p20251121']));

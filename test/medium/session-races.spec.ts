@@ -4,6 +4,7 @@ import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
+import { until } from '../support/until.js';
 
 let harness: SessionHarness;
 
@@ -52,6 +53,45 @@ const eventTypesOf = async (ids: readonly Uuid[]): Promise<Map<Uuid, string[]>> 
   );
   return new Map(rows.map(({ id, types }) => [id, types]));
 };
+
+describe('a session whose approval commits after its end', () => {
+  const clockIsPast = async (id: Uuid): Promise<boolean> => {
+    const [row] = await harness.database.query<{ past: boolean }>(
+      'SELECT clock_timestamp() > expires_at AS past FROM sessions WHERE id = $1',
+      [id],
+    );
+    return row?.past === true;
+  };
+  const waiting = async (): Promise<boolean> =>
+    (
+      await harness.database.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      )
+    ).length > 0;
+
+  it.each(['find', 'list'] as const)('is never shown as expired before: %s', async (read) => {
+    const session = await harness.sessions.create(harness.draft());
+    await harness.database.query(
+      `UPDATE sessions SET expires_at = clock_timestamp() + interval '2 seconds' WHERE id = $1`,
+      [session.id],
+    );
+    const tenant = liveTenant(session.accountId);
+    let shown: Promise<string | undefined> | undefined;
+    await harness.database.transaction(async (tx) => {
+      const { verdicts } = await harness.sessions.matchInbound(tx, 'live', [evidenceOf(session)]);
+      expect(verdicts).toMatchObject([{ fate: 'matched' }]);
+      await until('the session is past its end', 10_000, () => clockIsPast(session.id));
+      let isShown = false;
+      shown = (
+        read === 'find'
+          ? harness.sessions.find(tenant, session.id).then((found) => found?.status)
+          : harness.sessions.list(tenant, { limit: 1 }).then(({ sessions: [first] }) => first?.status)
+      ).finally(() => (isShown = true));
+      await until('the read waits for the approval, or has not waited', 10_000, async () => isShown || waiting());
+    });
+    expect(await shown).toBe('approved');
+  });
+});
 
 const ROUNDS = 5;
 const STRIDES = [1, 7, 11, 13, 17];

@@ -164,6 +164,24 @@ describe('a delivery of a new event', () => {
     expect(row).toEqual({ leased: true, sealed: null });
   });
 
+  it('whose body cannot be read for two days is blocked, and holds up no other', async () => {
+    const one = worker();
+    const [oldId = '', youngId = '', soundId = ''] = await cancelSessions(3);
+    await one.dispatchNamed([oldId, youngId, soundId]);
+    const damage = `UPDATE deliveries SET body_sealed = 'x', occurred_at = occurred_at - $2::interval WHERE id = $1`;
+    await harness.database.query(damage, [oldId, '49 hours']);
+    await harness.database.query(damage, [youngId, '1 hour']);
+    expect(idsOf((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed)).toEqual([soundId]);
+    const rows = await harness.database.query<{ id: Uuid; status: string }>(
+      'SELECT id, status FROM deliveries WHERE id = ANY ($1) ORDER BY status',
+      [[oldId, youngId]],
+    );
+    expect(rows).toEqual([
+      { id: oldId, status: 'blocked' },
+      { id: youngId, status: 'pending' },
+    ]);
+  });
+
   it('that contradicts its session is not created, or ends as blocked when that is found later', async () => {
     const one = worker();
     const [early = '', late = '', sound = ''] = await cancelSessions(3);

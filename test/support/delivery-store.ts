@@ -51,7 +51,8 @@ export function deliveryWorkerOf(harness: SessionHarness, onUnreadable: (error: 
   const bodyRenderer = new BodyRenderer(keys, renderer);
   const agreement = new EventAgreement(refusals);
   const bodies = new DeliveryBodies(events, sessions, bodyRenderer, agreement, { about: () => onUnreadable });
-  const store = new DeliveryStore(database, clock, bodies, { batchMaxCommands: 100 }, { countBatch: () => undefined });
+  const metrics = { countBatch: () => undefined, countRefusedEvent: () => undefined };
+  const store = new DeliveryStore(database, clock, bodies, { batchMaxCommands: 100 }, metrics);
   return {
     store,
     outbox: outboxWith(new DeliverySubscriber(store, NO_CAPACITY)),

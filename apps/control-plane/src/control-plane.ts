@@ -46,8 +46,11 @@ export async function startControlPlane(
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
   const lifecycle = app.get(Lifecycle);
   lifecycle.onStop('modules', () => closeQueue(failures, () => app.close()));
+  const certificate = server.watchCertificate(logger);
+  lifecycle.onStop('connections', () => certificate.stop());
   await lifecycle.start(PHASES_BEFORE_REQUESTS);
   await app.listen(settings.port, settings.host);
   await lifecycle.start(PHASES_AFTER_REQUESTS);
-  return lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), STOP_STEPS);
+  const shutdown = lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), STOP_STEPS);
+  return shutdown.onReload(() => certificate.reload());
 }

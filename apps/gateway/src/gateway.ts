@@ -5,6 +5,7 @@ import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, Shutdown, type Logger } from '@countersign/telemetry';
 import { START_PHASES, STOP_STEPS } from './composition/phases.js';
 import { GatewayModule } from './gateway.module.js';
+import { SmppPorts } from './listener/smpp-ports.js';
 import { loadServiceAccount } from './rcs/rbm/service-account.js';
 import { KEY_DEPENDANTS } from './stores/key-dependants.js';
 
@@ -26,5 +27,7 @@ export async function startGateway(
   // Nest closes the queue that it created.
   lifecycle.onStop('close the modules', () => app.close());
   await lifecycle.start(START_PHASES);
-  return lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), STOP_STEPS);
+  const shutdown = lifecycle.addStopSteps(new Shutdown(exit === undefined ? { logger } : { logger, exit }), STOP_STEPS);
+  const ports = app.get(SmppPorts);
+  return shutdown.onReload(() => ports.reloadCertificate());
 }

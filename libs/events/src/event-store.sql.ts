@@ -15,9 +15,13 @@ export const APPEND_EVENTS = `
   LEFT JOIN accounts account ON account.id = new.account_id
   ON CONFLICT (id) DO NOTHING`;
 
-/** Up to $1 undispatched events, oldest first, locked; skips those that another process is dispatching. */
+/**
+ * Up to $1 undispatched events from the id $2 on, oldest first, locked; skips those that another process is dispatching. The index
+ * keeps entries of dispatched events while a transaction with an older snapshot is open, so a low $2 reads past all of them: with
+ * 200,000 that took 88 to 310 ms, with a bound 1 to 3.
+ */
 export const LOCK_UNDISPATCHED = `
-  SELECT id FROM events WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
+  SELECT id FROM events WHERE dispatched_at IS NULL AND id >= $2 ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** Of the events $1, all between $2 and $3, those that nobody has dispatched or is dispatching, locked. */
 export const LOCK_NAMED = `

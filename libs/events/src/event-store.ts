@@ -1,4 +1,4 @@
-import { idBounds, type Uuid } from '@countersign/ids';
+import { firstIdAt, idBounds, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import {
   APPEND_EVENTS,
@@ -62,9 +62,9 @@ export class EventStore {
     ]);
   }
 
-  /** Marks up to `limit` undispatched events, oldest first: used by the poll, for lost notifications. */
-  async markUndispatched(tx: Executor, limit: number): Promise<DueEvent[]> {
-    return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_UNDISPATCHED, [limit]));
+  /** Marks up to `limit` undispatched events from an id on, oldest first: used by the poll, for lost notifications. */
+  async markUndispatched(tx: Executor, limit: number, fromId: Uuid = firstIdAt(0)): Promise<DueEvent[]> {
+    return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_UNDISPATCHED, [limit, fromId]));
   }
 
   /** Marks the undispatched ones of the given events: used by a notified worker. Reads only their partitions. */

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, TransactionConflict } from './database-errors.js';
+import { DatabaseUnavailable, LockTimeout, TransactionConflict } from './database-errors.js';
 
 /** The bounds of a batcher. */
 export interface BatchLimits {
@@ -46,6 +46,8 @@ const failsWholeBatch = (error: unknown): boolean =>
 const DEFAULT_DEADLINE_MS = 2_900;
 /** Maximum number of runs of a batch that loses deadlocks or serializations. */
 const CONFLICT_ATTEMPTS = 5;
+/** Commands of a batch with a locked row that run at the same time, each in its own transaction. */
+const SINGLES_IN_FLIGHT = 4;
 /** Number of consumed entries at the front of the ready list before they are removed, to amortise the removal. */
 const COMPACT_FROM = 1_024;
 
@@ -70,6 +72,7 @@ interface Entry<Command, Result> {
  * - Commands that share a key never share a batch and run in the order they were added. The cost per command is
  *   constant: each waits for the last command of each of its keys, and is counted down when that one is done.
  * - A data error halves the batch until the failing command is found; only that one fails.
+ * - A row that another transaction keeps locked runs the commands of its batch one by one; only its own fails.
  * - A lost deadlock or serialization runs the batch again; DatabaseUnavailable fails the whole batch at once.
  */
 export class Batcher<Command, Result> {
@@ -201,6 +204,10 @@ export class Batcher<Command, Result> {
       const results = await this.#run(batch.map((entry) => entry.command));
       results.forEach((result, index) => this.#done(batch[index], (entry) => entry.resolve(result)));
     } catch (error) {
+      if (batch.length > 1 && error instanceof LockTimeout) {
+        await this.#executeEach(batch);
+        return;
+      }
       if (batch.length > 1 && !failsWholeBatch(error)) {
         const middle = batch.length >> 1;
         await this.#execute(this.#withoutExpired(batch.slice(0, middle)));
@@ -210,6 +217,15 @@ export class Batcher<Command, Result> {
       for (const each of batch) this.#done(each, (entry) => entry.reject(error));
     }
     this.#options.onBatch?.(batch.length, performance.now() - startMs);
+  }
+
+  /** Runs each command alone, a few at a time: halves would wait for the locked row once for each halving. */
+  async #executeEach(batch: readonly Entry<Command, Result>[]): Promise<void> {
+    const waiting = [...batch];
+    const executeNext = async (): Promise<void> => {
+      while (waiting.length > 0) await this.#execute(this.#withoutExpired(waiting.splice(0, 1)));
+    };
+    await Promise.all(Array.from({ length: SINGLES_IN_FLIGHT }, executeNext));
   }
 
   /** Commands without those whose deadline passed while the batch was halved. */

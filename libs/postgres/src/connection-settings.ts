@@ -10,6 +10,11 @@ export const CONNECT_TIMEOUT_MS = 2_000;
 export const QUERY_TIMEOUT_MS = 3_000;
 /** Server side: stops a slow statement. Shorter than the client's timeout, so that the connection stays usable. */
 export const STATEMENT_TIMEOUT_MS = 2_500;
+/**
+ * Of one wait for a lock: short enough that a batch with a locked row can be divided before the deadline of its commands, and longer
+ * than `deadlock_timeout` (1 s), so that a deadlock is reported as such and its transaction is run again.
+ */
+export const LOCK_TIMEOUT_MS = 1_200;
 /** Releases the locks of a transaction whose client is silent. */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 /** Connections are replaced after this time, so that a moved server or changed address is noticed. */

@@ -33,6 +33,22 @@ export class DataError extends Error {
   }
 }
 
+/**
+ * Another transaction held a lock for longer than `lock_timeout`. Statements on other rows may succeed, and so may this one, later.
+ */
+export class LockTimeout extends DatabaseUnavailable {
+  constructor(message: string) {
+    super(message, { connectionLives: true });
+  }
+}
+
+/** The partition of a row does not exist (yet). Nothing about the row is wrong, so a caller answers "try again". */
+export class MissingPartition extends DatabaseUnavailable {
+  constructor(message: string) {
+    super(message, { connectionLives: true });
+  }
+}
+
 /** SQLSTATE classes of values that do not fit: data exceptions, constraints, limits of an index, errors that triggers raise. */
 const VALUE_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54', 'P0']);
 
@@ -41,6 +57,8 @@ const VALUE_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54', 'P0']);
  * without a key. Of other errors only those of values that the code cannot use, such as an infinite time.
  */
 export function isCausedByRows(error: unknown): boolean {
+  // Of one event among others: the partitions of other days exist.
+  if (error instanceof MissingPartition) return true;
   if (error instanceof DataError) return VALUE_CLASSES.has(error.sqlState.slice(0, 2));
   return error instanceof TypeError || error instanceof RangeError;
 }
@@ -57,10 +75,13 @@ const READ_ONLY = '25006';
 
 /** SQLSTATE classes: connection, resources (disk, memory, connections), operator, system; then single states. */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
-const UNAVAILABLE_STATES = new Set([READ_ONLY, '25P03', '55P03']);
+const UNAVAILABLE_STATES = new Set([READ_ONLY, '25P03']);
 
-/** The server cancelled a statement (timeout or lock timeout); the connection is usable. */
-const CANCELLED = new Set(['57014', '55P03']);
+/** The server cancelled a statement at its timeout; the connection is usable. */
+const CANCELLED = new Set(['57014']);
+const LOCK_NOT_AVAILABLE = '55P03';
+/** The function of the server that finds the partition of a row; its message is in the server's language. */
+const FIND_PARTITION = { code: '23514', routine: 'ExecFindPartition' } as const;
 
 /** Messages of `pg` without a code for a lost connection or a timeout. */
 const CONNECTION_LOST =
@@ -74,6 +95,10 @@ const isSystemError = (error: Error): boolean => 'syscall' in error || ('code' i
 function fromServer(error: pg.DatabaseError): Error {
   const state = error.code ?? 'XX000';
   if (CONFLICTS.has(state)) return new TransactionConflict(`${state} ${error.message}`);
+  if (state === LOCK_NOT_AVAILABLE) return new LockTimeout(`${state} ${error.message}`);
+  if (state === FIND_PARTITION.code && error.routine === FIND_PARTITION.routine) {
+    return new MissingPartition(`${state} ${error.message}`);
+  }
   if (UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2))) {
     return new DatabaseUnavailable(`${state} ${error.message}`, { connectionLives: CANCELLED.has(state) });
   }

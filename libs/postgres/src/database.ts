@@ -6,6 +6,7 @@ import {
   connectionSettings,
   IDLE_IN_TRANSACTION_TIMEOUT_MS,
   KEEP_ALIVE_DELAY_MS,
+  LOCK_TIMEOUT_MS,
   QUERY_TIMEOUT_MS,
   STATEMENT_TIMEOUT_MS,
 } from './connection-settings.js';
@@ -14,6 +15,7 @@ import {
   DatabaseUnavailable,
   isReadOnly,
   isQueryTimeout,
+  MissingPartition,
   TransactionConflict,
 } from './database-errors.js';
 import { resetRoleSettings } from './role-settings.js';
@@ -25,6 +27,12 @@ export interface Executor {
    * the server rejects it. Select `json` columns as `::text`: parsing would lose their key order.
    */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** Each statement is a transaction of its own. */
+export interface MaintenanceSession extends Executor {
+  /** Runs `statements` in one transaction. */
+  transaction<T>(statements: (tx: Executor) => Promise<T>): Promise<T>;
 }
 
 export interface DatabaseOptions {
@@ -48,6 +56,9 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** The server times out first, so that the result of the statement is known. */
 const MAINTENANCE_GRACE_MS = 2_000;
+
+/** Of one transaction of a maintenance session, as long as its timeout allows at most. */
+const MAINTENANCE_STATEMENTS = 20;
 
 interface TimedQuery extends pg.QueryConfig {
   query_timeout: number;
@@ -111,6 +122,7 @@ function dataSourceOptions(options: DatabaseOptions, generations: Generations): 
       ...session,
       query_timeout: QUERY_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       // Pipelines statements issued together: a round trip costs more than most statements.
       pipeline: true,
@@ -141,6 +153,7 @@ function poolOf(dataSource: DataSource): pg.Pool {
  */
 export class Database implements Executor {
   readonly #pool: pg.Pool;
+  readonly #missingPartitionListeners: (() => void)[] = [];
 
   private constructor(
     private readonly dataSource: DataSource,
@@ -166,6 +179,11 @@ export class Database implements Executor {
   /** Connections and queued requests of the pool, for metrics. */
   get poolUse(): { total: number; idle: number; waiting: number } {
     return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
+  }
+
+  /** Registers a listener called for each statement that found no partition for a row. Must not throw. */
+  onMissingPartition(listener: () => void): void {
+    this.#missingPartitionListeners.push(listener);
   }
 
   async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -223,17 +241,28 @@ export class Database implements Executor {
 
   /**
    * A separate connection for slow background work, such as detaching a partition: each statement may take
-   * `timeoutMs`. The connection is closed afterwards, because its timeouts differ from the pool's.
+   * `timeoutMs`, and is a transaction of its own. The timeout is that of the transaction, so that a pooler which shares connections
+   * of the server keeps none of it.
    */
-  async maintenance<T>(timeoutMs: number, work: (session: Executor) => Promise<T>): Promise<T> {
+  async maintenance<T>(timeoutMs: number, work: (session: MaintenanceSession) => Promise<T>): Promise<T> {
     const client = await this.#checkOut();
+    const transaction = async <Done>(statements: (tx: Executor) => Promise<Done>, mostMs: number): Promise<Done> => {
+      try {
+        const limited = async (tx: Executor): Promise<Done> => {
+          await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [String(timeoutMs)]);
+          return statements(tx);
+        };
+        return await this.#inTransaction(client, limited, performance.now() + mostMs + MAINTENANCE_GRACE_MS);
+      } catch (error) {
+        await this.#rollBack(client, performance.now() + MAINTENANCE_GRACE_MS);
+        throw error;
+      }
+    };
     try {
-      const session: Executor = {
-        query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-          (await this.#run<Row>(client, text, values, performance.now() + timeoutMs + MAINTENANCE_GRACE_MS)).rows,
-      };
-      await session.query(`SELECT set_config('statement_timeout', $1, false)`, [String(timeoutMs)]);
-      return await work(session);
+      return await work({
+        query: (text, values) => transaction((tx) => tx.query(text, values), timeoutMs),
+        transaction: (statements) => transaction(statements, timeoutMs * MAINTENANCE_STATEMENTS),
+      });
     } finally {
       client.release(true);
     }
@@ -280,7 +309,9 @@ export class Database implements Executor {
       return await client.query<Row & pg.QueryResultRow>(query);
     } catch (error) {
       if (isReadOnly(error) || (isQueryTimeout(error) && left > STATEMENT_TIMEOUT_MS)) this.generations.retireAll();
-      throw classifyError(error);
+      const reason = classifyError(error);
+      if (reason instanceof MissingPartition) for (const listener of this.#missingPartitionListeners) listener();
+      throw reason;
     }
   }
 

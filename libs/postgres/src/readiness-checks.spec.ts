@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Executor } from './database.js';
 import { readinessOf } from './readiness-checks.js';
 
-const checksOf = (parts: { driftMs?: number; query?: () => Promise<never[]> }) =>
-  readinessOf({ query: parts.query ?? (() => Promise.resolve([])) }, { driftMs: parts.driftMs ?? 0 });
+const takesWrites = (): Promise<object[]> => Promise.resolve([{ readOnly: false }]);
+
+const checksOf = (parts: { driftMs?: number; query?: () => Promise<object[]> }) =>
+  readinessOf({ query: (parts.query ?? takesWrites) as Executor['query'] }, { driftMs: parts.driftMs ?? 0 });
 
 describe('the readiness of PostgreSQL', () => {
   it('requires that it answers', async () => {

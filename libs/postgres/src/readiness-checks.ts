@@ -6,8 +6,10 @@ import type { Executor } from './database.js';
  */
 const MAX_DRIFT_MS = 5_000;
 
+const READ_ONLY = `SELECT current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+
 /**
- * Readiness of PostgreSQL for any process: it answers, and the clocks agree (architecture, invariant 4). Each check
+ * Readiness of PostgreSQL for any process: it takes writes, and the clocks agree (architecture, invariant 4). Each check
  * throws or rejects when it fails.
  */
 export function readinessOf(
@@ -16,7 +18,8 @@ export function readinessOf(
 ): { readonly database: () => Promise<void>; readonly clock: () => void } {
   return {
     database: async () => {
-      await database.query('SELECT 1');
+      const [row] = await database.query<{ readOnly: boolean }>(READ_ONLY);
+      if (row?.readOnly !== false) throw new Error('the database takes no writes');
     },
     clock: () => {
       const driftMs = Math.round(clock.driftMs);

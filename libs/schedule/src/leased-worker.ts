@@ -42,6 +42,11 @@ export class LeasedWorker<Job> {
     this.#maxInFlight = o.maxInFlight ?? Infinity;
   }
 
+  /** In flight: claimed, and not recorded yet. */
+  get jobs(): Job[] {
+    return [...this.#inFlight.values()];
+  }
+
   start(): void {
     const { intervalMs, onError } = this.o;
     this.#loop = new PollLoop({ everyMs: intervalMs, work: () => this.#claimAndStart(), onError });

@@ -2,6 +2,7 @@ import { isTestMode, type Tenant } from '@countersign/keys';
 import { firstIdAt, ID_CLOCK_SLACK_MS, idTimeMs, lastIdAt, type Uuid } from '@countersign/ids';
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import { sessionOf } from './session.row.js';
+import { settledRows } from './settled-rows.js';
 import { findEnd, listSessions, MAX_ROWS_READ, type ListedRow } from './session-list.sql.js';
 import { ID_REUSE_WINDOW_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './rules/session.js';
 
@@ -57,7 +58,7 @@ export class SessionList {
       const wanted = query.limit + 1 - found.length;
       const values = [tenant.accountId, low, high];
       const rows = await this.database.query<ListedRow>(text, [...values, wanted, ...phone]);
-      found.push(...rows.map(sessionOf));
+      found.push(...(await settledRows(this.database, rows)).map(sessionOf));
       if (rows.length < (rows[0]?.found ?? 0)) return { sessions: found.slice(0, query.limit), hasMore: true };
       if (found.length > query.limit) break;
       const position = await this.endOf(findEnd(status, filter), [...values, MAX_ROWS_READ - 1, ...phone]);

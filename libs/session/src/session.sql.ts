@@ -64,6 +64,15 @@ export const FIND_SESSIONS = `
   SELECT ${COLUMNS}, ${NOW} AS now FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /**
+ * As FIND_SESSIONS, after the transactions that are changing them. An approval whose clock was read before `expires_at` may commit
+ * after it: a pending session past `expires_at` is read again so, before it is shown as expired.
+ */
+export const FIND_SETTLED_SESSIONS = `
+  WITH settled AS MATERIALIZED (
+    SELECT ${COLUMNS} FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR SHARE)
+  SELECT *, ${NOW} AS now FROM settled`;
+
+/**
  * Locks sessions in id order and reads the clock for each after its lock. $1 ids, $2 and $3 their bounds.
  */
 export const LOCK_SESSIONS = `
@@ -124,12 +133,14 @@ export const LOCK_BY_DIGEST = `
 /**
  * Locks pending sessions past `expires_at`, skipping those locked by others. The condition uses the statement's time,
  * which an index can serve; the decision uses the clock read after the lock. $1 maximum rows, $2 lowest id, $3 first
- * id that cannot exist yet.
+ * id that cannot exist yet, $4 how many seconds ago they expired at most: the index keeps entries of ended sessions while a
+ * transaction with an older snapshot is open, and without a bound all of them are read.
  */
 export const LOCK_DUE = `
   WITH locked AS MATERIALIZED (
     SELECT ${COLUMNS} FROM sessions
     WHERE status = 'pending' AND expires_at <= statement_timestamp() AND id >= $2 AND id < $3
+      AND expires_at > statement_timestamp() - make_interval(secs => $4)
     ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
   SELECT *, ${NOW} AS now FROM locked`;
 

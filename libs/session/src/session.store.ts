@@ -23,6 +23,7 @@ import {
   type TimedRow,
 } from './session.sql.js';
 import type { Session } from './rules/session.js';
+import { settledRows } from './settled-rows.js';
 
 /**
  * For this time a token is recognised as expired (contract, MO matching); older ones are unknown. No session lives
@@ -33,6 +34,10 @@ const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
  * Interval of sweeps over every partition, which find sessions that a long outage left outside the ordinary bounds.
  */
 const FULL_SWEEP_INTERVAL_MS = 10 * 60 * 1000;
+/** Of an ordinary sweep: sweeps follow each other within a second. */
+const SWEPT_SECONDS = 120;
+/** Of a sweep over everything. */
+const ALL_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 const DEFAULT_MAX_BATCH = 64;
 const DEFAULT_MAX_IN_FLIGHT = 2;
@@ -154,8 +159,10 @@ export class SessionStore {
   /** The current state of a session of this tenant, or null: sessions of another account or mode count as unknown. */
   async find(tenant: Tenant, id: Uuid): Promise<Session | null> {
     if (this.isRecentId(id)) return this.finds.add({ tenant, id });
-    const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, tenant.accountId, isTestMode(tenant)]);
-    return row === undefined ? null : sessionOf(row);
+    const { database } = this.options;
+    const [row] = await database.query<TimedRow>(FIND_SESSION, [id, tenant.accountId, isTestMode(tenant)]);
+    const [settled] = row === undefined ? [] : await settledRows(database, [row]);
+    return settled === undefined ? null : sessionOf(settled);
   }
 
   /**
@@ -290,11 +297,17 @@ export class SessionStore {
     const nowMs = clock.nowMs();
     const everything = nowMs - this.sweptAllAtMs >= FULL_SWEEP_INTERVAL_MS;
     const low = firstIdAt(everything ? 0 : nowMs - TOKEN_MEMORY_MS);
-    const [counts, eventIds] = await database.transaction(async (tx) => {
-      const rows = await tx.query<TimedRow>(LOCK_DUE, [limit, low, this.firstFutureId(nowMs)]);
+    const values = [limit, low, this.firstFutureId(nowMs), everything ? ALL_SECONDS : SWEPT_SECONDS];
+    const work = database.transaction(async (tx) => {
+      const rows = await tx.query<TimedRow>(LOCK_DUE, values);
       const { eventIds: expired } = await this.endings.endByRule(tx, EXPIRY, rows);
       const test = rows.filter((row) => row.test).length;
       return [{ live: rows.length - test, test }, expired] as const;
+    });
+    const [counts, eventIds] = await work.catch((error: unknown) => {
+      // The next sweep looks at everything: sessions expire during an outage.
+      this.sweptAllAtMs = 0;
+      throw error;
     });
     if (everything && counts.live + counts.test < limit) this.sweptAllAtMs = nowMs;
     this.notifyEvents(eventIds);
@@ -326,7 +339,10 @@ export class SessionStore {
 
   private async findAll(commands: readonly NamedSession[]): Promise<(Session | null)[]> {
     const ids = commands.map(({ id }) => id);
-    const found = new Map((await this.findMany(this.options.database, ids)).map((session) => [session.id, session]));
+    const { low, high } = idBounds(ids);
+    const { database } = this.options;
+    const rows = await settledRows(database, await database.query<TimedRow>(FIND_SESSIONS, [ids, low, high]));
+    const found = new Map(rows.map((row) => [row.id, sessionOf(row)]));
     return commands.map(({ tenant, id }) => {
       const session = found.get(id);
       return session !== undefined && ownsRow(tenant, session) ? session : null;

@@ -43,6 +43,9 @@ export interface OtpLimits {
   readonly breakerBlockSeconds: number;
 }
 
+/** A load balancer that checks every two seconds notices within two checks. */
+const SHUTDOWN_DELAY_SECONDS = 5;
+
 /** Settings of the control plane. Entropy and admin keys have no default, and no other process gets them. */
 export class ControlPlaneSettings extends DaemonSettings {
   /** By version, from 1; new brands use the highest. */
@@ -64,6 +67,10 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   @Port('CONTROL_PLANE_OPS_PORT')
   readonly opsPort: number = 9464;
+
+  /** How long a stop serves on, unready, so that load balancers notice; by default 5 in production, else 0. */
+  @WholeNumber('SHUTDOWN_DELAY_SECONDS', 0, 60)
+  readonly configuredShutdownDelaySeconds: number | null = null;
 
   @BaseUrl('PUBLIC_BASE_URL')
   readonly configuredBaseUrl: string | null = null;
@@ -172,6 +179,10 @@ export class ControlPlaneSettings extends DaemonSettings {
   get publicBaseUrl(): string {
     if (this.configuredBaseUrl !== null) return this.configuredBaseUrl;
     return `https://${hostInUrl(this.host)}:${this.port}`;
+  }
+
+  get shutdownDelaySeconds(): number {
+    return this.configuredShutdownDelaySeconds ?? (this.production ? SHUTDOWN_DELAY_SECONDS : 0);
   }
 
   get tls(): TlsSettings {

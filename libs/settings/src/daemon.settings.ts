@@ -2,7 +2,7 @@ import { ProcessSettings } from './process.settings.js';
 import { optionsOfThisProcess, processFaults, processWarnings } from './process-options.js';
 import type { SettingFault } from './settings-error.js';
 import { acceptsAnyName, unprotectedStores } from './store-links.js';
-import { DatabaseUrl, Given, Host, MasterKeys, OneOf, RedisUrl, Text, WholeNumber } from './variables.js';
+import { DatabaseUrl, FilePath, Given, Host, MasterKeys, OneOf, RedisUrl, Text, WholeNumber } from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -35,6 +35,10 @@ export class DaemonSettings extends ProcessSettings {
 
   @OneOf('LOG_LEVEL', LOG_LEVELS)
   readonly logLevel: LogLevel = 'info';
+
+  /** A file with one of the levels, which is read again on SIGHUP; it wins over `LOG_LEVEL`. */
+  @FilePath('LOG_LEVEL_FILE')
+  readonly logLevelFile: string | null = null;
 
   @Given('NODE_ENV')
   readonly environmentIsNamed: boolean = false;

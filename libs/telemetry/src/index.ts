@@ -1,6 +1,6 @@
 export { runDaemon } from './daemon.js';
 export { DeadlineError, withinDeadline } from './deadline.js';
-export { createLogger, type Logger } from './logger.js';
+export { createLogger, reloadLogLevel, type Logger } from './logger.js';
 export { Metrics, type Reading } from './metrics.js';
 export { NestPinoLogger } from './nest-logger.js';
 export { OpsServer } from './ops-server.js';

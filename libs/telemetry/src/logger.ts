@@ -37,6 +37,15 @@ export function createLogger(options: LoggerOptions): Logger {
   return redactingBindings(logger);
 }
 
+/** Sets the level that `read` returns. When it throws, the level stays and the error is logged. */
+export function reloadLogLevel(logger: Logger, read: () => string): void {
+  try {
+    logger.level = read();
+  } catch (err) {
+    logger.error({ err }, 'log level cannot be read; the present one stays in use');
+  }
+}
+
 /**
  * Bindings are written into a child once and pass no hook, so both methods that set them are wrapped. Children
  * inherit the wrapped methods from their parent.

@@ -61,6 +61,15 @@ describe('the reasons to stop', () => {
     return { ...parts, source };
   };
 
+  it('are not SIGHUP, which reads again what can change', () => {
+    const { shutdown, source, codes } = listening(false);
+    let reloads = 0;
+    shutdown.onReload(() => void (reloads += 1));
+    source.emit('SIGHUP');
+    source.emit('SIGHUP');
+    expect([reloads, shutdown.started, codes]).toEqual([2, false, []]);
+  });
+
   it.each(['SIGTERM', 'SIGINT', 'disconnect'])('%s stops the process cleanly', async (event) => {
     const { source, shutdown, codes } = listening(true);
     source.emit(event);

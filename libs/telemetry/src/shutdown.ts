@@ -26,6 +26,7 @@ export interface StopSource {
  */
 export class Shutdown {
   readonly #steps: Step[] = [];
+  readonly #reloads: (() => void)[] = [];
   readonly #logger: Logger;
   readonly #exit: (code: number) => void;
   #running: Promise<void> | undefined;
@@ -45,6 +46,12 @@ export class Shutdown {
     return this;
   }
 
+  /** Registers a listener of SIGHUP: reads again what can change without a restart. Must not throw. */
+  onReload(listener: () => void): this {
+    this.#reloads.push(listener);
+    return this;
+  }
+
   /**
    * Runs on SIGTERM and SIGINT, when a parent with an IPC channel is gone, and, with exit code 1, on an uncaught
    * error: the state of the process is then unknown, and a supervisor starts a new one.
@@ -52,6 +59,10 @@ export class Shutdown {
   listen(source: StopSource = process): this {
     source.on('SIGTERM', () => void this.run('SIGTERM'));
     source.on('SIGINT', () => void this.run('SIGINT'));
+    source.on('SIGHUP', () => {
+      this.#logger.info('reloading');
+      for (const reload of this.#reloads) reload();
+    });
     if (source.connected === true) source.on('disconnect', () => void this.run('parent gone'));
     source.on('uncaughtException', (error: unknown, origin: unknown) => {
       this.#logger.fatal({ err: error, origin }, 'uncaught error');

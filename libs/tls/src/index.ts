@@ -1,1 +1,2 @@
 export { AGREED_TLS } from './agreed-tls.js';
+export { CertificateReload } from './certificate-reload.js';

@@ -9,8 +9,10 @@ type StartPhase = (typeof PHASES_BEFORE_REQUESTS | typeof PHASES_AFTER_REQUESTS)
 
 /** The steps of the stop, in order: requests and POSTs under way still need their stores. */
 export const STOP_STEPS = [
+  // Unready, and still serving: SHUTDOWN_DELAY_SECONDS at most.
+  { name: 'wait for load balancers', deadlineMs: 61_000, phases: ['waits'] },
   // For the responses of requests that have been read.
-  { name: 'stop listening, finish requests', deadlineMs: 5_000, phases: ['waits', 'connections', 'deadlines'] },
+  { name: 'stop listening, finish requests', deadlineMs: 5_000, phases: ['connections', 'deadlines'] },
   {
     name: 'stop the workers',
     // POSTs under way have 5 s of this; the rest is for the other phases.

@@ -22,6 +22,7 @@ const GUIDES = [
   'glossary',
   'admin-keys',
   'members',
+  'operations',
   'a-carrier-calls',
   'carrier-requirements',
   'carrier-requirements/india-dlt',

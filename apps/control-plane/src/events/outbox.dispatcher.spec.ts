@@ -1,3 +1,4 @@
+import { firstIdAt } from '@countersign/ids';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Mutex } from './mutex.js';
 import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
@@ -6,6 +7,8 @@ import type { Outbox } from './outbox.js';
 
 const EVENT = '0190a1b2-c3d4-7000-8000-000000000001';
 const MAX_SET = 250;
+
+const NOW_MS = Date.UTC(2026, 0, 1);
 
 let dispatcher: OutboxDispatcher | undefined;
 
@@ -17,9 +20,8 @@ function dispatcherOver(changes: Partial<Pick<Outbox, 'dispatchNamed' | 'dispatc
     dispatchUndispatched: () => Promise.resolve(0),
     ...changes,
   };
-  dispatcher = new OutboxDispatcher(outbox, mutex, new EventJobNotifier(), {
-    about: () => (error) => errors.push(error),
-  });
+  const failures = { about: () => (error: unknown) => errors.push(error) };
+  dispatcher = new OutboxDispatcher(outbox, mutex, new EventJobNotifier(), failures, { nowMs: () => NOW_MS });
   return { errors };
 }
 
@@ -73,6 +75,28 @@ describe('the outbox dispatcher', () => {
     dispatcher?.wake(Array.from({ length: 2 * MAX_SET + 1 }, () => EVENT));
     await vi.advanceTimersByTimeAsync(0);
     expect(sets).toEqual([MAX_SET, MAX_SET, 1]);
+  });
+
+  it('polls for recent events, and for all of them at first, now and then, and after a failure', async () => {
+    const from: string[] = [];
+    let fault: Error | null = null;
+    dispatcherOver({
+      dispatchUndispatched: (fromId) => {
+        from.push(fromId === undefined || fromId === firstIdAt(0) ? 'all' : fromId);
+        return fault === null ? Promise.resolve(0) : Promise.reject(fault);
+      },
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    await vi.advanceTimersByTimeAsync(2_000);
+    const recent = firstIdAt(NOW_MS - 120_000);
+    expect(from.splice(0)).toEqual(['all', recent]);
+    fault = new Error('away');
+    await vi.advanceTimersByTimeAsync(4_000);
+    fault = null;
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(from.splice(0)).toEqual([recent, 'all', 'all', recent]);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(from.filter((each) => each === 'all')).toHaveLength(1);
   });
 
   it('polls again at once after a full set', async () => {

@@ -1,5 +1,5 @@
 import { type DueEvent, EventStore, type NewEvent } from '@countersign/events';
-import type { Uuid } from '@countersign/ids';
+import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Database, isCausedByRows, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventRefused, faultOf } from './event-fault.js';
@@ -30,9 +30,9 @@ export class Outbox {
     return this.dispatch((tx) => this.events.markNamed(tx, ids));
   }
 
-  /** Dispatches the oldest undispatched events, at most `MAX_SET`: with so many, more may be waiting. */
-  dispatchUndispatched(): Promise<number> {
-    return this.dispatch((tx) => this.events.markUndispatched(tx, MAX_SET));
+  /** Dispatches the oldest undispatched events from an id on, at most `MAX_SET`: with so many, more may be waiting. */
+  dispatchUndispatched(fromId: Uuid = firstIdAt(0)): Promise<number> {
+    return this.dispatch((tx) => this.events.markUndispatched(tx, MAX_SET, fromId));
   }
 
   /** Appends and dispatches an event that no other change belongs to, such as a test, in one transaction. */

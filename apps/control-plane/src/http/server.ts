@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
 import { boundPipelining, WebSocketOrPlainRequest } from '@countersign/http';
 import type { TlsSettings } from '@countersign/settings';
-import { AGREED_TLS } from '@countersign/tls';
+import type { Logger } from '@countersign/telemetry';
+import { AGREED_TLS, CertificateReload } from '@countersign/tls';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionLimits } from './connection-limits.js';
@@ -44,7 +46,10 @@ export class ApiServer {
   #hooks: ServerHooks | undefined;
 
   /** @param newRequestId called for every request that was parsed */
-  constructor(tls: TlsSettings, newRequestId: () => string) {
+  constructor(
+    private readonly tls: TlsSettings,
+    newRequestId: () => string,
+  ) {
     this.#connections = new ConnectionLimits(tls);
     this.adapter = new FastifyAdapter({
       ...(tls.mode === 'direct' ? { https: { ...BOUNDS, ...tlsOptions(tls) } } : { http: BOUNDS }),
@@ -74,6 +79,20 @@ export class ApiServer {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   }
 
+  /** Lets new connections use a renewed certificate; connections that are open stay. */
+  watchCertificate(logger: Logger): CertificateReload {
+    const { tls } = this;
+    const { server }: FastifyInstance = this.adapter.getInstance();
+    return new CertificateReload({
+      files: tls.mode === 'direct' ? [tls.certFile, tls.keyFile] : [],
+      apply: () => {
+        if (tls.mode === 'direct' && server instanceof TlsServer) server.setSecureContext(secureContext(tls));
+      },
+      onReload: () => logger.info('HTTPS: certificate read again'),
+      onError: (err) => logger.error({ err }, 'HTTPS: certificate cannot be used; the present one stays in use'),
+    });
+  }
+
   /** Adds the hooks of all requests. Call once, before routes are registered and the server listens. */
   use(hooks: ServerHooks): void {
     this.#hooks = hooks;
@@ -83,15 +102,22 @@ export class ApiServer {
   }
 }
 
-function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }): object {
-  return {
-    ...AGREED_TLS,
-    minVersion: 'TLSv1.3',
-    cert: readFileSync(tls.certFile),
-    key: readFileSync(tls.keyFile),
-    handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
-  };
+interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
 }
+
+const secureContext = ({ certFile, keyFile }: TlsFiles): SecureContextOptions => ({
+  ...AGREED_TLS,
+  minVersion: 'TLSv1.3',
+  cert: readFileSync(certFile),
+  key: readFileSync(keyFile),
+});
+
+const tlsOptions = (files: TlsFiles): object => ({
+  ...secureContext(files),
+  handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
+});
 
 function addBodyParser(instance: FastifyInstance): void {
   instance.removeAllContentTypeParsers();

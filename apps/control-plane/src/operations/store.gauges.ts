@@ -14,7 +14,6 @@ export class StoreGauges {
     events: EventStore,
     limiter: Limiter,
   ) {
-    metrics.watch('database_connections', 'Database connections of this process.', () => database.poolUse.total);
     metrics.watch(
       'limiter_away',
       '1 while this process counts quotas alone, because the shared limiter is unreachable.',

@@ -79,15 +79,13 @@ export class UsageFoldStore {
    * @returns whether more are due
    */
   async settleNext(retentionDays: number): Promise<boolean> {
-    return this.database.maintenance(SETTLE_TIMEOUT_MS, async (session) => {
-      await session.query('BEGIN');
-      const progress = await lock(session);
+    const settleInOne = async (tx: Executor): Promise<boolean> => {
+      const progress = await lock(tx);
       const span = progress === null ? NONE : nextToSettle(progress.settledUntilMs, progress.nowMs);
-      if (progress !== null && span.fromMs < span.toMs)
-        await settle(session, span, progress.nowMs - retentionDays * DAY_MS);
-      await session.query('COMMIT');
+      if (progress !== null && span.fromMs < span.toMs) await settle(tx, span, progress.nowMs - retentionDays * DAY_MS);
       return span.fromMs < span.toMs;
-    });
+    };
+    return this.database.maintenance(SETTLE_TIMEOUT_MS, (session) => session.transaction(settleInOne));
   }
 }
 

@@ -24,10 +24,11 @@ export interface DeliveryToRead {
   readonly bodySealed: Buffer | null;
 }
 
-/** Bodies by delivery, and the deliveries that must not be sent. Those without a readable body are in neither. */
+/** Bodies by delivery, the deliveries that must not be sent, and those without a readable body. */
 export interface Bodies {
   readonly bodies: ReadonlyMap<Uuid, Body>;
   readonly refused: ReadonlySet<Uuid>;
+  readonly unreadable: ReadonlySet<Uuid>;
 }
 
 /**
@@ -55,6 +56,7 @@ export class DeliveryBodies {
     const [sessions, data] = await Promise.all([this.sessionsOf(tx, unrendered), this.dataOf(tx, unrendered)]);
     const refused = await this.agreement.refuse(tx, unrendered, sessions);
     const bodies = new Map<Uuid, Body>();
+    const unreadable = new Set<Uuid>();
     for (const row of rows) {
       if (refused.has(row.id)) continue;
       try {
@@ -69,10 +71,11 @@ export class DeliveryBodies {
             : this.renderer.open(row.id, row.bodySealed),
         );
       } catch (error) {
+        unreadable.add(row.id);
         this.onUnreadable(error);
       }
     }
-    return { bodies, refused };
+    return { bodies, refused, unreadable };
   }
 
   private async sessionsOf(tx: Executor, rows: readonly DeliveryToRead[]): Promise<Map<Uuid | null, Session>> {

@@ -58,6 +58,12 @@ const RECORD_SETS = 4;
 /** A lost record repeats its attempt, so a record may take all the time that is left of its lease. */
 const RECORD_DEADLINE_MS = 10_000;
 
+/**
+ * A delivery whose body cannot be read is claimed again after each lease, for want of a key for instance, and given up when its
+ * event is so old: that is as long as a receiver that is down is retried.
+ */
+const UNREADABLE_MS = 2 * 24 * 60 * 60 * 1_000;
+
 /** A delivery that this process may attempt until `claimedUntil`. */
 export interface ClaimedDelivery {
   /** Of the delivery and of its event. */
@@ -141,7 +147,8 @@ export class DeliveryStore {
     private readonly clock: DatabaseClock,
     private readonly bodies: DeliveryBodies,
     @Inject(ControlPlaneSettings) { batchMaxCommands }: Pick<ControlPlaneSettings, 'batchMaxCommands'>,
-    @Inject(ControlPlaneMetrics) metrics: Pick<ControlPlaneMetrics, 'countBatch'>,
+    @Inject(ControlPlaneMetrics)
+    private readonly metrics: Pick<ControlPlaneMetrics, 'countBatch' | 'countRefusedEvent'>,
   ) {
     this.recordBatcher = new Batcher({
       name: 'delivery.record',
@@ -293,14 +300,18 @@ export class DeliveryStore {
     return claimedOf(chosen, leases, bodies);
   }
 
-  /** Deliveries with unreadable bodies are not attempted: they are claimed again after the end of this lease. */
+  /** Deliveries with unreadable bodies are not attempted: they are claimed again after the end of this lease, or given up. */
   private async claimIn(tx: Executor, chosen: readonly DueDelivery[]): Promise<ClaimedDelivery[]> {
     const wanted = chosen.map(({ id }) => id);
     const rows = await tx.query<DeliveryRow>(LOCK_DUE_DELIVERIES, [wanted]);
     if (rows.length === 0) return [];
-    const { bodies, refused } = await this.bodies.readBodies(tx, rows);
-    if (refused.size > 0) await tx.query(BLOCK_DELIVERIES, [[...refused]]);
-    const ids = rows.flatMap(({ id }) => (refused.has(id) ? [] : [id]));
+    const { bodies, refused, unreadable } = await this.bodies.readBodies(tx, rows);
+    const oldMs = this.clock.nowMs() - UNREADABLE_MS;
+    const givenUp = rows.filter(({ id, occurredAt }) => unreadable.has(id) && occurredAt.getTime() < oldMs);
+    const blocked = new Set([...refused, ...givenUp.map(({ id }) => id)]);
+    if (blocked.size > 0) await tx.query(BLOCK_DELIVERIES, [[...blocked]]);
+    for (const _ of givenUp) this.metrics.countRefusedEvent('unreadable');
+    const ids = rows.flatMap(({ id }) => (blocked.has(id) ? [] : [id]));
     const sealed = ids.map((id) => bodies.get(id)?.sealed ?? null);
     const leases = await tx.query<Lease>(CLAIM_DELIVERIES, [ids, sealed, LEASE_SECONDS]);
     return claimedOf(rows, leases, bodies);

@@ -90,6 +90,7 @@ describe('the webhook dispatcher', () => {
       mutex,
       new EventJobNotifier(),
       { about: () => (error) => failed.push(error) },
+      { nowMs: () => 0 },
     );
     const { outcomes, errors } = dispatcherOver({}, undefined, mutex);
     await vi.advanceTimersByTimeAsync(0);

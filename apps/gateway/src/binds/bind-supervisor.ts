@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bind, BindHost } from '@countersign/carriers/config';
 import type { BindLease, ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
+import { elapsedMs } from '@countersign/schedule';
 import { NotSentError, type MessageAnswer, type SmppLink } from '@countersign/smpp/link';
 import {
   STATUS,
@@ -182,12 +183,12 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   private holdsLease(): boolean {
-    return this.guard.isHeld(performance.now());
+    return this.guard.isHeld(elapsedMs());
   }
 
   /** Last lease check before sending. Requests waiting for a window slot are checked with the response that frees the slot. */
   private submit(link: SmppLink, pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
-    if (performance.now() >= endsMs) return Promise.reject(new NotSentError('the claim of the code has ended'));
+    if (elapsedMs() >= endsMs) return Promise.reject(new NotSentError('the claim of the code has ended'));
     if (this.holdsLease()) return link.request(pdu).catch((error: unknown) => this.failSubmit(error));
     this.fence('the lease is not held');
     return Promise.reject(new NotSentError('the lease is not held'));
@@ -204,7 +205,7 @@ export class BindSupervisor implements LeasedConnection {
   /** Fences on a PDU received without the lease, after a pause of the process: it is not answered, and the carrier resends it. */
   private onPdu(direction: 'in' | 'out', pdu: Pdu): void {
     const nowMs = performance.now();
-    if (direction === 'in' && !this.guard.isHeld(nowMs)) this.fence('the lease is not held');
+    if (direction === 'in' && !this.holdsLease()) this.fence('the lease is not held');
     this.gauge.countPdu(this.#bind.name, direction, pdu, nowMs);
   }
 

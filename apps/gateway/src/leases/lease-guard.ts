@@ -3,7 +3,7 @@ import { HELD_FOR_SECONDS, type BindLease } from '@countersign/carriers/leases';
 /** Interval of lease renewals. */
 export const RENEW_EVERY_MS = 5_000;
 /**
- * A lease counts as held for this time from the start of its last successful renewal, on the monotonic clock. Shorter than
+ * A lease counts as held for this time from the start of its last successful renewal, by `elapsedMs`. Shorter than
  * the lease by more than any transaction may take, so that an operation started under the lease ends under it.
  */
 export const HELD_FOR_MS = HELD_FOR_SECONDS * 1_000;

@@ -7,7 +7,7 @@ import {
 } from '@countersign/carriers/leases';
 import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';
-import { PollLoop } from '@countersign/schedule';
+import { elapsedMs, PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import { OnStart, OnStop } from '../composition/phases.js';
@@ -89,7 +89,7 @@ export class LeaseRenewer {
     slots: readonly BindSlotName[],
     open: (guard: LeaseGuard) => LeasedConnection | null,
   ): Promise<void> {
-    const startedMs = performance.now();
+    const startedMs = elapsedMs();
     const leases = await this.store.claimSlots(slots);
     for (const lease of leases) {
       const connection = open(new LeaseGuard(lease, startedMs));
@@ -103,7 +103,7 @@ export class LeaseRenewer {
    * Rejects when the database is unreachable.
    */
   async claimOutbindLease(bind: OutbindRow, open: (guard: LeaseGuard) => LeasedConnection): Promise<boolean> {
-    const startedMs = performance.now();
+    const startedMs = elapsedMs();
     const lease = await this.store.claimOutbindSlot(bind);
     if (lease === null) return false;
     this.#held.set(slotKey(lease), open(new LeaseGuard(lease, startedMs)));
@@ -153,12 +153,12 @@ export class LeaseRenewer {
   }
 
   private async renewIfDue(): Promise<boolean> {
-    if (performance.now() >= this.#nextRenewalMs) await this.renewAll();
+    if (elapsedMs() >= this.#nextRenewalMs) await this.renewAll();
     return false;
   }
 
   private async renewAll(): Promise<void> {
-    const startedMs = performance.now();
+    const startedMs = elapsedMs();
     this.#nextRenewalMs = startedMs + RENEW_EVERY_MS;
     // After a pause of the process, leases that expired meanwhile are lost here and not renewed.
     this.fenceExpired();
@@ -192,12 +192,12 @@ export class LeaseRenewer {
     clearTimeout(this.#fenceTimer);
     const nextMs = Math.min(...[...this.#held.values()].map(({ guard }) => guard.heldUntilMs));
     if (!Number.isFinite(nextMs)) return;
-    this.#fenceTimer = setTimeout(() => this.fenceExpired(), Math.max(0, nextMs - performance.now()));
+    this.#fenceTimer = setTimeout(() => this.fenceExpired(), Math.max(0, nextMs - elapsedMs()));
     this.#fenceTimer.unref();
   }
 
   private fenceExpired(): void {
-    const nowMs = performance.now();
+    const nowMs = elapsedMs();
     for (const connection of this.#held.values())
       if (!connection.guard.isHeld(nowMs)) this.loseLease(connection, 'not_renewed');
     this.scheduleFence();

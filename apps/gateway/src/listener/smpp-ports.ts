@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
-import { AGREED_TLS } from '@countersign/tls';
+import { AGREED_TLS, CertificateReload } from '@countersign/tls';
 import { LOGGER } from '../injection/logger.token.js';
 import type { Peer } from './bind-authenticator.js';
 import { CertificateHandshakes } from './certificate-handshakes.js';
@@ -20,17 +20,23 @@ interface TlsFiles {
   readonly clientCaFile: string | null;
 }
 
+type PortSettings = Pick<
+  GatewaySettings,
+  'smppHost' | 'smppPort' | 'smppTlsPort' | 'smppTlsCertFile' | 'smppTlsKeyFile' | 'smppTlsClientCaFile'
+>;
+
 type ServeConnection = (socket: net.Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>) => void;
 
 /** The SMPP ports, plain and with TLS 1.2 or later. */
 @Injectable()
 export class SmppPorts {
   readonly #servers: net.Server[] = [];
+  #certificate: CertificateReload | undefined;
 
   constructor(
-    private readonly settings: GatewaySettings,
-    private readonly admitter: ConnectionAdmitter,
-    private readonly handshakes: CertificateHandshakes,
+    @Inject(GatewaySettings) private readonly settings: PortSettings,
+    @Inject(ConnectionAdmitter) private readonly admitter: Pick<ConnectionAdmitter, 'admitConnection'>,
+    @Inject(CertificateHandshakes) private readonly handshakes: Pick<CertificateHandshakes, 'begin' | 'complete'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -58,20 +64,31 @@ export class SmppPorts {
     await this.openPort(accept, smppTlsPort, 'GATEWAY_SMPP_TLS_PORT');
   }
 
+  /** Lets new connections use the files as they are now; connections that are open stay. */
+  reloadCertificate(): void {
+    this.#certificate?.reload();
+  }
+
   /** Accepts no new connection; open connections stay. */
   close(): void {
+    this.#certificate?.stop();
     for (const server of this.#servers) server.close();
   }
 
-  private secureServer({ certFile, keyFile, clientCaFile }: TlsFiles, serve: ServeConnection): tls.Server {
-    const clients = clientCaFile === null ? {} : { ca: readFileSync(clientCaFile), requestCert: true };
+  private secureServer(files: TlsFiles, serve: ServeConnection): tls.Server {
+    const { certFile, keyFile, clientCaFile } = files;
     const secure = tls.createServer({
-      ...AGREED_TLS,
-      cert: readFileSync(certFile),
-      key: readFileSync(keyFile),
-      ...clients,
+      ...secureContext(files),
+      requestCert: clientCaFile !== null,
       rejectUnauthorized: clientCaFile !== null,
       handshakeTimeout: TLS_HANDSHAKE_MS,
+    });
+    this.#certificate = new CertificateReload({
+      files: [certFile, keyFile, ...(clientCaFile === null ? [] : [clientCaFile])],
+      apply: () => secure.setSecureContext(secureContext(files)),
+      onReload: () => this.logger.info('listener: certificate read again'),
+      onError: (err) =>
+        this.logger.error({ err }, 'listener: certificate cannot be used; the present one stays in use'),
     });
     secure.on('secureConnection', (socket) => {
       if (clientCaFile !== null) this.handshakes.complete(socket);
@@ -103,6 +120,13 @@ export class SmppPorts {
     if (await this.admitter.admitConnection(socket)) accept(socket);
   }
 }
+
+const secureContext = ({ certFile, keyFile, clientCaFile }: TlsFiles): tls.SecureContextOptions => ({
+  ...AGREED_TLS,
+  cert: readFileSync(certFile),
+  key: readFileSync(keyFile),
+  ...(clientCaFile === null ? {} : { ca: readFileSync(clientCaFile) }),
+});
 
 function listenError(error: Error, host: string, port: number, variable: string): Error {
   const taken = 'code' in error && error.code === 'EADDRINUSE';

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { SmppSystem } from '@countersign/carriers/config';
 import type { SystemConnection } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
+import { elapsedMs } from '@countersign/schedule';
 import { NotSentError, SmppLink } from '@countersign/smpp/link';
 import { deliverSm, STATUS } from '@countersign/smpp/pdu';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
@@ -216,7 +217,7 @@ export class SystemLink {
 
   /** See `LinkSender.submit`. */
   async deliverCode({ fields, tlvs }: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
-    if (performance.now() >= endsMs) throw new NotSentError('the claim of the code has ended');
+    if (elapsedMs() >= endsMs) throw new NotSentError('the claim of the code has ended');
     this.#writeBeforeMs = Math.min(this.#writeBeforeMs, endsMs);
     this.#codesOut += 1;
     try {

@@ -9,7 +9,7 @@ import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 
 const MAX_QUEUED_RECORDS = 10_000;
-/** Time limit of one try to record an outcome; the record is retried while the lease of the attempt lasts. */
+/** Time limit of one try to record an outcome; the record is retried while its code is valid. */
 const RECORD_DEADLINE_MS = 10_000;
 const RECORD_RETRY_MS = 500;
 
@@ -44,10 +44,7 @@ export class AttemptRecorder {
     this.listeners.push(listener);
   }
 
-  /**
-   * Retries until `endsMs` of the monotonic clock. False: not recorded; the lease of the attempt expires, and its fate
-   * counts as unknown. Never rejects.
-   */
+  /** Retries until `endsMs` of the monotonic clock. False: not recorded. Never rejects. */
   async recordAttempt(record: AttemptRecord, endsMs: number): Promise<boolean> {
     for (;;) {
       try {

@@ -1,3 +1,4 @@
+import { DatabaseClock } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { AttemptMaker } from './attempt-maker.js';
 import { AttemptRecorder } from './attempt.recorder.js';
@@ -13,16 +14,19 @@ export class AttemptRunner {
     private readonly attempts: AttemptMaker,
     private readonly recorder: AttemptRecorder,
     private readonly metrics: OutboundMetrics,
+    private readonly clock: DatabaseClock,
   ) {}
 
   /** One attempt with its record. Never rejects. */
   async runAttempt(claimed: TimedClaim): Promise<void> {
-    const { message, plan, attempt, endsMs } = claimed;
+    const { message, plan, attempt } = claimed;
     this.queues.reserve(plan.link);
     const made = await this.attempts.makeAttempt(claimed);
     this.queues.release(plan.link);
     const { carrier, link } = plan;
     const record = { id: message.id, attempt, carrier, link, ...made };
+    // An outage may outlast the claim. While this gateway holds the outcome, no other one takes the code back.
+    const endsMs = performance.now() + message.expiresAt.getTime() - this.clock.nowMs();
     if (await this.recorder.recordAttempt(record, endsMs)) this.metrics.attempts.inc({ outcome: made.outcome.kind });
   }
 

@@ -25,10 +25,10 @@ export class DueQueries {
   ) {}
 
   /** Reads the id range of the last day, and at intervals that of all rows, to limit the partitions read. */
-  next(): DueQuery {
+  next(lapsed: Pick<DueQuery, 'inFlight' | 'mayTakeBack'>): DueQuery {
     const nowMs = this.clock.nowMs();
     const limits = { limit: MAX_MESSAGES_PER_POLL, expiredLimit: MAX_EXPIRED_PER_POLL };
-    const query = { ...limits, claimedBy: this.self, beforeId: firstIdAt(nowMs + CLOCK_SLACK_MS) };
+    const query = { ...limits, ...lapsed, claimedBy: this.self, beforeId: firstIdAt(nowMs + CLOCK_SLACK_MS) };
     const everyExpired = nowMs >= this.nextFullScanMs;
     if (!everyExpired) return { ...query, everyExpired, fromId: firstIdAt(nowMs - HORIZON_MS) };
     this.nextFullScanMs = nowMs + FULL_SCAN_INTERVAL_MS;

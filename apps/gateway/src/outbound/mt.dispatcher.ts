@@ -76,14 +76,19 @@ export class MtDispatcher {
     await this.attempts.drain();
   }
 
-  /** Resolves when every attempt under this lease is recorded, or has reached its time limit without the database. */
+  /** Resolves when every attempt under this lease is recorded, or its code has ended without the database. */
   async waitForRecords(lease: BindLease): Promise<void> {
     const key = leaseKey(lease);
     await this.worker.drain(({ plan: { link } }) => isBindLease(link) && leaseKey(link) === key);
   }
 
   private async claimDue(): Promise<Claim<TimedClaim>> {
-    const { claimed: jobs, isFull, plans, lapsedFault } = await this.claimer.claimDueMessages();
+    const {
+      claimed: jobs,
+      isFull,
+      plans,
+      lapsedFault,
+    } = await this.claimer.claimDueMessages(this.worker.jobs.map(({ message: { id } }) => id));
     if (lapsedFault !== null)
       this.logger.warn({ err: lapsedFault }, 'MT dispatcher: a code of a gateway that is gone cannot be queued again');
     this.countFailures(plans);

@@ -1,8 +1,6 @@
 import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
 import { idBounds, type IdSource, type Uuid } from '@countersign/ids';
 import { DataError, type Database, type Executor } from '@countersign/postgres';
-import { leaseKey } from '../leases/bind-lease.js';
-import { BindLeaseStore } from '../leases/bind-lease.store.js';
 import { isBindLease, type SendingLink } from '../leases/sending-link.js';
 import { loggedOutcome } from './attempt-log.js';
 import { canonicalId } from './message-id.js';
@@ -53,6 +51,10 @@ export interface DueQuery {
   readonly beforeId: Uuid;
   /** The claiming gateway. */
   readonly claimedBy: Uuid;
+  /** Messages that it has claimed and whose outcome it has not recorded yet. */
+  readonly inFlight: readonly Uuid[];
+  /** Whether gateways that live have had time to record their outcomes since the database was last unreachable. */
+  readonly mayTakeBack: boolean;
 }
 
 export interface MtClaim {
@@ -109,22 +111,21 @@ interface SessionFacts {
  * with an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
  */
 export class MtMessageStore {
-  private readonly leases = new BindLeaseStore();
-
   constructor(
     private readonly events: EventStore,
     private readonly ids: IdSource,
   ) {}
 
   /**
-   * Requeues messages with an expired claim, due at once: their gateway is gone. Runs before a claim, in transactions of its
+   * Requeues messages with an expired claim, due at once: their gateway is gone, or never got its claim. Runs before a claim, in transactions of its
    * own: a row that cannot be requeued delays neither the others nor the claim. Returns the error of such a row, or null.
    */
   async requeueLapsed(
     database: Pick<Database, 'query' | 'transaction'>,
-    { limit, fromId, beforeId }: DueQuery,
+    { limit, fromId, beforeId, claimedBy, inFlight, mayTakeBack }: DueQuery,
   ): Promise<DataError | null> {
-    const lapsed = await database.query<{ id: Uuid }>(LIST_LAPSED, [limit, fromId, beforeId]);
+    const values = [limit, fromId, beforeId, claimedBy, inFlight, mayTakeBack];
+    const lapsed = await database.query<{ id: Uuid }>(LIST_LAPSED, values);
     if (lapsed.length === 0) return null;
     const ids = lapsed.map(({ id }) => id);
     const requeue = (some: readonly Uuid[]): Promise<DataError | null> =>
@@ -163,12 +164,12 @@ export class MtMessageStore {
   }
 
   /**
-   * Records the outcomes of attempts. Attempts whose claim expired, or over a connection of a bind that another gateway
-   * has claimed, or that was released, change nothing: their outcome is unknown. Returns the ids of the events written.
-   * At most one record per message.
+   * Records the outcomes of attempts. Attempts whose message was taken back change nothing: every claim has a number of its own.
+   * The lease of a bind's connection is not asked for: it was checked when the message was claimed and sent, and what the carrier
+   * answered stays true after an outage in which the lease ended. Returns the ids of the events written. At most one record per
+   * message.
    */
-  async recordAttempts(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
-    const records = await this.withHeldLease(tx, all);
+  async recordAttempts(tx: Executor, records: readonly AttemptRecord[]): Promise<Uuid[]> {
     const parkedReceipts = await nameSubmissions(tx, records);
     const submitted = await markSubmitted(tx, records);
     await requeueAll(tx, records);
@@ -237,18 +238,6 @@ export class MtMessageStore {
    */
   async purgeOld(db: Executor): Promise<number> {
     return (await db.query(PURGE_SUBMISSIONS, [REMEMBERED_SECONDS, PURGE_BATCH])).length;
-  }
-
-  /**
-   * `busy` outcomes are recorded without a valid lease, because nothing was sent. Connections of systems have no lease: an
-   * outcome counts if the message still has the attempt's number.
-   */
-  private async withHeldLease(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
-    const leases = records.flatMap(({ outcome, link }) => (outcome.kind !== 'busy' && isBindLease(link) ? [link] : []));
-    const holding = await this.leases.findHeldLeases(tx, leases, true);
-    return records.filter(
-      ({ outcome, link }) => outcome.kind === 'busy' || !isBindLease(link) || holding.has(leaseKey(link)),
-    );
   }
 
   private async appendEvents(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {

@@ -1,6 +1,7 @@
 import { isRunning } from '@countersign/events';
 import { CURRENT_XID } from '@countersign/postgres';
 import { isUnexpired } from '../config/lease.sql.js';
+import { IS_ALIVE } from '../leases/gateway.sql.js';
 
 /** Database time truncated to the precision of a JS date. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
@@ -54,11 +55,20 @@ const ENDED_CLAIM = `state = 'sending' AND claimed_until <= statement_timestamp(
 const NO_CLAIM = `state = 'sending' AND claimed_until > statement_timestamp() + ${LONGEST_CLAIM}`;
 
 /**
+ * A gateway that lives records the outcome of an attempt whenever the database is back, so only it takes back a claim of its own
+ * that it knows nothing of, and others take back those of a gateway that is gone. $4 the asking gateway, $5 messages whose outcome it
+ * holds, $6 whether those of others may be taken back.
+ */
+const IS_ABANDONED = `CASE WHEN claimed_by = $4 THEN id <> ALL ($5::uuid[])
+  ELSE $6 AND NOT EXISTS (SELECT FROM gateways WHERE gateways.id = outbound_messages.claimed_by AND ${IS_ALIVE}) END`;
+
+/**
  * Messages in state `sending` with an expired claim (the gateway crashed or lost the database), the last one first, and with
- * a claim that no gateway makes. $1 maximum rows of each, $2 lowest id, $3 first id that cannot exist yet.
+ * a claim that no gateway makes. $1 maximum rows of each, $2 lowest id, $3 first id that cannot exist yet; see IS_ABANDONED.
  */
 export const LIST_LAPSED = `
-  (SELECT id FROM outbound_messages WHERE ${ENDED_CLAIM} AND id >= $2 AND id < $3 ORDER BY claimed_until DESC LIMIT $1)
+  (SELECT id FROM outbound_messages WHERE ${ENDED_CLAIM} AND id >= $2 AND id < $3 AND ${IS_ABANDONED}
+    ORDER BY claimed_until DESC LIMIT $1)
   UNION ALL
   (SELECT id FROM outbound_messages WHERE ${NO_CLAIM} AND id >= $2 AND id < $3 LIMIT $1)`;
 

@@ -1,14 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex } from './partition-indexes.js';
 
-/** Partitions without the index. */
-const PARTITIONS = `
-  SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-  WHERE inhparent = 'deliveries'::regclass AND NOT EXISTS (
-    SELECT FROM pg_index JOIN pg_inherits of_parent ON of_parent.inhrelid = indexrelid
-    WHERE indrelid = child.oid AND of_parent.inhparent = 'deliveries_unclaimed'::regclass)
-  ORDER BY child.relname DESC`;
-
-const KEY = `(account_id, test, next_attempt_at) WHERE status = 'pending' AND claimed_until IS NULL`;
+const INDEX = {
+  table: 'deliveries',
+  name: 'deliveries_unclaimed',
+  key: "(account_id, test, next_attempt_at) WHERE status = 'pending' AND claimed_until IS NULL",
+};
 
 /**
  * Deliveries that wait for an attempt, by account: a claim finds those of one account behind any backlog of another. A delivery
@@ -22,14 +19,7 @@ export class UnclaimedDeliveries1700000000020 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`CREATE INDEX IF NOT EXISTS deliveries_unclaimed ON ONLY deliveries ${KEY}`);
-    const partitions = (await runner.query(PARTITIONS)) as { readonly name: string }[];
-    for (const { name } of partitions) {
-      const index = `${name}_unclaimed`;
-      await runner.query(`DROP INDEX IF EXISTS ${index}`);
-      await runner.query(`CREATE INDEX CONCURRENTLY ${index} ON ${name} ${KEY}`);
-      await runner.query(`ALTER INDEX deliveries_unclaimed ATTACH PARTITION ${index}`);
-    }
+    await buildIndex(runner, INDEX);
   }
 
   async down(runner: QueryRunner): Promise<void> {

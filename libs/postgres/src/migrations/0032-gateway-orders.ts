@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex } from './partition-indexes.js';
 import { inOwnTransaction } from './under-short-lock.js';
 
 /** Octets of the texts of a key together: a row of a B-tree has at most 2,704, and gateways write less than 1 KiB. */
@@ -25,15 +26,11 @@ const MARK_EVENTS = `
   UPDATE card_events SET handled_at = date_trunc('milliseconds', clock_timestamp()), outcome = 'refused'
   WHERE handled_at IS NULL AND NOT (${keyOf('agent_id', 'phone')})`;
 
-/** Partitions without the index. */
-const PARTITIONS = `
-  SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-  WHERE inhparent = 'outbound_messages'::regclass AND NOT EXISTS (
-    SELECT FROM pg_index JOIN pg_inherits of_parent ON of_parent.inhrelid = indexrelid
-    WHERE indrelid = child.oid AND of_parent.inhparent = 'outbound_messages_live'::regclass)
-  ORDER BY child.relname DESC`;
-
-const LIVE = `(next_attempt_at, expires_at) WHERE state = 'queued' AND NOT test AND next_attempt_at < expires_at`;
+const INDEX = {
+  table: 'outbound_messages',
+  name: 'outbound_messages_live',
+  key: "(next_attempt_at, expires_at) WHERE state = 'queued' AND NOT test AND next_attempt_at < expires_at",
+};
 
 /**
  * Texts of the role of gateways that become keys are bounded, so that no row of it fails a statement that indexes it together
@@ -56,14 +53,7 @@ export class GatewayOrders1700000000032 implements MigrationInterface {
           ADD CONSTRAINT ${name} CHECK (${conditions.join(' AND ')}) NOT VALID`,
       );
     }
-    await runner.query(`CREATE INDEX IF NOT EXISTS outbound_messages_live ON ONLY outbound_messages ${LIVE}`);
-    const partitions = (await runner.query(PARTITIONS)) as { readonly name: string }[];
-    for (const { name } of partitions) {
-      const index = `${name}_live`;
-      await runner.query(`DROP INDEX IF EXISTS ${index}`);
-      await runner.query(`CREATE INDEX CONCURRENTLY ${index} ON ${name} ${LIVE}`);
-      await runner.query(`ALTER INDEX outbound_messages_live ATTACH PARTITION ${index}`);
-    }
+    await buildIndex(runner, INDEX);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -1,14 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex } from './partition-indexes.js';
 
-/** Partitions without the index. */
-const PARTITIONS = `
-  SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-  WHERE inhparent = 'events'::regclass AND NOT EXISTS (
-    SELECT FROM pg_index JOIN pg_inherits of_parent ON of_parent.inhrelid = indexrelid
-    WHERE indrelid = child.oid AND of_parent.inhparent = 'events_dispatched'::regclass)
-  ORDER BY child.relname DESC`;
-
-const KEY = `(account_id, test, dispatched_at, id) WHERE dispatched_at IS NOT NULL`;
+const INDEX = {
+  table: 'events',
+  name: 'events_dispatched',
+  key: '(account_id, test, dispatched_at, id) WHERE dispatched_at IS NOT NULL',
+};
 
 /**
  * Dispatched events by account and mode, in order of dispatch, for `resumeAfter` (contract, Realtime). An event enters the
@@ -22,14 +19,7 @@ export class DispatchedEvents1700000000033 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`CREATE INDEX IF NOT EXISTS events_dispatched ON ONLY events ${KEY}`);
-    const partitions = (await runner.query(PARTITIONS)) as { readonly name: string }[];
-    for (const { name } of partitions) {
-      const index = `${name}_dispatched`;
-      await runner.query(`DROP INDEX IF EXISTS ${index}`);
-      await runner.query(`CREATE INDEX CONCURRENTLY ${index} ON ${name} ${KEY}`);
-      await runner.query(`ALTER INDEX events_dispatched ATTACH PARTITION ${index}`);
-    }
+    await buildIndex(runner, INDEX);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -1,4 +1,5 @@
 import type { QueryRunner, MigrationInterface } from 'typeorm';
+import { buildIndex } from './partition-indexes.js';
 import { inOwnTransaction } from './under-short-lock.js';
 
 /** The id of the current transaction as a number: entities have no xid8. It has no meaning in another cluster. */
@@ -39,14 +40,6 @@ const TABLES = [
   `CREATE INDEX usage_minutes_minute ON usage_minutes (minute)`,
 ];
 
-/** Partitions without the index. $1 table, $2 index of the whole table. */
-const PARTITIONS = `
-  SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-  WHERE inhparent = to_regclass($1) AND NOT EXISTS (
-    SELECT FROM pg_index JOIN pg_inherits of_parent ON of_parent.inhrelid = indexrelid
-    WHERE indrelid = child.oid AND of_parent.inhparent = to_regclass($2))
-  ORDER BY child.relname DESC`;
-
 /**
  * Usage in minutes. Each session and each code keeps the transactions that changed what is counted of it, so that changes are
  * folded in sets, each once, without a write on the paths of requests: rows of before have none and are counted as before.
@@ -66,8 +59,7 @@ export class UsageMinutes1700000000035 implements MigrationInterface {
     );
     await inOwnTransaction(runner, 'ALTER TABLE outbound_messages ADD COLUMN IF NOT EXISTS submitted_xid bigint');
     for (const [table, { name, key }] of Object.entries(INDEXES)) {
-      await runner.query(`CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${key}`);
-      await indexPartitions(runner, table, name, key);
+      await buildIndex(runner, { table, name, key });
     }
     for (const table of ['usage_minutes', 'usage_progress']) await runner.query(`DROP TABLE IF EXISTS ${table}`);
     for (const statement of TABLES) await runner.query(statement);
@@ -80,15 +72,5 @@ export class UsageMinutes1700000000035 implements MigrationInterface {
       runner,
       'ALTER TABLE sessions DROP COLUMN created_xid, DROP COLUMN rcs_xid, DROP COLUMN ended_xid',
     );
-  }
-}
-
-async function indexPartitions(runner: QueryRunner, table: string, index: string, key: string): Promise<void> {
-  const suffix = index.slice(table.length);
-  const partitions = (await runner.query(PARTITIONS, [table, index])) as { readonly name: string }[];
-  for (const { name } of partitions) {
-    await runner.query(`DROP INDEX IF EXISTS ${name}${suffix}`);
-    await runner.query(`CREATE INDEX CONCURRENTLY ${name}${suffix} ON ${name} ${key}`);
-    await runner.query(`ALTER INDEX ${index} ATTACH PARTITION ${name}${suffix}`);
   }
 }

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 
 /** One try of the lock: statements that come meanwhile wait no longer behind it. */
-const LOCK_TRY_MS = 500;
-const BETWEEN_TRIES_MS = 1_000;
-const TRIES = 60;
+export const LOCK_TRY_MS = 500;
+/** Pause after a try, and the number of tries; a minute and a half in all. */
+export const BETWEEN_TRIES_MS = 1_000;
+export const TRIES = 60;
 /** lock_not_available (PostgreSQL, appendix A). */
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -37,7 +38,21 @@ export async function inOwnTransaction(runner: QueryRunner, statement: string): 
   }
 }
 
-function isLockTimeout(error: unknown): boolean {
+/**
+ * Runs a statement that waits for the transactions under way and holds up nobody behind it, such as CREATE INDEX CONCURRENTLY, for
+ * which they are not waited in short tries.
+ */
+export async function withoutLockTimeout(runner: QueryRunner, statement: string): Promise<void> {
+  await runner.query('SET lock_timeout = 0');
+  try {
+    await runner.query(statement);
+  } finally {
+    await runner.query('RESET lock_timeout');
+  }
+}
+
+/** Whether a statement gave up waiting for a lock. */
+export function isLockTimeout(error: unknown): boolean {
   if (!(error instanceof QueryFailedError)) return false;
   const cause: unknown = error.driverError;
   return cause instanceof Error && 'code' in cause && cause.code === LOCK_NOT_AVAILABLE;

@@ -1,1 +1,1 @@
-export { dropOldPartitions, ensurePartitions, PartitionMaintainer } from './partitions.js';
+export { dropOldPartitions, ensurePartitions, partitionDaysAhead, PartitionMaintainer } from './partitions.js';

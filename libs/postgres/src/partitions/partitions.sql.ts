@@ -16,6 +16,34 @@ export const LIST_DETACHED = `
   WHERE relkind = 'r' AND NOT relispartition AND relname ~ $1 AND pg_table_is_visible(oid)`;
 
 /**
+ * The time up to which data may count as old: the given time ($1), but at most a day more than an hour ago. A clock that jumps
+ * ahead, or a database restored beside one, therefore drops nothing at once, and no more than a day of data an hour; a clock that
+ * is set back is followed at once.
+ */
+export const MOVE_RETENTION_CLOCK = `
+  INSERT INTO retention_clock AS clock (at, moved_at) VALUES ($1, $1)
+  ON CONFLICT (only_row) DO UPDATE SET
+    at = least($1, clock.at + CASE WHEN clock.moved_at BETWEEN $1 - interval '50 minutes' AND $1
+      THEN $1 - clock.moved_at ELSE interval '1 day' END),
+    moved_at = CASE WHEN $1 < clock.at OR clock.moved_at NOT BETWEEN $1 - interval '50 minutes' AND $1
+      THEN $1 ELSE clock.moved_at END
+  RETURNING at`;
+
+/**
+ * Kinds of unfinished work among the rows of one day: null for none. $1 lowest id of the day, $2 that of the next day, $3 end of the
+ * day. A session that is still pending has no event yet; hours that are not added up would be missing in the usage.
+ */
+export const FIND_UNFINISHED = `
+  SELECT nullif(concat_ws(', ',
+    CASE WHEN EXISTS (SELECT FROM sessions WHERE id >= $1 AND id < $2 AND status = 'pending') THEN 'pending sessions' END,
+    CASE WHEN EXISTS (SELECT FROM outbound_messages WHERE id >= $1 AND id < $2 AND state IN ('queued', 'sending'))
+      THEN 'unsent codes' END,
+    CASE WHEN EXISTS (SELECT FROM events WHERE id >= $1 AND id < $2 AND dispatched_at IS NULL) THEN 'undispatched events' END,
+    CASE WHEN EXISTS (SELECT FROM deliveries WHERE id >= $1 AND id < $2 AND status = 'pending') THEN 'pending webhooks' END,
+    CASE WHEN EXISTS (SELECT FROM usage_progress WHERE settled_until < $3) THEN 'usage that is not added up' END
+  ), '') AS work`;
+
+/**
  * Creates the partition of a table ($1) for the ids of a day ($2, YYYY-MM-DD), as the owner of the table (see
  * migrations/0013-database-roles.ts). The index on the token digest is UNIQUE so that the planner estimates one row
  * before the new partition is analyzed: a minute of sessions with a plain index was searched in 20 ms for 64 digests

@@ -1,8 +1,11 @@
 import type { Database, Executor } from '../database.js';
 import type { DatabaseClock } from '../database-clock.js';
 import { DatabaseUnavailable, DataError } from '../database-errors.js';
-import { newId } from '@countersign/ids';
+import { firstIdAt, newId } from '@countersign/ids';
 import {
+  DAY_MS,
+  dayOf,
+  DAYS_AHEAD,
   isoDate,
   isPastRetention,
   neededDays,
@@ -12,7 +15,14 @@ import {
   partitionOf,
   type PartitionedTable,
 } from './partition-days.js';
-import { DROP_PARTITION, LIST_DETACHED, LIST_PARTITIONS, MAKE_PARTITION } from './partitions.sql.js';
+import {
+  DROP_PARTITION,
+  FIND_UNFINISHED,
+  LIST_DETACHED,
+  LIST_PARTITIONS,
+  MAKE_PARTITION,
+  MOVE_RETENTION_CLOCK,
+} from './partitions.sql.js';
 import { PollLoop } from '@countersign/schedule';
 import { RowLease } from '../row-lease.js';
 
@@ -31,7 +41,11 @@ const DROP_TRIES = 20;
 const DROP_RETRY_MS = 500;
 /** lock_not_available (PostgreSQL, appendix A). */
 const LOCK_NOT_AVAILABLE = '55P03';
+/** As for readiness. */
+const MAX_DRIFT_MS = 5_000;
 const MAINTENANCE_PERIOD_MS = 3_600_000;
+/** Between two runs for statements that found no partition. */
+const MISSING_PERIOD_MS = 1_000;
 
 interface Partition {
   partition: string;
@@ -50,6 +64,14 @@ async function missingPartitions(
   return neededDays(nowMs)
     .flatMap((day) => PARTITIONED_TABLES.map((table) => ({ table, day })))
     .filter(({ table, day }) => !present.has(partitionName(table, day)));
+}
+
+/** The number of days after today for which every table has its partition; -1 without that of today. */
+export async function partitionDaysAhead(database: Executor, nowMs: number): Promise<number> {
+  const missing = new Set((await missingPartitions(database, nowMs)).map(({ day }) => day));
+  const today = dayOf(nowMs);
+  const first = neededDays(nowMs).find((day) => day >= today && missing.has(day));
+  return (first ?? today + DAYS_AHEAD + 1) - today - 1;
 }
 
 async function addPartition(database: Database, table: PartitionedTable, day: number): Promise<void> {
@@ -90,13 +112,33 @@ export async function ensurePartitions(database: Database, nowMs: number): Promi
   }
 }
 
-/** Partitions whose whole day is past retention: attached ones first, in the order of LIST_PARTITIONS. */
-async function oldPartitions(database: Executor, nowMs: number, retentionDays: number): Promise<string[]> {
-  const attached = await listPartitions(database);
+/** Old partitions, and why others of old days are kept. */
+interface OldPartitions {
+  /** Attached ones first, in the order of LIST_PARTITIONS. */
+  readonly droppable: readonly string[];
+  readonly kept: readonly Error[];
+}
+
+/** Partitions whose whole day is past retention by the retention clock. Days with unfinished work are kept whole. */
+async function oldPartitions(database: Executor, nowMs: number, retentionDays: number): Promise<OldPartitions> {
+  const [clock] = await database.query<{ at: Date }>(MOVE_RETENTION_CLOCK, [new Date(nowMs)]);
+  const trustedMs = Math.min(nowMs, clock?.at.getTime() ?? 0);
+  const isOld = (name: string): boolean =>
+    isPastRetention(partitionOf(name)?.day ?? Infinity, trustedMs, retentionDays);
+  const attached = (await listPartitions(database)).map(({ partition }) => partition).filter(isOld);
   const detached = await database.query<Partition>(LIST_DETACHED, [PARTITION_NAME_PATTERN]);
-  return [...attached, ...detached]
-    .map(({ partition }) => partition)
-    .filter((name) => isPastRetention(partitionOf(name)?.day ?? Infinity, nowMs, retentionDays));
+  const days = new Set(attached.flatMap((name) => partitionOf(name)?.day ?? []));
+  const busy = new Map<number, string>();
+  for (const day of days) {
+    const bounds = [firstIdAt(day * DAY_MS), firstIdAt((day + 1) * DAY_MS), new Date((day + 1) * DAY_MS)];
+    const [found] = await database.query<{ work: string | null }>(FIND_UNFINISHED, bounds);
+    if (found !== undefined && found.work !== null) busy.set(day, found.work);
+  }
+  const finished = attached.filter((name) => !busy.has(partitionOf(name)?.day ?? Infinity));
+  return {
+    droppable: [...finished, ...detached.map(({ partition }) => partition).filter(isOld)],
+    kept: [...busy].map(([day, work]) => new Error(`data of ${isoDate(day)} is kept beyond retention: ${work}`)),
+  };
 }
 
 /**
@@ -121,7 +163,8 @@ async function dropPartition(session: Executor, partition: string, retentionDays
 /**
  * Drops the partitions whose whole day is more than `retentionDays` old, and returns their names. Blocks inserts into
  * the same table for at most 200 ms at a time. Does nothing while another process does it. The database refuses days
- * that are younger by its own clock (DROP_PARTITION).
+ * that are younger by its own clock (DROP_PARTITION); a clock that jumped is followed slowly (MOVE_RETENTION_CLOCK), and a day with
+ * unfinished work is kept, with an error at the end.
  */
 export async function dropOldPartitions(database: Database, nowMs: number, retentionDays: number): Promise<string[]> {
   const lease = new RowLease(database, LEASE_NAME, newId(nowMs), LEASE_TTL_MS);
@@ -130,7 +173,9 @@ export async function dropOldPartitions(database: Database, nowMs: number, reten
   if (!(await lease.acquire())) return dropped;
   try {
     await database.maintenance(DROP_TIMEOUT_MS, async (session) => {
-      for (const partition of await oldPartitions(session, nowMs, retentionDays)) {
+      const { droppable, kept } = await oldPartitions(session, nowMs, retentionDays);
+      errors.push(...kept);
+      for (const partition of droppable) {
         if (!(await lease.acquire())) return;
         try {
           await dropPartition(session, partition, retentionDays);
@@ -150,13 +195,13 @@ export async function dropOldPartitions(database: Database, nowMs: number, reten
 
 export interface PartitionMaintainerOptions {
   readonly database: Database;
-  readonly clock: DatabaseClock;
+  readonly clock: Pick<DatabaseClock, 'nowMs' | 'driftMs'>;
   /** Null where partitions are dropped by other processes. */
   readonly retentionDays: number | null;
   readonly onError: (error: unknown) => void;
 }
 
-/** Every hour creates new partitions, and drops old ones where it has a retention. At boot, ensurePartitions is called before serving. */
+/** Every hour, and when one is missing, creates new partitions, and drops old ones where it has a retention. At boot, ensurePartitions is called before serving. */
 export class PartitionMaintainer {
   readonly #pollLoop: PollLoop;
 
@@ -165,10 +210,19 @@ export class PartitionMaintainer {
       everyMs: MAINTENANCE_PERIOD_MS,
       work: async () => {
         await ensurePartitions(database, clock.nowMs());
-        if (retentionDays !== null) await dropOldPartitions(database, clock.nowMs(), retentionDays);
+        if (retentionDays === null) return false;
+        if (Math.abs(clock.driftMs) > MAX_DRIFT_MS)
+          throw new Error('no data is dropped while the clock of the database and that of this machine differ');
+        await dropOldPartitions(database, clock.nowMs(), retentionDays);
         return false;
       },
       onError,
+    });
+    let nextMs = -Infinity;
+    database.onMissingPartition(() => {
+      if (performance.now() < nextMs) return;
+      nextMs = performance.now() + MISSING_PERIOD_MS;
+      this.#pollLoop.trigger();
     });
   }
 

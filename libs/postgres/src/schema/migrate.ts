@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { CONNECT_TIMEOUT_MS, connectionSettings, QUERY_TIMEOUT_MS } from '../connection-settings.js';
@@ -45,6 +46,8 @@ import { OverviewHours1700000000038 } from '../migrations/0038-overview-hours.js
 import { AccountRequests1700000000039 } from '../migrations/0039-account-requests.js';
 import { ConsoleSignIns1700000000041 } from '../migrations/0041-console-sign-ins.js';
 import { OverviewDays1700000000042 } from '../migrations/0042-overview-days.js';
+import { RetentionClock1700000000063 } from '../migrations/0063-retention-clock.js';
+import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -82,6 +85,7 @@ const MIGRATIONS = [
   AccountRequests1700000000039,
   ConsoleSignIns1700000000041,
   OverviewDays1700000000042,
+  RetentionClock1700000000063,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
@@ -89,8 +93,17 @@ const MIGRATION_TIMEOUT_MS = 300_000;
 
 const LOCK_EXISTS = `SELECT to_regclass('migration_lock') IS NOT NULL AS "exists"`;
 const CREATE_LOCK = `CREATE TABLE IF NOT EXISTS migration_lock (locked_by_whoever_migrates boolean)`;
-/** Held until the end of its transaction, or of its connection: a killed process releases it. */
-const LOCK = `LOCK TABLE migration_lock IN ACCESS EXCLUSIVE MODE`;
+/**
+ * Held until the end of its transaction, or of its connection: a killed process releases it. It conflicts with itself and not with
+ * readers, so that a dump of the database, which reads every table, is not waited for.
+ */
+const LOCK = `LOCK TABLE migration_lock IN SHARE UPDATE EXCLUSIVE MODE`;
+/** Other processes that migrate are waited for without short tries. */
+const WAIT_FOR_OTHERS = `SET LOCAL lock_timeout = 0`;
+
+const MIGRATIONS_TABLE = 'migrations';
+const HAS_MIGRATIONS = `SELECT to_regclass('${MIGRATIONS_TABLE}') IS NOT NULL AS "exists"`;
+const READ_MIGRATIONS = `SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`;
 
 function migrationSource(url: string): DataSource {
   const { connectionString, ...session } = connectionSettings(url);
@@ -99,7 +112,7 @@ function migrationSource(url: string): DataSource {
     url: connectionString,
     applicationName: 'countersign-migrate',
     migrations: MIGRATIONS,
-    migrationsTableName: 'migrations',
+    migrationsTableName: MIGRATIONS_TABLE,
     synchronize: false,
     logging: false,
     installExtensions: false,
@@ -109,6 +122,7 @@ function migrationSource(url: string): DataSource {
     extra: {
       ...session,
       statement_timeout: MIGRATION_TIMEOUT_MS,
+      lock_timeout: LOCK_TRY_MS,
       query_timeout: MIGRATION_TIMEOUT_MS,
       keepAlive: true,
     },
@@ -145,6 +159,7 @@ async function underLock<T>(url: string, work: (source: DataSource, holder: Quer
     const holder = source.createQueryRunner();
     try {
       await holder.startTransaction();
+      await holder.query(WAIT_FOR_OTHERS);
       await holder.query(LOCK);
       const result = await work(source, holder);
       await holder.commitTransaction();
@@ -202,13 +217,37 @@ export async function migrateFor(url: string, roles: readonly DaemonRole[]): Pro
 }
 
 async function runMigrations(source: DataSource): Promise<string[]> {
-  const done = await source.runMigrations({ transaction: 'each' });
-  return done.map((migration) => migration.name);
+  const before = new Set(await migrationsOf(source));
+  await inShortTries(() => source.runMigrations({ transaction: 'each' }));
+  return (await migrationsOf(source)).filter((name) => !before.has(name));
+}
+
+/** Names of the migrations that were run, oldest first. */
+async function migrationsOf(source: DataSource): Promise<string[]> {
+  const [found] = await source.query<{ exists: boolean }[]>(HAS_MIGRATIONS);
+  if (found?.exists !== true) return [];
+  return (await source.query<{ name: string }[]>(READ_MIGRATIONS)).map(({ name }) => name);
+}
+
+/**
+ * A statement that waits for an open transaction holds up all others behind it, so each gives up its lock early; a migration
+ * whose statement did is rolled back and run again, with a pause in which the others continue.
+ */
+async function inShortTries(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (tries === TRIES || !isLockTimeout(error)) throw error;
+      await delay(BETWEEN_TRIES_MS);
+    }
+  }
 }
 
 /** Reverts the latest migration, including its data. */
 export async function revertMigration(url: string): Promise<void> {
-  await underLock(url, (source) => source.undoLastMigration({ transaction: 'each' }));
+  await underLock(url, (source) => inShortTries(() => source.undoLastMigration({ transaction: 'each' })));
 }
 
 /** The database was not migrated to this release. The message names the command for the operator. */

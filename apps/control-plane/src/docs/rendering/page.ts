@@ -57,6 +57,7 @@ const NAVIGATION: readonly {
       ['/docs/admin-keys', 'Admin keys and roles'],
       ['/docs/members', 'Members and sign-in'],
       ['/docs/keys', 'Server keys'],
+      ['/docs/operations', 'Operations'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
       ['/docs/carrier-requirements', 'Carrier requirements'],
       ['/docs/guard', 'Guard: simulation results'],
