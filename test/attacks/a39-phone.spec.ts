@@ -194,6 +194,27 @@ describe('A39 sign-ins with a phone', () => {
     }
   });
 
+  it('A39 sign-ins that others begin and never end do not keep the codes of a member back', async () => {
+    const before = await memberBrowser();
+    await before.sendCode();
+    await until('the first code is queued', 5_000, async () => (await before.codes()).length > 0);
+    await harness.database.query('UPDATE otp_sends SET sends = 5000 WHERE account_id = $1', [SIGN_IN_ACCOUNT_ID]);
+    const browser = await memberBrowser();
+    expect((await browser.sendCode()).status).toBe(202);
+    await until('the code is queued', 5_000, async () => (await browser.codes()).length > 0);
+  });
+
+  it('A39 the overview does not count sign-ins', async () => {
+    const created = async (): Promise<unknown> => (await root.get('overview')).json['created'];
+    const before = await created();
+    const browser = await memberBrowser();
+    await browser.sendSms();
+    await browser.state();
+    expect(await created()).toBe(before);
+    await harness.create();
+    expect(await created()).toBe(Number(before) + 1);
+  });
+
   it('A39 a member of an account has no role of the installation', async () => {
     const { browser } = await members.add('viewer');
     await begun(browser);

@@ -8,7 +8,6 @@ const MEMBER: Listener = {
   ...{ kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'm', keyDigests: [], view: 'masked', limits: {} },
   session,
 };
-const KEY: Listener = { ...MEMBER, view: 'full' };
 
 describe('a connection whose session of the console', () => {
   it.each([

@@ -54,12 +54,11 @@ export class ConsoleSessionStore {
   constructor(private readonly options: ConsoleSessionStoreOptions) {}
 
   /** Always a new session with a new cookie; null when the member is not active, or the key no longer valid. */
-  async open(tx: Executor, { adminKey, ...session }: NewConsoleSession): Promise<OpenedConsoleSession | null> {
+  async open(tx: Executor, session: NewConsoleSession): Promise<OpenedConsoleSession | null> {
     const { keys } = this.options;
-    const { memberId, adminKeyId, method, clientAddress } = session;
+    const { memberId, adminKeyId, keyDigests, method, clientAddress } = session;
     const id = this.options.newId();
     const cookie = randomBytes(COOKIE_OCTETS).toString('base64url');
-    const keyDigests = adminKey === null ? [] : keys.digests('api-key', adminKey);
     const userAgent = session.userAgent.slice(0, MAX_USER_AGENT);
     const digest = keys.digest('console-session', cookie);
     const values = [id, digest, memberId, adminKeyId, keyDigests, method, clientAddress, userAgent, SESSION_SECONDS];
@@ -73,6 +72,11 @@ export class ConsoleSessionStore {
     await tx.query(DELETE_SURPLUS, [memberId, adminKeyId, MAX_OF_HOLDER]);
     if (memberId !== null) await tx.query(RECORD_SIGN_IN, [memberId]);
     return { cookie, session: opened };
+  }
+
+  /** Of an admin key, under each version of the master key. */
+  keyDigestsOf(adminKey: string): readonly Buffer[] {
+    return this.options.keys.digests('api-key', adminKey);
   }
 
   /** The session of a cookie; null when it has ended or never was. */
@@ -126,6 +130,6 @@ export class ConsoleSessionStore {
   }
 
   private rootDigests(): readonly Buffer[] {
-    return this.options.keys.digests('api-key', this.options.rootKey);
+    return this.keyDigestsOf(this.options.rootKey);
   }
 }

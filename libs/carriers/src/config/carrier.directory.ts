@@ -55,6 +55,11 @@ export class CarrierDirectory {
     return servingNumber(newer.numbers, country, brandId);
   }
 
+  /** Whether there is any inbound number. */
+  async hasInboundNumber(): Promise<boolean> {
+    return (await this.plan()).numbers.length > 0;
+  }
+
   /** The country of the number that received an SMS (see `receivingCountry`); null when unknown. */
   async receivingCountry(destination: SmppAddress): Promise<string | null> {
     const { numbers, former, countries } = await this.plan();

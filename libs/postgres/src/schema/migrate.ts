@@ -45,6 +45,7 @@ import { OverviewHours1700000000038 } from '../migrations/0038-overview-hours.js
 import { AccountRequests1700000000039 } from '../migrations/0039-account-requests.js';
 import { ConsoleSignIns1700000000041 } from '../migrations/0041-console-sign-ins.js';
 import { OverviewDays1700000000042 } from '../migrations/0042-overview-days.js';
+import { SecondSteps1700000000055 } from '../migrations/0055-second-steps.js';
 
 /** In order; a released migration is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -82,6 +83,7 @@ const MIGRATIONS = [
   AccountRequests1700000000039,
   ConsoleSignIns1700000000041,
   OverviewDays1700000000042,
+  SecondSteps1700000000055,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */

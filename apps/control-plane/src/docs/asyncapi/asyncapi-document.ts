@@ -113,7 +113,9 @@ const messageOf = (name: string): { $ref: string } => ({ $ref: `#/components/mes
 const webhookName = ({ type }: EventText): string => `posted${nameOf(type)}`;
 const listed = (names: readonly string[]): Json => Object.fromEntries(names.map((name) => [name, messageOf(name)]));
 
-const PROTOCOL = { 'Sec-WebSocket-Protocol': { type: 'string', enum: ['countersign.v1'] } } as const;
+const PROTOCOL: Record<string, WrittenSchema> = {
+  'Sec-WebSocket-Protocol': { type: 'string', enum: ['countersign.v1'] },
+};
 const webSocket = (more: Json): Json => ({ ws: { method: 'GET', ...more, bindingVersion: '0.1.0' } });
 /** The frames of a connection that was authenticated at the upgrade. */
 const CONSOLE_FRAMES = FRAMES.filter(({ type }) => type !== 'auth' && type !== 'authenticated');
