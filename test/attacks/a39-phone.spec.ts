@@ -148,8 +148,7 @@ describe('A39 sign-ins with a phone', () => {
       return copy;
     });
     const answers = await Promise.all(copies.map((copy) => copy.state()));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(7);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 401)]);
     expect(copies.filter((copy) => copy.cookie !== undefined)).toHaveLength(1);
     browser.signInCookie = cookie;
     expect((await browser.state()).status).toBe(401);
@@ -205,14 +204,15 @@ describe('A39 sign-ins with a phone', () => {
   });
 
   it('A39 the overview does not count sign-ins', async () => {
-    const created = async (): Promise<unknown> => (await root.get('overview')).json['created'];
+    const created = async (): Promise<number> =>
+      Number(Reflect.get(Object((await root.get('overview')).json['funnel']), 'created'));
     const before = await created();
     const browser = await memberBrowser();
     await browser.sendSms();
     await browser.state();
     expect(await created()).toBe(before);
     await harness.create();
-    expect(await created()).toBe(Number(before) + 1);
+    expect(await created()).toBe(before + 1);
   });
 
   it('A39 a member of an account has no role of the installation', async () => {

@@ -56,10 +56,10 @@ describe('A39 the second step', () => {
     await other.browser.sendSms();
     expect((await state(victim.browser)).json['state']).toBe('pending');
     expect((await state(other.browser)).json).toMatchObject({ state: 'approved', me: { role: 'operator' } });
-    await harness.database.query(
-      `UPDATE console_sign_ins SET session_id = $1 WHERE session_id = $2`,
-      [(await other.browser.session()).id, (await victim.browser.session()).id],
-    );
+    await harness.database.query(`UPDATE console_sign_ins SET session_id = $1 WHERE session_id = $2`, [
+      (await other.browser.session()).id,
+      (await victim.browser.session()).id,
+    ]);
     expect((await state(victim.browser)).status).toBe(401);
   });
 

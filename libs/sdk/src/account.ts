@@ -189,7 +189,12 @@ export class AccountCalls {
     is: (value: unknown) => value is Answer,
     options?: CallOptions,
   ): Promise<Answer> {
-    const call = { method: 'POST', path, repeatable: 'when-untouched', ...(body === undefined ? {} : { body }) } as const;
+    const call = {
+      method: 'POST',
+      path,
+      repeatable: 'when-untouched',
+      ...(body === undefined ? {} : { body }),
+    } as const;
     return this.transport.sendForBody(call, is, options);
   }
 }

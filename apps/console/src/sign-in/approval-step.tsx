@@ -35,8 +35,8 @@ export function ApprovalStep({ path, approval, phone, onLeave }: ApprovalStepPro
         <div>
           <h2>Send the SMS from {phone}</h2>
           <p className="small soft">
-            Scan the code with that phone, then send the message that it opens to {approval.inboundNumber}. Do not change
-            its text.
+            Scan the code with that phone, then send the message that it opens to {approval.inboundNumber}. Do not
+            change its text.
           </p>
           <a className="button" data-kind="tonal" href={approval.fallbackUri}>
             Open it on this phone

@@ -22,7 +22,12 @@ function useWay(): readonly [Way, (way: Way) => void] {
   const { way } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
   const choose = (to: Way): void =>
-    void navigate({ from: '/sign-in', to: '/sign-in', search: ({ next }) => ({ ...keepNext(next), way: to }), replace: true });
+    void navigate({
+      from: '/sign-in',
+      to: '/sign-in',
+      search: ({ next }) => ({ ...keepNext(next), way: to }),
+      replace: true,
+    });
   return [way === 'phone' ? 'phone' : 'key', choose];
 }
 

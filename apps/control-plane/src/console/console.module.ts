@@ -1,7 +1,12 @@
 import { MemberStore } from '@countersign/accounts/members';
 import { Module } from '@nestjs/common';
 import { ConsoleSessionsController } from './console-sessions.controller.js';
-import { BegunSignInStore, PhoneSignInStore, SecondStepStore, SignInBrandStore } from '@countersign/accounts/console-sessions';
+import {
+  BegunSignInStore,
+  PhoneSignInStore,
+  SecondStepStore,
+  SignInBrandStore,
+} from '@countersign/accounts/console-sessions';
 import { provide } from '@countersign/composition';
 import { ServerKeys } from '@countersign/keys';
 import { ControlPlaneSettings } from '@countersign/settings';

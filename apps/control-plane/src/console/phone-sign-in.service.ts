@@ -12,12 +12,7 @@ import { type BegunSignIn, VERIFICATION_SECONDS, VerificationSignIns } from './v
  */
 @Injectable()
 export class PhoneSignInService extends VerificationSignIns<PhoneSignInStore> {
-  constructor(
-    database: Database,
-    begun: PhoneSignInStore,
-    verifications: SignInVerifications,
-    signIns: SignInService,
-  ) {
+  constructor(database: Database, begun: PhoneSignInStore, verifications: SignInVerifications, signIns: SignInService) {
     super({ database, begun, verifications, signIns });
   }
 

@@ -22,7 +22,10 @@ export function setSecondStepCookie(reply: FastifyReply, { token }: BegunSignIn)
 }
 
 /** To the page of the sign-in, from where the second step goes on, or with the reason why there is no session. */
-export function leadToSignIn(reply: FastifyReply, to: { readonly step: 'second' } | { readonly fault: SignInFault }): void {
+export function leadToSignIn(
+  reply: FastifyReply,
+  to: { readonly step: 'second' } | { readonly fault: SignInFault },
+): void {
   void reply.header('location', `${SIGN_IN_PAGE}?${new URLSearchParams({ ...to }).toString()}`);
   void reply.header('referrer-policy', 'no-referrer');
 }

@@ -9,7 +9,8 @@ export class SignInWays {
       { type: 'object', required: ['name'], properties: { name: { type: 'string' } }, additionalProperties: false },
       { type: 'null' },
     ],
-    description: 'With an OpenID provider, by its name or host, for members of the installation; null where none is set.',
+    description:
+      'With an OpenID provider, by its name or host, for members of the installation; null where none is set.',
     example: { name: 'id.example.com' },
   })
   readonly oidc!: { readonly name: string } | null;
@@ -21,6 +22,10 @@ export class SignInWays {
   })
   readonly phone!: boolean;
 
-  @ApiProperty({ type: 'boolean', description: 'Whether key and provider are followed by a second step.', example: false })
+  @ApiProperty({
+    type: 'boolean',
+    description: 'Whether key and provider are followed by a second step.',
+    example: false,
+  })
   readonly secondStep!: boolean;
 }

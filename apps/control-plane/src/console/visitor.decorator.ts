@@ -12,8 +12,8 @@ export interface Visitor {
 }
 
 /** For routes with the access `sign-in`. */
-export const ByVisitor = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Visitor => visitorOf(context.switchToHttp().getRequest<FastifyRequest>()),
+export const ByVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor =>
+  visitorOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );
 
 export function visitorOf({ clientAddress, headers, id }: FastifyRequest): Visitor {

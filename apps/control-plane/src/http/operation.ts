@@ -75,7 +75,16 @@ export class ErrorAnswer {
 }
 
 /** Required on every handler that needs a key: its API description. */
-export function Operation({ id, tag, summary, description, answer, orElse, open, errors }: OperationText): MethodDecorator {
+export function Operation({
+  id,
+  tag,
+  summary,
+  description,
+  answer,
+  orElse,
+  open,
+  errors,
+}: OperationText): MethodDecorator {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...EVERYWHERE, ...errors]) {
     const { status } = ERRORS[code];

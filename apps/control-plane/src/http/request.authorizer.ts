@@ -67,7 +67,10 @@ export class RequestAuthorizer {
     private readonly methods: AllowedMethods,
     private readonly limits: Limits,
     @Inject(ConsoleAuthenticator)
-    private readonly console: Pick<ConsoleAuthenticator, 'authenticate' | 'authenticateUpgrade' | 'judgeOrigin' | 'judgeUpgrade' | 'judgeWrite'>,
+    private readonly console: Pick<
+      ConsoleAuthenticator,
+      'authenticate' | 'authenticateUpgrade' | 'judgeOrigin' | 'judgeUpgrade' | 'judgeWrite'
+    >,
   ) {}
 
   /**
@@ -130,7 +133,7 @@ export class RequestAuthorizer {
 
   /** @param unknown the refusal of an unknown holder; that of a wrong key by default */
   private async judgeUpgrade(
-    holder: Pick<AdmittedUpgrade, 'keyDigests' | 'session'> & { readonly caller: Caller } | null,
+    holder: (Pick<AdmittedUpgrade, 'keyDigests' | 'session'> & { readonly caller: Caller }) | null,
     clientAddress: string,
     unknown?: RefusedRequest,
   ): Promise<UpgradeVerdict> {

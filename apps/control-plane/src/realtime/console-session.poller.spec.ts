@@ -18,7 +18,12 @@ describe('a connection whose session of the console', () => {
     ['has more rights now', ENGINEER, 'owner', 4401],
     ['has others now', MEMBER, 'developer', 4401],
     ['is none, but an admin key', { kind: 'admin', keyId: 'k', keyDigests: ['d'] }, undefined, null],
-    ['is none, but a ticket', { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' }, undefined, null],
+    [
+      'is none, but a ticket',
+      { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' },
+      undefined,
+      null,
+    ],
     ['is none yet', { kind: 'nobody' }, undefined, null],
   ] as const)('%s, is closed or not', (_what, listener, role, code) => {
     expect(judgeSession(listener, role)).toBe(code);

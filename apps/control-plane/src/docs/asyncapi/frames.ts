@@ -62,10 +62,7 @@ const SNAPSHOT: Schema = {
 
 /** Event types of WebSocket channels, with the schema of their data. */
 export const LIVE_DATA: readonly (readonly [type: string, data: WrittenSchema])[] = [
-  ...EVENTS.map(({ type, data }): [string, WrittenSchema] => [
-    type,
-    '$ref' in data ? { anyOf: SHOWN } : data,
-  ]),
+  ...EVENTS.map(({ type, data }): [string, WrittenSchema] => [type, '$ref' in data ? { anyOf: SHOWN } : data]),
   ['verification.updated', { anyOf: SHOWN }],
   ['bind.updated', BIND],
 ];
