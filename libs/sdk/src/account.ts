@@ -204,7 +204,7 @@ const isTexts = (value: unknown): value is readonly string[] => Array.isArray(va
 function isOwnAccount(value: unknown): value is OwnAccount {
   if (!isObject(value) || !isObject(value['key'])) return false;
   const { id, name, otpCountries, otpDailyMessageCap, otpUnconvertedFloor, key } = value;
-  const { id: keyId, kind, scopes } = key as Readonly<Record<string, unknown>>;
+  const { id: keyId, kind, scopes } = key;
   return (
     [id, name, keyId, kind].every(isText) &&
     [otpCountries, scopes].every(isTexts) &&

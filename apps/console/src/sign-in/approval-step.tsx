@@ -23,7 +23,6 @@ export function ApprovalStep({ path, approval, phone, onLeave }: ApprovalStepPro
   useEffect(() => {
     if (me !== null) opened(me);
     // Once: the session is that of this answer.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [me]);
   if (state?.kind === 'over') return <Over onLeave={onLeave} />;
   return (

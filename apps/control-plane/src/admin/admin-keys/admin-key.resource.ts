@@ -29,7 +29,8 @@ export class AdminKeyResource implements CrudResource<AdminKey, Answer, AdminKey
   }
 
   async update(tx: Executor, adminKey: AdminKey, change: AdminKeyChange): Reply<AdminKey, Answer> {
-    return succeed({ row: await this.adminKeys.update(tx, adminKey, { ...adminKey, ...change }) });
+    const { name = adminKey.name, role = adminKey.role, phone = adminKey.phone } = change;
+    return succeed({ row: await this.adminKeys.update(tx, adminKey, { ...adminKey, name, role, phone }) });
   }
 
   /** Replaces the text of the key; the old text is refused within the same time as a revoked key. */
