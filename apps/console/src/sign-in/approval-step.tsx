@@ -38,7 +38,7 @@ export function ApprovalStep({ path, approval, phone, onLeave }: ApprovalStepPro
             change its text.
           </p>
           <a className="button" data-kind="tonal" href={approval.fallbackUri}>
-            Open it on this phone
+            Open on this phone
           </a>
         </div>
       </div>

@@ -55,9 +55,11 @@ export class CarrierDirectory {
     return servingNumber(newer.numbers, country, brandId);
   }
 
-  /** Whether there is any inbound number. */
+  /** Whether there is any inbound number; one that was just created is found at once. */
   async hasInboundNumber(): Promise<boolean> {
-    return (await this.plan()).numbers.length > 0;
+    const plan = await this.plan();
+    if (plan.numbers.length > 0) return true;
+    return ((await this.plans.getNewer(ALL, plan)) ?? plan).numbers.length > 0;
   }
 
   /** The country of the number that received an SMS (see `receivingCountry`); null when unknown. */
