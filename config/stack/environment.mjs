@@ -116,6 +116,8 @@ const GIVEN_TO = {
   CONSOLE_OIDC_ISSUER: ['control-plane'],
   CONSOLE_OIDC_CLIENT_ID: ['control-plane'],
   CONSOLE_OIDC_CLIENT_SECRET: ['control-plane'],
+  CONSOLE_OIDC_NAME: ['control-plane'],
+  CONSOLE_SECOND_STEP: ['control-plane'],
   RBM_CLIENT_TOKEN: ['gateway'],
   SIMULATOR_PASSWORD: ['simulator'],
   SIMULATOR_RBM_CLIENT_TOKEN: ['simulator'],

@@ -5,6 +5,7 @@ import { ConsoleBrowser } from '../support/console-browser.js';
 import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { FOREIGN_KEY, type Forged, HostileOpenId } from '../support/hostile-openid.js';
 import { CLIENT, OpenIdProvider } from '../support/openid.js';
+import { PhoneBrowser } from '../support/phone-sign-in.js';
 
 const COOKIE = '__Host-countersign-oidc';
 
@@ -65,7 +66,38 @@ const isRefused = (browser: ConsoleBrowser, { status, code }: Answer): void => {
   expect([status, code, browser.cookie]).toEqual([401, 'UNAUTHORIZED', undefined]);
 };
 
+/** The same installation, with the second step. */
+async function withSecondStep(run: (baseUrl: string) => Promise<void>): Promise<void> {
+  const strict = await harness.neighbour({
+    ...settingsOf(provider.issuer),
+    ...{ CONSOLE_SECOND_STEP: 'true', PUBLIC_BASE_URL: harness.baseUrl },
+  });
+  await run(strict.baseUrl).finally(() => strict.stop());
+}
+
 describe('A41 sign-ins over OpenID Connect', () => {
+  it('A41 with a second step the provider alone opens no session, and a member without a phone none at all', async () => {
+    const ann = await member({ email: 'ann@example.com', phone: '+14155557100' });
+    await withSecondStep(async (baseUrl) => {
+      const browser = new PhoneBrowser(harness, '+14155557100');
+      const come = async (): Promise<Answer> => {
+        const { headers } = await browser.call('sign-in/oidc', { baseUrl });
+        return back(browser, await provider.signIn(String(headers['location']), 'ann'), baseUrl);
+      };
+      const first = await come();
+      expect([first.status, first.headers['location']]).toEqual([303, '/console/sign-in?step=second']);
+      expect([browser.cookie, (await browser.call('me', { baseUrl })).status]).toEqual([undefined, 401]);
+      expect(await browser.sendSms()).toBe('matched');
+      const { json } = await browser.call('sign-in/second-step', { baseUrl });
+      expect(json).toMatchObject({ state: 'approved', me: { name: 'Ann', role: 'operator' } });
+      expect(dataOf(await browser.call('sessions'))).toMatchObject([{ method: 'oidc' }]);
+      await root.patch(`members/${idOf(ann)}`, { phone: null });
+      const refused = await come();
+      expect(refused.headers['location']).toBe('/console/sign-in?fault=no-phone');
+      expect((await browser.call('me', { baseUrl })).status).toBe(401);
+    });
+  });
+
   it('A41 the verified address finds the member once, then the identity alone does', async () => {
     const ann = await member({ email: 'Ann@example.com' });
     const { browser, answer } = await signedIn('ann');

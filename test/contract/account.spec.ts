@@ -225,6 +225,15 @@ describe('the webhook of an account', () => {
     const { status, json } = await post('/webhook/secret/rotate');
     expect([status, String(json['secret']).slice(0, 6)]).toEqual([200, 'whsec_']);
     expect((await post('/webhook/secret/rotate', undefined, test)).json['secret']).not.toBe(json['secret']);
+    const before = await admin.notes(harness.demo.accountId);
+    expect(before.filter(({ resource }) => resource === 'webhook-secrets')).toMatchObject([
+      { actor: expect.stringMatching(/^key_/) as string, action: 'rotate', before: null, after: { mode: 'live' } },
+      { action: 'rotate', after: { mode: 'test' } },
+    ]);
+    expect(await admin.log()).not.toContain(json['secret']);
+    await harness.call('/v1/webhooks/secret/rotate', { method: 'POST' });
+    const after = await admin.notes(harness.demo.accountId);
+    expect(after.filter(({ resource }) => resource === 'webhook-secrets')).toHaveLength(3);
   });
 });
 

@@ -14,6 +14,7 @@ import {
 import { Webhook } from 'standardwebhooks';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -143,6 +144,35 @@ describe('the client', () => {
     expect(await confirm(once)).toMatchObject({ status: 'approved', test: true });
     expect(await confirm(once)).toBeNull();
     expect(await thrownBy(testClient.consume(session.id))).toMatchObject({ code: 'SESSION_CONSUMED' });
+  });
+});
+
+describe('the calls about the account', () => {
+  it('are typed: account, webhook, keys, brands and requests', async () => {
+    const admin = new AdminCalls(harness);
+    const { accountId, brandId } = harness.demo;
+    const made = await admin.post('keys', { accountId, name: 'developer', scopes: ['verify', 'account'] });
+    const { account } = clientOf(String(made.json['key']));
+    const own = await account.show();
+    expect([own.id, own.key.kind, own.key.scopes]).toEqual([accountId, 'live', ['verify', 'account']]);
+    expect((await account.changeWebhook({ webhookEvents: ['verification.denied'] })).webhookEvents).toEqual([
+      'verification.denied',
+    ]);
+    expect((await account.webhook()).webhookEvents).toEqual(['verification.denied']);
+    const key = await account.createKey({ name: 'ci', scopes: ['verify'] });
+    expect((await clientOf(key.key).list()).data).toEqual(expect.any(Array));
+    const rotated = await account.rotateKey(key.id);
+    expect([rotated.id, rotated.key === key.key]).toEqual([key.id, false]);
+    expect((await account.revokeKey(key.id)).revokedAt).toEqual(expect.any(String));
+    expect((await account.findKey(key.id)).name).toBe('ci');
+    expect((await account.listKeys({ limit: 1 })).data).toHaveLength(1);
+    expect((await account.listBrands()).data.map(({ id }) => id)).toContain(brandId);
+    const brand = await account.changeBrand(brandId, { instruction: 'Send this to sign in.' });
+    expect((await account.findBrand(brandId)).instruction).toBe(brand.instruction);
+    expect((await account.listRequests()).data).toEqual(expect.any(Array));
+    expect((await account.rotateWebhookSecret()).secret).toMatch(/^whsec_/);
+    expect(await thrownBy(account.findKey('../keys'))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await thrownBy(client.account.show())).toMatchObject({ code: 'FORBIDDEN' });
   });
 });
 

@@ -12,7 +12,7 @@ let message: Uuid;
 
 beforeAll(async () => {
   harness = await openSessionHarness();
-  mtMessages = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+  mtMessages = new MtMessageStore(new EventStore(), harness.clock);
 });
 afterAll(() => harness.close());
 

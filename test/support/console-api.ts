@@ -11,7 +11,15 @@ const formatted = async (text: string, parser: 'json' | 'typescript'): Promise<s
 /** The calls of the console, by operation id. */
 const OPERATIONS: ReadonlySet<string> = new Set([
   'getMe',
+  'listSignInWays',
   'signInWithKey',
+  'beginPhoneSignIn',
+  'getPhoneSignIn',
+  'sendSignInCode',
+  'checkSignInCode',
+  'getSecondStep',
+  'sendSecondStepCode',
+  'checkSecondStepCode',
   'signOut',
   'getOverview',
   'listAccounts',

@@ -38,13 +38,13 @@ export class ConsoleStage {
     readonly admin: AdminCalls,
     readonly carrier: Carrier,
     readonly bindId: string,
-    private readonly gateway: GatewayBeside,
+    readonly gateway: GatewayBeside,
     private readonly browser: Browser,
   ) {}
 
-  static async open(): Promise<ConsoleStage> {
+  static async open(environment: Readonly<Record<string, string>> = {}): Promise<ConsoleStage> {
     await prepareConsole({ log: () => undefined });
-    const harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
+    const harness = await ControlPlaneHarness.open({ REDIS_URL: '', ...environment });
     const admin = new AdminCalls(harness);
     const carrier = new Carrier('north');
     const hosts = [{ host: '127.0.0.1', port: await carrier.listen() }];

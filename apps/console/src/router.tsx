@@ -33,7 +33,7 @@ const searchOf =
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: searchOf('next'),
+  validateSearch: searchOf('next', 'way', 'step', 'fault'),
   component: lazyRouteComponent(() => import('./sign-in/sign-in.page.js'), 'SignInPage'),
 });
 

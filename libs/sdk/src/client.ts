@@ -1,7 +1,9 @@
+import { AccountCalls } from './account.js';
 import { verifySecret } from './challenge.js';
 import { type Delivery, type DeliveryQuery, isDelivery, isRotatedSecret, type RotatedSecret } from './delivery.js';
 import { ConflictError, NotFoundError } from './errors.js';
 import { isObject, isText, type Page, pageOf } from './fields.js';
+import { pathPart, queryText } from './paths.js';
 import type { Realtime, RealtimeTicket } from './realtime-client.js';
 import { realtime, type RealtimeOptions } from './realtime.js';
 import {
@@ -72,6 +74,8 @@ export interface SessionQuery {
  */
 export class CountersignClient {
   readonly #transport: Transport;
+  /** Calls about the account of the key. */
+  readonly account: AccountCalls;
   readonly #live: { readonly url: string; readonly apiKey: string };
 
   constructor({
@@ -90,6 +94,7 @@ export class CountersignClient {
     this.#live = { url: `${safeUrl.replace(/^http/, 'ws')}/v1/realtime`, apiKey };
     const limits = { timeoutMs, attemptTimeoutMs, maxRetries, maxRetryAfterSeconds };
     this.#transport = new Transport({ baseUrl: safeUrl, apiKey, fetch: ask, limits });
+    this.account = new AccountCalls(this.#transport);
   }
 
   /** Creates a session. */
@@ -264,20 +269,8 @@ function deliveryPath(deliveryId: string): string {
   return `/v1/webhooks/deliveries/${pathPart(deliveryId, 'NOT_FOUND')}`;
 }
 
-/** Ids often come from a browser. An invalid one is not found, without a call: `..` would change the path. */
-function pathPart(id: string, code: 'SESSION_NOT_FOUND' | 'NOT_FOUND'): string {
-  if (/^[A-Za-z0-9_]{1,64}$/.test(id)) return id;
-  throw new NotFoundError(code, { status: 404, message: 'This is not an id.' });
-}
-
 const isTicket = (value: unknown): value is RealtimeTicket =>
   isObject(value) && isText(value['ticket']) && isText(value['url']);
-
-function queryText(fields: Readonly<Record<string, string | number | undefined>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
-  return query.size === 0 ? '' : `?${query.toString()}`;
-}
 
 function instantText(instant: string | Date | undefined): string | undefined {
   return instant instanceof Date ? instant.toISOString() : instant;

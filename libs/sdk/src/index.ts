@@ -1,3 +1,18 @@
+export type {
+  AccountBrand,
+  AccountBrandChange,
+  AccountCalls,
+  AccountKey,
+  AccountRequest,
+  AccountWebhook,
+  AccountWebhookChange,
+  KeyLimits,
+  NewAccountKey,
+  OwnAccount,
+  PageQuery,
+  Scope,
+  ShownAccountKey,
+} from './account.js';
 export * from './browser.js';
 export {
   CountersignClient,

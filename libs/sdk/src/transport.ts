@@ -6,7 +6,7 @@ import { SDK_VERSION } from './sdk-version.js';
 
 /** The request passed to `fetch`. */
 export interface FetchRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly signal: AbortSignal;

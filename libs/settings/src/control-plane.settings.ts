@@ -32,6 +32,8 @@ export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** For people. */
+  readonly name: string;
 }
 
 /** The limits of the toll-fraud guard; each is a variable below, where its meaning is documented. */
@@ -100,6 +102,14 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   @Secret('CONSOLE_OIDC_CLIENT_SECRET', 16, 512)
   readonly consoleOidcClientSecret: string | null = null;
+
+  /** The provider's name on the page of the sign-in; its host by default. */
+  @Text('CONSOLE_OIDC_NAME')
+  readonly consoleOidcName: string | null = null;
+
+  /** Whether members of the installation and holders of admin keys also verify their phone when they sign in to the console. */
+  @Flag('CONSOLE_SECOND_STEP')
+  readonly consoleSecondStep: boolean = false;
 
   @Cidrs('WEBHOOK_ALLOWED_CIDRS')
   readonly webhookAllowedCidrs: readonly string[] = [];
@@ -172,7 +182,8 @@ export class ControlPlaneSettings extends DaemonSettings {
   /** Null: nobody signs in over OpenID Connect. */
   get oidc(): OidcSettings | null {
     const { consoleOidcIssuer: issuer, consoleOidcClientId: clientId, consoleOidcClientSecret: clientSecret } = this;
-    return issuer === null || clientId === null || clientSecret === null ? null : { issuer, clientId, clientSecret };
+    if (issuer === null || clientId === null || clientSecret === null) return null;
+    return { issuer, clientId, clientSecret, name: this.consoleOidcName ?? new URL(issuer).host };
   }
 
   /** Base of every URL that this server returns, without a trailing slash. Never derived from a request. */

@@ -18,13 +18,10 @@ export const meQuery = queryOptions({
   },
 });
 
-/** Throws ApiError: UNAUTHORIZED for a key that is not valid. */
-export const signInWithKey = async (key: string): Promise<Me> =>
-  keep(await dataOf(api.POST('/sign-in/key', { body: { key } })));
-
 export const signOut = (): Promise<unknown> => dataOf(api.POST('/sign-out'));
 
-function keep(me: Me): Me {
+/** Of a new session too. */
+export function keep(me: Me): Me {
   useCsrfToken(me.csrfToken);
   return me;
 }

@@ -1,85 +1,101 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type JSX, useState } from 'react';
-import { useFormStatus } from 'react-dom';
-import { ApiError } from '../api/client.js';
-import { meQuery, signInWithKey } from '../api/session.js';
 import mark from '../shell/mark.svg';
-import { Button } from '../ui/button.js';
+import { ApprovalStep } from './approval-step.js';
+import { Fault } from './fault.js';
+import { returnedFault } from './faults.js';
+import { KeyForm } from './key-form.js';
+import { PhoneForm } from './phone-form.js';
+import { type SecondStep, secondStepQuery, waysQuery } from './sign-in-queries.js';
 import './sign-in.css';
 
-const textOf = (error: unknown): string => {
-  if (error instanceof ApiError && error.status === 401)
-    return 'This key is not valid here. It may be mistyped, revoked, or not allowed from this address.';
-  return error instanceof Error ? error.message : 'The sign-in failed.';
-};
+const PROVIDER = '/console/api/sign-in/oidc';
+const WAYS = [
+  { way: 'key', label: 'With a key' },
+  { way: 'phone', label: 'With a phone' },
+] as const;
+type Way = (typeof WAYS)[number]['way'];
 
-/** Signs in with the key of the form, then opens the page that asked for it. */
-function useSignIn() {
-  const { next = '/' } = useSearch({ from: '/sign-in' });
-  const client = useQueryClient();
+/** The way of the address, which people may keep as a bookmark. */
+function useWay(): readonly [Way, (way: Way) => void] {
+  const { way } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
-  const [fault, setFault] = useState<string | null>(null);
-  const send = async (form: FormData): Promise<void> => {
-    setFault(null);
-    try {
-      const key = form.get('key');
-      client.setQueryData(meQuery.queryKey, await signInWithKey(typeof key === 'string' ? key.trim() : ''));
-      await navigate({ href: next });
-    } catch (error) {
-      setFault(textOf(error));
-    }
-  };
-  return { fault, send };
+  const choose = (to: Way): void =>
+    void navigate({
+      from: '/sign-in',
+      to: '/sign-in',
+      search: ({ next }) => ({ ...keepNext(next), way: to }),
+      replace: true,
+    });
+  return [way === 'phone' ? 'phone' : 'key', choose];
 }
 
-function Submit(): JSX.Element {
-  const { pending } = useFormStatus();
+const keepNext = (next: string | undefined): { readonly next?: string } => (next === undefined ? {} : { next });
+
+function Switch({ way, choose }: { readonly way: Way; readonly choose: (way: Way) => void }): JSX.Element {
   return (
-    <Button type="submit" kind="solid" isDisabled={pending}>
-      {pending ? 'Signing in…' : 'Sign in'}
-    </Button>
+    <div className="ways" role="group" aria-label="Way to sign in">
+      {WAYS.map((each) => (
+        <button key={each.way} type="button" aria-pressed={each.way === way} onClick={() => choose(each.way)}>
+          {each.label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Ways({ onSecondStep }: { readonly onSecondStep: (step: SecondStep) => void }): JSX.Element {
+  const { data: ways } = useQuery(waysQuery);
+  const { fault } = useSearch({ from: '/sign-in' });
+  const [way, choose] = useWay();
+  const provider = ways?.oidc ?? null;
+  return (
+    <>
+      <h1>Sign in</h1>
+      <Fault id="returned-fault" text={returnedFault(fault)} />
+      {provider !== null && (
+        <>
+          <a className="button" data-kind="solid" href={PROVIDER}>
+            Sign in with {provider.name}
+          </a>
+          <p className="or small soft">or</p>
+        </>
+      )}
+      {ways?.phone === true && <Switch way={way} choose={choose} />}
+      {way === 'phone' && ways?.phone !== false ? <PhoneForm /> : <KeyForm onSecondStep={onSecondStep} />}
+    </>
+  );
+}
+
+function SecondStepForm({ step, onLeave }: { readonly step: SecondStep; readonly onLeave: () => void }): JSX.Element {
+  return (
+    <>
+      <div>
+        <h1>One more step</h1>
+        <p className="soft">This installation asks for an approval by your phone.</p>
+      </div>
+      <ApprovalStep path="/sign-in/second-step" approval={step} phone={step.phone} onLeave={onLeave} />
+    </>
   );
 }
 
 export function SignInPage(): JSX.Element {
-  const { fault, send } = useSignIn();
+  const { step: asked } = useSearch({ from: '/sign-in' });
+  const navigate = useNavigate();
+  const returned = useQuery({ ...secondStepQuery, enabled: asked === 'second' });
+  const [begun, setBegun] = useState<SecondStep | null>(null);
+  const step = begun ?? (asked === 'second' ? (returned.data ?? null) : null);
+  const leave = (): void => {
+    setBegun(null);
+    void navigate({ from: '/sign-in', to: '/sign-in', search: ({ next }) => keepNext(next), replace: true });
+  };
   return (
     <main className="sign-in">
       <title>Sign in · Countersign</title>
       <div className="sign-in-card">
         <img src={mark} alt="" />
-        <div>
-          <h1>Sign in</h1>
-          <p className="soft">
-            With the admin key that an owner gave you. The browser keeps a session of twelve hours, not the key.
-          </p>
-        </div>
-        <form action={send}>
-          <label className="field">
-            <span>Admin key</span>
-            <input
-              name="key"
-              type="password"
-              autoComplete="off"
-              placeholder="csk_admin_…"
-              required
-              aria-describedby="fault"
-            />
-          </label>
-          <div id="fault" role="alert">
-            {fault !== null && (
-              <p className="notice" data-tone="bad">
-                {fault}
-              </p>
-            )}
-          </div>
-          <Submit />
-        </form>
-        <p className="small soft">
-          Running <code>npm start</code>? Open the <code>consoleUrl</code> that it prints: it signs you in without a
-          key.
-        </p>
+        {step === null ? <Ways onSecondStep={setBegun} /> : <SecondStepForm step={step} onLeave={leave} />}
       </div>
     </main>
   );

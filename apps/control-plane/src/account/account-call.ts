@@ -1,26 +1,8 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
-import { renderId } from '@countersign/ids';
-import { applyDecorators, createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import type { Actor } from '../admin/crud/admin-resource.js';
+import { applyDecorators, type Type } from '@nestjs/common';
 import type { ErrorCode } from '../http/errors.js';
 import { CSV } from '../http/csv-answer.js';
-import { actorOf } from '../http/console.authenticator.js';
 import { Operation } from '../http/operation.js';
 import { Access, type BodyKind } from '../http/route-access.js';
-
-/** The holder of an account's key, or the member of the account, in a request: whose account it is, and who it is for the audit log. */
-export interface Developer extends Actor {
-  readonly caller: ApiKeyPrincipal;
-}
-
-/** The account's key of the request, as the one who makes a change. */
-export const ByDeveloper = createParamDecorator((_: unknown, context: ExecutionContext): Developer => {
-  const { caller, id, consoleSession } = context.switchToHttp().getRequest<FastifyRequest>();
-  if (caller === null || caller.kind === 'admin') throw new Error('account route was reached without an account key');
-  const actor = consoleSession === null ? renderId('key', caller.keyId) : actorOf(consoleSession);
-  return { caller, actor, requestId: id };
-});
 
 interface AccountCallText {
   /** The method name in generated clients. */

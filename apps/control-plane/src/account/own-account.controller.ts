@@ -4,7 +4,8 @@ import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { valueOf } from '../http/errors.js';
 import { RotatedSecretAnswer } from '../webhooks/delivery.view.js';
 import { SecretRotationService } from '../webhooks/secret-rotation.service.js';
-import { AccountCall, ByDeveloper, type Developer } from './account-call.js';
+import { ByDeveloper, type Developer } from '../http/developer.decorator.js';
+import { AccountCall } from './account-call.js';
 import { OwnWebhookChange } from './own-account.dto.js';
 import { OwnAccountService } from './own-account.service.js';
 import { OwnAccountAnswer, OwnWebhookAnswer } from './own-account.view.js';
@@ -60,6 +61,6 @@ export class OwnAccountController {
     type: RotatedSecretAnswer,
   })
   async rotateSecret(@ByDeveloper() by: Developer, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
-    return valueOf(await this.secrets.rotateSecret(by.caller));
+    return valueOf(await this.secrets.rotateSecret(by));
   }
 }

@@ -8,7 +8,7 @@ import { accountView } from '../admin/accounts/account.view.js';
 import { AdminService } from '../admin/crud/admin.service.js';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import type { Plain } from '../admin/crud/plain.js';
-import type { Developer } from './account-call.js';
+import type { Developer } from '../http/developer.decorator.js';
 import type { OwnWebhookChange } from './own-account.dto.js';
 import { ownAccountView, ownWebhookView, type OwnAccountAnswer, type OwnWebhookAnswer } from './own-account.view.js';
 

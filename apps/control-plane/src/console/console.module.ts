@@ -1,6 +1,11 @@
 import { Module } from '@nestjs/common';
 import { ConsoleSessionsController } from './console-sessions.controller.js';
-import { BegunSignInStore, PhoneSignInStore, SignInBrandStore } from '@countersign/accounts/console-sessions';
+import {
+  BegunSignInStore,
+  PhoneSignInStore,
+  SecondStepStore,
+  SignInBrandStore,
+} from '@countersign/accounts/console-sessions';
 import { provideClass } from '@countersign/composition';
 import { ServerKeys } from '@countersign/keys';
 import { ControlPlaneSettings } from '@countersign/settings';
@@ -8,9 +13,14 @@ import { OidcClient } from './oidc.client.js';
 import { OidcController } from './oidc.controller.js';
 import { OidcRecords } from './oidc-records.js';
 import { OidcSignInService } from './oidc-sign-in.service.js';
+import { FirstStepService } from './first-step.service.js';
 import { LinkController } from './link.controller.js';
 import { PhoneSignInController } from './phone-sign-in.controller.js';
 import { PhoneSignInService } from './phone-sign-in.service.js';
+import { SecondStepController } from './second-step.controller.js';
+import { SecondStepService } from './second-step.service.js';
+import { SignInCalls } from './sign-in-calls.js';
+import { SignInWaysController } from './sign-in-ways.controller.js';
 import { SignInBrand } from './sign-in-brand.js';
 import { SignInCodes } from './sign-in-codes.js';
 import { SignInVerifications } from './sign-in-verifications.js';
@@ -19,7 +29,15 @@ import { SignInService } from './sign-in.service.js';
 
 /** The calls of the console alone: sign-in, sessions. All others are those of the API, see `http/console-requests.ts`. */
 @Module({
-  controllers: [SignInController, LinkController, OidcController, PhoneSignInController, ConsoleSessionsController],
+  controllers: [
+    SignInController,
+    SignInWaysController,
+    LinkController,
+    OidcController,
+    PhoneSignInController,
+    SecondStepController,
+    ConsoleSessionsController,
+  ],
   providers: [
     SignInService,
     OidcClient,
@@ -28,7 +46,11 @@ import { SignInService } from './sign-in.service.js';
     SignInBrand,
     SignInCodes,
     SignInVerifications,
+    SignInCalls,
     PhoneSignInService,
+    SecondStepService,
+    FirstStepService,
+    provideClass(SecondStepStore, ServerKeys),
     provideClass(PhoneSignInStore, ServerKeys),
     provideClass(SignInBrandStore, ServerKeys, ControlPlaneSettings),
     provideClass(BegunSignInStore, ServerKeys),

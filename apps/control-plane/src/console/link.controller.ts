@@ -1,4 +1,4 @@
-import { BegunSignInStore } from '@countersign/accounts/console-sessions';
+import { BegunSignInStore, ConsoleSessionStore } from '@countersign/accounts/console-sessions';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Controller, Get, HttpCode, Inject, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -24,6 +24,7 @@ export class LinkController {
   constructor(
     private readonly signIns: SignInService,
     private readonly begun: BegunSignInStore,
+    private readonly sessions: ConsoleSessionStore,
     @Inject(ControlPlaneSettings)
     private readonly settings: Pick<ControlPlaneSettings, 'development' | 'adminKey'>,
   ) {}
@@ -47,7 +48,8 @@ export class LinkController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     if (!this.settings.development || !inRanges(visitor.clientAddress, LOOPBACK)) throw REFUSED;
-    const holder = { memberId: null, adminKeyId: null, adminKey: this.settings.adminKey, method: 'link' } as const;
+    const keyDigests = this.sessions.keyDigestsOf(this.settings.adminKey);
+    const holder = { memberId: null, adminKeyId: null, keyDigests, method: 'link' } as const;
     const opened = await this.signIns.open(visitor, async (tx) =>
       (await this.begun.take(tx, 'link', token)) === null ? null : holder,
     );

@@ -42,6 +42,6 @@ export class OidcRecords {
         ...{ actor: id, action: 'link', resource: 'members', resourceId: id, before: { oidc: null }, after, requestId },
       });
     }
-    return { memberId: member.id, adminKeyId: null, adminKey: null, method: 'oidc' };
+    return { memberId: member.id, adminKeyId: null, keyDigests: [], method: 'oidc' };
   }
 }

@@ -1,11 +1,10 @@
-import type { OpenedConsoleSession } from '@countersign/accounts/console-sessions';
 import { Injectable } from '@nestjs/common';
 import { AdminAddresses } from '../http/admin-addresses.js';
 import { type Outcome, refuse, succeed } from '../http/errors.js';
 import { FailureLog } from '../operations/failure-log.js';
+import { type FirstStep, FirstStepService } from './first-step.service.js';
 import { newChecks, OidcClient } from './oidc.client.js';
 import { OidcRecords } from './oidc-records.js';
-import { SignInService } from './sign-in.service.js';
 import type { Visitor } from './visitor.decorator.js';
 
 /** The values that a sign-in begins with. */
@@ -23,7 +22,7 @@ export class OidcSignInService {
 
   constructor(
     private readonly records: OidcRecords,
-    private readonly signIns: SignInService,
+    private readonly firstSteps: FirstStepService,
     private readonly client: OidcClient,
     private readonly addresses: AdminAddresses,
     failures: FailureLog,
@@ -44,12 +43,12 @@ export class OidcSignInService {
   }
 
   /**
-   * The session of the member whom the provider names; null for every failure, so that no answer says which it was.
+   * The session or second step of the member whom the provider names; null for every failure, so that no answer says which it was.
    *
    * @param token of the browser's cookie
    * @param query of the redirection back, with its question mark
    */
-  async end(visitor: Visitor, token: string | null, query: string): Promise<OpenedConsoleSession | null> {
+  async end(visitor: Visitor, token: string | null, query: string): Promise<FirstStep | null> {
     if (!this.client.isConfigured || token === null || !this.addresses.has(visitor.clientAddress)) return null;
     const checks = await this.records.take(token);
     if (checks === null) return null;
@@ -58,7 +57,7 @@ export class OidcSignInService {
       return null;
     });
     if (identity === null) return null;
-    return this.signIns.open(visitor, (tx) => this.records.identify(tx, identity, visitor.requestId));
+    return this.firstSteps.end(visitor, (tx) => this.records.identify(tx, identity, visitor.requestId));
   }
 }
 

@@ -5,9 +5,10 @@ import { valueOf } from '../http/errors.js';
 import { Limits } from '../http/limits.js';
 import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
+import type { FirstStep } from './first-step.service.js';
 import { OIDC_SECONDS } from './oidc-records.js';
 import { OidcSignInService } from './oidc-sign-in.service.js';
-import { leadToConsole } from './session-cookie.js';
+import { leadToConsole, leadToSignIn, setSecondStepCookie } from './session-cookie.js';
 import { ByVisitor, type Visitor } from './visitor.decorator.js';
 
 /** Binds the way back from the provider to the browser that went there. Lax, since the way back begins on its page. */
@@ -54,8 +55,13 @@ export class OidcController {
     id: 'endOidcSignIn',
     tag: 'Console',
     summary: 'Come back from the OpenID provider',
-    description: 'The redirect URI to register at the provider.',
-    answer: { status: 303, description: 'To the console, with the cookie of the new session.' },
+    description:
+      'The redirect URI to register at the provider. A browser that asks for a page is led back to that of the sign-in instead of a refusal.',
+    answer: {
+      status: 303,
+      description:
+        'To the console, with the cookie of the new session; with CONSOLE_SECOND_STEP to the page of the sign-in, with that of the second step.',
+    },
     open: true,
     errors: ['NOT_FOUND'],
   })
@@ -65,13 +71,26 @@ export class OidcController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     const { search } = new URL(request.originalUrl, 'https://localhost');
-    const opened = await this.signIns.end(visitor, cookieOf(request.headers.cookie, COOKIE), search);
+    const step = await this.signIns.end(visitor, cookieOf(request.headers.cookie, COOKIE), search);
     void reply.header('set-cookie', deleteCookie(COOKIE));
-    if (opened === null) {
-      const { headers, refused } = await this.limits.refuseKey(visitor.clientAddress);
-      request.limitHeaders = headers;
-      throw refused;
+    if (step !== null) {
+      leadOn(reply, step);
+      return;
     }
-    leadToConsole(reply, opened);
+    const { headers, refused } = await this.limits.refuseKey(visitor.clientAddress);
+    request.limitHeaders = headers;
+    if (!isForPage(request)) throw refused;
+    leadToSignIn(reply, { fault: 'oidc' });
   }
+}
+
+/** Whether a person reads the answer, for whom the body of an error is none. */
+const isForPage = ({ headers }: FastifyRequest): boolean => (headers.accept ?? '').includes('text/html');
+
+function leadOn(reply: FastifyReply, step: FirstStep): void {
+  if (step.kind === 'opened') leadToConsole(reply, step.opened);
+  else if (step.kind === 'second_step') {
+    setSecondStepCookie(reply, step.begun);
+    leadToSignIn(reply, { step: 'second' });
+  } else leadToSignIn(reply, { fault: step.kind === 'no_phone' ? 'no-phone' : 'later' });
 }

@@ -1,20 +1,20 @@
-import { ConsoleSessionStore, type OpenedConsoleSession } from '@countersign/accounts/console-sessions';
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Plain } from '../admin/crud/plain.js';
 import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
-import { cookieOf, setCookie } from '../http/console-requests.js';
-import { refuse, RefusedRequest, valueOf } from '../http/errors.js';
-import { type Counted, Limits } from '../http/limits.js';
+import { setCookie } from '../http/console-requests.js';
+import { valueOf } from '../http/errors.js';
+import { Limits } from '../http/limits.js';
 import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
 import { CheckCode } from '../otp/check-code.dto.js';
-import { MeAnswer, meView } from './me.view.js';
+import { type BrowserCall, BySignIn } from './browser-call.decorator.js';
+import { MeAnswer } from './me.view.js';
 import { PhoneSignInStart } from './phone-sign-in.dto.js';
-import { PHONE_SIGN_IN_SECONDS, PhoneSignInService } from './phone-sign-in.service.js';
+import { PhoneSignInService } from './phone-sign-in.service.js';
 import { begunView, PhoneSignInAnswer, PhoneSignInState } from './phone-sign-in.view.js';
-import { setSessionCookie } from './session-cookie.js';
-import { SignInCodes } from './sign-in-codes.js';
+import { admit, type SignInCall, SignInCalls } from './sign-in-calls.js';
+import { VERIFICATION_SECONDS } from './verification-sign-in.service.js';
 import { ByVisitor, type Visitor } from './visitor.decorator.js';
 
 /** Binds a sign-in to the browser that began it. */
@@ -24,8 +24,7 @@ const COOKIE = '__Host-countersign-phone';
 export class PhoneSignInController {
   constructor(
     private readonly signIns: PhoneSignInService,
-    private readonly codes: SignInCodes,
-    private readonly sessions: ConsoleSessionStore,
+    private readonly calls: SignInCalls,
     private readonly limits: Limits,
   ) {}
 
@@ -50,7 +49,7 @@ export class PhoneSignInController {
   ): Promise<Plain<PhoneSignInAnswer>> {
     admit(request, reply, await this.limits.countStart('phone', clientAddress));
     const begun = valueOf(await this.signIns.begin(phone));
-    const cookie = setCookie(begun.token, { name: COOKIE, maxAgeSeconds: PHONE_SIGN_IN_SECONDS });
+    const cookie = setCookie(begun.token, { name: COOKIE, maxAgeSeconds: VERIFICATION_SECONDS });
     void reply.header('set-cookie', cookie);
     return begunView(begun);
   }
@@ -68,18 +67,8 @@ export class PhoneSignInController {
     open: true,
     errors: ['SEND_LIMIT_REACHED'],
   })
-  async sendCode(
-    @ByVisitor() { clientAddress }: Visitor,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @Body(NoBodyPipe) _nothing: null,
-  ): Promise<void> {
-    admit(request, reply, await this.limits.countSignInCall(clientAddress));
-    const sessionId = valueOf(await this.signIns.requestCode(tokenOf(request)));
-    if (sessionId === null) return;
-    reply.raw.once('close', () => {
-      this.codes.send(sessionId);
-    });
+  sendCode(@BySignIn() call: BrowserCall, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+    return this.calls.sendCode(this.ofPhone(call));
   }
 
   @Post('check')
@@ -95,15 +84,8 @@ export class PhoneSignInController {
     open: true,
     errors: ['INVALID_CODE'],
   })
-  async check(
-    @ByVisitor() visitor: Visitor,
-    @Body(BodyPipe) { code }: CheckCode,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Plain<MeAnswer>> {
-    admit(request, reply, await this.limits.countSignInCall(visitor.clientAddress));
-    const opened = await this.signIns.check(visitor, tokenOf(request), code);
-    return opened === null ? valueOf(refuse('INVALID_CODE')) : this.signedIn(reply, opened);
+  check(@BySignIn() call: BrowserCall, @Body(BodyPipe) { code }: CheckCode): Promise<Plain<MeAnswer>> {
+    return this.calls.check(this.ofPhone(call), code);
   }
 
   @Get()
@@ -118,34 +100,13 @@ export class PhoneSignInController {
     open: true,
     errors: [],
   })
-  async state(
-    @ByVisitor() visitor: Visitor,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Plain<PhoneSignInState>> {
-    admit(request, reply, await this.limits.countSignInCall(visitor.clientAddress));
-    const state = await this.signIns.state(visitor, tokenOf(request));
-    if (state === null) throw NO_SIGN_IN;
+  async state(@BySignIn() call: BrowserCall): Promise<Plain<PhoneSignInState>> {
+    const state = await this.calls.state(this.ofPhone(call));
     if (state.state === 'pending') return { state: 'pending', expiresAt: state.expiresAt.toISOString() };
-    return { state: 'approved', me: this.signedIn(reply, state.opened) };
+    return { state: 'approved', me: this.calls.signedIn(call.reply, state.opened) };
   }
 
-  /** The cookie of the sign-in stays until it expires: it is used up. */
-  private signedIn(reply: FastifyReply, opened: OpenedConsoleSession): Plain<MeAnswer> {
-    setSessionCookie(reply, opened);
-    return meView(opened.session, this.sessions.csrfTokenOf(opened.cookie));
+  private ofPhone(call: BrowserCall): SignInCall {
+    return { ...call, signIns: this.signIns, cookie: COOKIE };
   }
-}
-
-const NO_SIGN_IN = RefusedRequest.withHeaders(
-  { code: 'UNAUTHORIZED', message: 'There is no sign-in of this browser to finish: begin one.' },
-  { 'www-authenticate': 'Cookie' },
-);
-
-const tokenOf = ({ headers }: FastifyRequest): string => cookieOf(headers.cookie, COOKIE) ?? '';
-
-function admit(request: FastifyRequest, reply: FastifyReply, { headers, refusal }: Counted): void {
-  request.limitHeaders = headers;
-  void reply.headers(headers);
-  if (refusal !== null) valueOf({ ok: false, refusal });
 }

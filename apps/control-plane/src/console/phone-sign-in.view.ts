@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Plain } from '../admin/crud/plain.js';
 import { MeAnswer } from './me.view.js';
-import type { BegunPhoneSignIn } from './phone-sign-in.service.js';
+import type { BegunVerification } from './sign-in-verifications.js';
 
 export class PhoneSignInAnswer {
   @ApiProperty({
@@ -34,7 +34,7 @@ export class PhoneSignInState {
   readonly me?: MeAnswer;
 }
 
-export const begunView = ({ fallbackUri, inboundNumber, expiresAt }: BegunPhoneSignIn): Plain<PhoneSignInAnswer> => ({
+export const begunView = ({ fallbackUri, inboundNumber, expiresAt }: BegunVerification): Plain<PhoneSignInAnswer> => ({
   fallbackUri,
   inboundNumber,
   expiresAt: expiresAt.toISOString(),

@@ -15,6 +15,8 @@ export const SIGN_IN_SECONDS = 300;
 /** A verification that a browser has begun. */
 export interface BegunVerification {
   readonly sessionId: Uuid;
+  /** E.164. */
+  readonly phone: string;
   /** The `sms:` link. */
   readonly fallbackUri: string;
   readonly inboundNumber: string;
@@ -48,9 +50,15 @@ export class SignInVerifications {
       ...{ otpSender: brand.senderId, otpDomain: brand.domain, entropyKeyVersion: brand.entropyKeyVersion },
       ...{ webhookUrl: null, ttlSeconds: SIGN_IN_SECONDS, allowSmsOtp: true, metadata: [] },
     });
+    return this.shown(session);
+  }
+
+  /** What a browser is told of its verification. */
+  shown(session: Session): BegunVerification {
     const fallbackUri = this.renderer.fallbackUri(session);
-    if (fallbackUri === null) throw new Error('a new session has no link');
-    return { sessionId: session.id, fallbackUri, inboundNumber, expiresAt: session.expiresAt };
+    if (fallbackUri === null) throw new Error('a verification of a sign-in has no link');
+    const { id: sessionId, phone, inboundNumber, expiresAt } = session;
+    return { sessionId, phone, fallbackUri, inboundNumber, expiresAt };
   }
 
   /** The verification of a browser; null for that of another. */

@@ -12,7 +12,17 @@ import { actorOf } from '../http/console.authenticator.js';
 import type { Visitor } from './visitor.decorator.js';
 
 /** The holder of a new session, and how it was proven who that is. */
-export type SignIn = Pick<NewConsoleSession, 'memberId' | 'adminKeyId' | 'adminKey' | 'method'>;
+export type SignIn = Pick<NewConsoleSession, 'memberId' | 'adminKeyId' | 'keyDigests' | 'method'> & {
+  /** Whether the phone was verified besides. */
+  readonly isSecondStep?: boolean;
+};
+
+interface SessionChange {
+  readonly action: 'sign-in' | 'sign-out';
+  readonly requestId: string;
+  readonly by: ConsoleSession;
+  readonly isSecondStep?: boolean;
+}
 
 /** Opens and ends sessions of the console, each with its entry of the audit log in the same transaction. */
 @Injectable()
@@ -35,9 +45,10 @@ export class SignInService {
       if (signIn === null) return null;
       const former = cookie === null ? null : await this.sessions.find(tx, cookie);
       if (former !== null) await this.sessions.end(tx, former.id);
-      const opened = await this.sessions.open(tx, { ...signIn, clientAddress, userAgent });
+      const { isSecondStep = false, ...holder } = signIn;
+      const opened = await this.sessions.open(tx, { ...holder, clientAddress, userAgent });
       if (opened === null) return null;
-      await this.append(tx, opened.session, { action: 'sign-in', requestId, by: opened.session });
+      await this.append(tx, opened.session, { action: 'sign-in', requestId, by: opened.session, isSecondStep });
       return opened;
     });
   }
@@ -53,10 +64,13 @@ export class SignInService {
   private append(
     tx: Executor,
     session: ConsoleSession,
-    { action, requestId, by }: { readonly action: string; readonly requestId: string; readonly by: ConsoleSession },
+    { action, requestId, by, isSecondStep = false }: SessionChange,
   ): Promise<void> {
     const { id, role, method, clientAddress } = session;
-    const state = { holder: actorOf(session), role, method, clientAddress };
+    const state = {
+      ...{ holder: actorOf(session), role, method, clientAddress },
+      ...(isSecondStep ? { secondStep: 'phone' } : {}),
+    };
     const [before, after] = action === 'sign-in' ? [null, state] : [state, null];
     const resourceId = renderId('csn', id);
     return this.audit.append(tx, {

@@ -12,8 +12,11 @@ export interface Visitor {
 }
 
 /** For routes with the access `sign-in`. */
-export const ByVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
-  const { clientAddress, headers, id } = context.switchToHttp().getRequest<FastifyRequest>();
+export const ByVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor =>
+  visitorOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
+
+export function visitorOf({ clientAddress, headers, id }: FastifyRequest): Visitor {
   const { cookie, 'user-agent': userAgent = '' } = headers;
   return { clientAddress, userAgent, requestId: id, cookie: cookieOf(cookie) };
-});
+}

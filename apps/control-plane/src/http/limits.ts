@@ -30,11 +30,12 @@ const perMinute = (name: string, limit: number): Policy => ({ name, limit, windo
 const ADMIN_POLICIES = policySet([perMinute('default', ADMIN_LIMIT)]);
 const TICKET_POLICIES = policySet([perMinute('ticket', TICKET_LIMIT)]);
 /** Sign-ins of the console that one address begins. Those over OpenID Connect cost nobody anything. */
-const STARTS = { phone: 5, oidc: 60 };
+const STARTS = { phone: 5, oidc: 60, 'second-step': 5 };
 const START_SECONDS = 600;
 const START_POLICIES = {
   phone: policySet([{ name: 'start', limit: STARTS.phone, windowSeconds: START_SECONDS }]),
   oidc: policySet([{ name: 'start', limit: STARTS.oidc, windowSeconds: START_SECONDS }]),
+  'second-step': policySet([{ name: 'start', limit: STARTS['second-step'], windowSeconds: START_SECONDS }]),
 };
 /** Further calls a minute of sign-ins that one address has begun: a page asks for the state every second or two. */
 const SIGN_IN_CALLS_LIMIT = 120;
@@ -114,8 +115,13 @@ export class Limits {
   }
 
   /** Counts the begin of a sign-in of the console. */
-  countStart(kind: keyof typeof STARTS, address: string): Promise<Counted> {
+  countStart(kind: 'phone' | 'oidc', address: string): Promise<Counted> {
     return this.count(START_POLICIES[kind], () => `start:${kind}:${addressKey(address)}`);
+  }
+
+  /** Counts a second step of a holder, whose phone is bothered by each, and whose codes each of them may guess five times. */
+  countSecondStep(holderId: Uuid): Promise<Counted> {
+    return this.count(START_POLICIES['second-step'], () => `start:second-step:${holderId}`);
   }
 
   /** Counts a further call of a sign-in that has begun. */

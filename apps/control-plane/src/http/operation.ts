@@ -30,6 +30,8 @@ export interface OperationText {
     /** Replaces the example that is composed of the fields' examples. */
     readonly example?: Readonly<Record<string, unknown>>;
   };
+  /** Another response of a success. */
+  readonly orElse?: { readonly status: 202; readonly description: string; readonly type: Type };
   /** Whether it needs neither a key nor a session. */
   readonly open?: true;
   /** The errors of this call, besides those of every call (`EVERYWHERE`). */
@@ -73,7 +75,16 @@ export class ErrorAnswer {
 }
 
 /** Required on every handler that needs a key: its API description. */
-export function Operation({ id, tag, summary, description, answer, open, errors }: OperationText): MethodDecorator {
+export function Operation({
+  id,
+  tag,
+  summary,
+  description,
+  answer,
+  orElse,
+  open,
+  errors,
+}: OperationText): MethodDecorator {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...EVERYWHERE, ...errors]) {
     const { status } = ERRORS[code];
@@ -95,6 +106,7 @@ export function Operation({ id, tag, summary, description, answer, open, errors 
       ...bodyOf(answer),
       ...(example === undefined ? {} : { example }),
     }),
+    ...(orElse === undefined ? [] : [ApiResponse(orElse)]),
     ApiExtraModels(ErrorAnswer, ...(type === undefined ? [] : [type])),
     ...[...byStatus].map(([refused, codes]) => ApiResponse(errorAnswer(refused, codes))),
   );

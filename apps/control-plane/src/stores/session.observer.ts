@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Uuid } from '@countersign/ids';
+import { SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import type { CodeCheck, SessionBatch, SessionListener } from '@countersign/session';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
@@ -41,7 +42,9 @@ export class SessionObserver implements SessionListener {
     this.notifier.notify(ids);
   }
 
+  /** Sign-ins to the console are nobody's traffic. */
   onChecks(checks: readonly CodeCheck[]): void {
-    this.codeChecks.enqueue(checks);
+    const counted = checks.filter(({ accountId }) => accountId !== SIGN_IN_ACCOUNT_ID);
+    if (counted.length > 0) this.codeChecks.enqueue(counted);
   }
 }

@@ -1,4 +1,5 @@
 import { TIME_BOUNDS_MS } from './approval-time.js';
+import { COUNTED } from './counted-accounts.sql.js';
 import { CHANGES, EPOCH, priceOf } from './session-price.sql.js';
 import { bucketOf, changesBetween, NO_ROUTE, routeOfApproval } from './usage-changes.sql.js';
 
@@ -59,7 +60,7 @@ function sessionsOfSpan(first: number): string {
     SELECT id, brand_id, channel, CASE WHEN status = 'pending' AND expires_at <= statement_timestamp() THEN 'expired'
         ELSE status END AS status, country, approved_by, created_at, ended_at, ${EPOCH}, 1 AS sign
     FROM sessions WHERE test = $1 AND id >= $${first + 2}::uuid AND id < $${first + 3}::uuid
-      AND created_at >= $${first}::timestamptz AND created_at < $${first + 1}::timestamptz`;
+      AND created_at >= $${first}::timestamptz AND created_at < $${first + 1}::timestamptz AND ${COUNTED}`;
 }
 const codesOfSpan = (first: number): string => `
   SELECT sessions.brand_id, sessions.country, sessions.created_at, coalesce(codes.route_id, ${NO_ROUTE}) AS route_id,
@@ -68,7 +69,8 @@ const codesOfSpan = (first: number): string => `
   WHERE NOT $1 AND NOT codes.test AND codes.submitted_at IS NOT NULL
     AND codes.id >= $${first + 2}::uuid AND codes.id < $${first + 4}::uuid
     AND sessions.id >= $${first + 2}::uuid AND sessions.id < $${first + 3}::uuid
-    AND sessions.created_at >= $${first}::timestamptz AND sessions.created_at < $${first + 1}::timestamptz`;
+    AND sessions.created_at >= $${first}::timestamptz AND sessions.created_at < $${first + 1}::timestamptz
+    AND sessions.${COUNTED}`;
 
 const OPEN = {
   fromXid: '$17',
@@ -98,7 +100,7 @@ const rowsOf = (grouped: string): string => `
     SELECT id, brand_id, channel, side.status, country, approved_by, created_at, ended_at, ${EPOCH}, sign
     FROM sessions CROSS JOIN (VALUES ('expired', 1), ('pending', -1)) AS side (status, sign)
     WHERE ${IS_OVERDUE} AND test = $1 AND id >= ANY (ARRAY[$21]::uuid[]) AND id < ANY (ARRAY[$22]::uuid[])
-      AND created_at >= $19::timestamptz AND created_at < $20::timestamptz),
+      AND created_at >= $19::timestamptz AND created_at < $20::timestamptz AND ${COUNTED}),
   live AS MATERIALIZED (
     ${sessionsOfSpan(5)} UNION ALL ${sessionsOfSpan(10)} UNION ALL SELECT * FROM overdue
     UNION ALL SELECT id, brand_id, channel, status, country, approved_by, created_at, ended_at, epoch, sign

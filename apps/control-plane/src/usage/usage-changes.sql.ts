@@ -1,4 +1,5 @@
 import { TIME_BOUNDS_MS } from './approval-time.js';
+import { COUNTED } from './counted-accounts.sql.js';
 import { EPOCH } from './session-price.sql.js';
 
 /** The route of sessions, and of codes that were submitted without one. */
@@ -50,7 +51,7 @@ export function changesBetween(p: ChangeParameters): string {
     FROM sessions
     WHERE ${changed} >= ${p.fromXid}::bigint AND ${changed} < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       AND id >= ANY (ARRAY[${p.low}]::uuid[]) AND id < ANY (ARRAY[${p.sessionHigh}]::uuid[])
-      AND created_at >= ${p.from}::timestamptz AND created_at < ${p.to}::timestamptz),
+      AND created_at >= ${p.from}::timestamptz AND created_at < ${p.to}::timestamptz AND ${COUNTED}),
   moved AS (
     SELECT id, account_id, test, brand_id, country, approved_by, created_at, ended_at, epoch, sign,
       CASE WHEN rcs_xid >= upto THEN 'sms_fallback' ELSE channel END AS channel,
@@ -64,5 +65,6 @@ export function changesBetween(p: ChangeParameters): string {
     WHERE codes.submitted_xid >= ${p.fromXid}::bigint AND codes.submitted_xid < ${p.toXid}::bigint AND NOT codes.test
       AND codes.id >= ANY (ARRAY[${p.low}]::uuid[]) AND codes.id < ANY (ARRAY[${p.messageHigh}]::uuid[])
       AND sessions.id >= ANY (ARRAY[${p.low}]::uuid[]) AND sessions.id < ANY (ARRAY[${p.sessionHigh}]::uuid[])
-      AND sessions.created_at >= ${p.from}::timestamptz AND sessions.created_at < ${p.to}::timestamptz)`;
+      AND sessions.created_at >= ${p.from}::timestamptz AND sessions.created_at < ${p.to}::timestamptz
+      AND sessions.${COUNTED})`;
 }

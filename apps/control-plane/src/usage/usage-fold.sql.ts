@@ -1,4 +1,5 @@
 import { bucketOf, changesBetween, NO_ROUTE, routeOfApproval } from './usage-changes.sql.js';
+import { COUNTED } from './counted-accounts.sql.js';
 import { CHANGES, EPOCH, priceOf } from './session-price.sql.js';
 
 const MINUTE = `date_trunc('minute', created_at)`;
@@ -93,12 +94,13 @@ export const COUNT_MINUTES = `
       CASE status WHEN 'pending' THEN 'expired' ELSE status END AS status, country, ${bucketOf('status')} AS bucket, ${EPOCH},
       count(*) AS count
     FROM sessions
-    WHERE id >= $3::uuid AND id < $4::uuid AND created_at >= $1 AND created_at < $2
+    WHERE id >= $3::uuid AND id < $4::uuid AND created_at >= $1 AND created_at < $2 AND ${COUNTED}
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9),
   by_code AS (
     SELECT account_id, ${MINUTE} AS minute, brand_id, country, route.route_id, ${bucketOf('status')} AS bucket
     FROM sessions CROSS JOIN ${routeOfApproval('sessions', '$3', '$5')} AS route
-    WHERE id >= $3::uuid AND id < $4::uuid AND created_at >= $1 AND created_at < $2 AND approved_by = 'otp' AND NOT test),
+    WHERE id >= $3::uuid AND id < $4::uuid AND created_at >= $1 AND created_at < $2 AND approved_by = 'otp' AND NOT test
+      AND ${COUNTED}),
   counted (${KEY}, count, cost_usd) AS (
     SELECT account_id, test, minute, brand_id, channel, status, country, ${NO_ROUTE}, bucket, count,
       CASE WHEN test THEN 0 ELSE count * coalesce(usd, 0) END
@@ -110,7 +112,8 @@ export const COUNT_MINUTES = `
       sessions.country, coalesce(codes.route_id, ${NO_ROUTE}), 0, 1, coalesce(codes.cost_usd, 0)
     FROM outbound_messages AS codes JOIN sessions ON sessions.id = codes.session_id
     WHERE codes.id >= $3::uuid AND codes.id < $5::uuid AND codes.submitted_at IS NOT NULL AND NOT codes.test
-      AND sessions.id >= $3::uuid AND sessions.id < $4::uuid AND sessions.created_at >= $1 AND sessions.created_at < $2)
+      AND sessions.id >= $3::uuid AND sessions.id < $4::uuid AND sessions.created_at >= $1 AND sessions.created_at < $2
+      AND sessions.${COUNTED})
   INSERT INTO usage_minutes (${KEY}, count, cost_usd)
   SELECT ${KEY}, sum(count), sum(cost_usd) FROM counted GROUP BY ${KEY}`;
 

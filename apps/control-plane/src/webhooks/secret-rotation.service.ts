@@ -1,6 +1,9 @@
-import { AccountStore, MAX_REPLACED_SECRETS, type ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { AccountStore, MAX_REPLACED_SECRETS } from '@countersign/accounts/accounts';
+import { AuditStore } from '@countersign/events';
+import { renderId } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
+import type { Developer } from '../http/developer.decorator.js';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import type { RotatedSecretAnswer } from './delivery.view.js';
 import { SecretRotationBroadcast } from './secret-rotation.broadcast.js';
@@ -11,12 +14,25 @@ export class SecretRotationService {
   constructor(
     private readonly database: Database,
     private readonly accounts: AccountStore,
+    private readonly audit: AuditStore,
     private readonly broadcast: SecretRotationBroadcast,
   ) {}
 
-  /** Creates a secret, shown in this response only. Each replaced secret signs too for a day from its replacement. */
-  async rotateSecret({ tenant }: ApiKeyPrincipal): Promise<Outcome<RotatedSecretAnswer>> {
-    const rotation = await this.database.transaction((tx) => this.accounts.rotateWebhookSecret(tx, tenant));
+  /**
+   * Creates a secret, shown in this response only. Each replaced secret signs too for a day from its replacement. The entry
+   * of the audit log has neither.
+   */
+  async rotateSecret({ caller: { tenant }, actor, requestId }: Developer): Promise<Outcome<RotatedSecretAnswer>> {
+    const rotation = await this.database.transaction(async (tx) => {
+      const rotated = await this.accounts.rotateWebhookSecret(tx, tenant);
+      if (!rotated.ok) return rotated;
+      const resourceId = renderId('acct', tenant.accountId);
+      const after = { mode: tenant.mode, previousValidUntil: rotated.previousUntil.toISOString() };
+      await this.audit.append(tx, {
+        ...{ actor, action: 'rotate', resource: 'webhook-secrets', resourceId, before: null, after, requestId },
+      });
+      return rotated;
+    });
     if (!rotation.ok) {
       const message = `${MAX_REPLACED_SECRETS} replaced secrets still sign webhooks. Rotate again when the first of them has expired.`;
       return refuse('RATE_LIMITED', { message, retryAfterSeconds: rotation.retryAfterSeconds });

@@ -4,6 +4,7 @@ import { ApiBody } from '@nestjs/swagger';
 import { NoBodyPipe, OptionalBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
 import { CSV } from '../http/csv-answer.js';
+import { ByDeveloper, type Developer } from '../http/developer.decorator.js';
 import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
@@ -105,7 +106,7 @@ export class WebhooksController {
     answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
     errors: [],
   })
-  async rotate(@CallerKey() caller: ApiKeyPrincipal, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
-    return valueOf(await this.secrets.rotateSecret(caller));
+  async rotate(@ByDeveloper() by: Developer, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
+    return valueOf(await this.secrets.rotateSecret(by));
   }
 }

@@ -13,6 +13,9 @@ export class AdminKeyEntity {
 
   @Column('text') readonly role!: AdminRole;
 
+  /** E.164, of the holder: for the second step of a sign-in to the console. */
+  @Column('text', { nullable: true }) readonly phone!: string | null;
+
   /** Its first characters, to recognise it. */
   @Column('text') readonly prefix!: string;
 

@@ -2,6 +2,7 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { CLOCK_MS, type Executor } from '@countersign/postgres';
 import { type AdminKey, ADMIN_KEYS } from './admin-key.entity.js';
+import { END_SESSIONS_OF_KEY } from './admin-key.sql.js';
 import { newKey } from '../keys/new-key.js';
 
 export interface AdminKeyStoreOptions {
@@ -13,6 +14,8 @@ export interface AdminKeyStoreOptions {
 /** An admin key with its text, which only this result contains. */
 export type ShownAdminKey = AdminKey & { readonly key: string };
 
+type NewAdminKey = Pick<AdminKey, 'name' | 'role'> & Partial<Pick<AdminKey, 'phone'>>;
+
 /**
  * Writes admin keys, in the caller's transaction. Updates expect a locked, complete row. Throws DataError 23505
  * (`admin_keys_name_key`) for the name of another key that is not revoked, ignoring case.
@@ -20,14 +23,15 @@ export type ShownAdminKey = AdminKey & { readonly key: string };
 export class AdminKeyStore {
   constructor(private readonly options: AdminKeyStoreOptions) {}
 
-  async create(tx: Executor, { name, role }: Pick<AdminKey, 'name' | 'role'>): Promise<ShownAdminKey> {
+  async create(tx: Executor, { name, role, phone = null }: NewAdminKey): Promise<ShownAdminKey> {
     const { key, ...secret } = newKey(this.options.keys, 'admin');
-    return { ...(await ADMIN_KEYS.insert(tx, { id: this.options.newId(), name, role, ...secret })), key };
+    return { ...(await ADMIN_KEYS.insert(tx, { id: this.options.newId(), name, role, phone, ...secret })), key };
   }
 
-  /** Writes name and role. */
-  update(tx: Executor, { id, name, role }: AdminKey): Promise<AdminKey> {
-    return ADMIN_KEYS.update(tx, id, { name, role });
+  /** Writes name, role and phone. Another phone ends the sessions of the console that the key has opened. */
+  async update(tx: Executor, before: AdminKey, { name, role, phone }: AdminKey): Promise<AdminKey> {
+    if (phone !== before.phone) await tx.query(END_SESSIONS_OF_KEY, [before.id]);
+    return ADMIN_KEYS.update(tx, before.id, { name, role, phone });
   }
 
   /** Replaces the text of the key; the old one is then invalid. The key must be locked, and not revoked. */

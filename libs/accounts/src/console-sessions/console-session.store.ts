@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { IdSource, Uuid } from '@countersign/ids';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
+import type { MemberRole } from '../members/member.js';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
 import {
   DELETE_EXPIRED,
   DELETE_OTHERS,
   DELETE_SESSION,
   DELETE_SURPLUS,
+  FIND_LIVE_SESSIONS,
   FIND_SESSION,
   GET_SESSION,
   INSERT_SESSION,
@@ -53,12 +55,11 @@ export class ConsoleSessionStore {
   ) {}
 
   /** Always a new session with a new cookie; null when the member is not active, or the key no longer valid. */
-  async open(tx: Executor, { adminKey, ...session }: NewConsoleSession): Promise<OpenedConsoleSession | null> {
+  async open(tx: Executor, session: NewConsoleSession): Promise<OpenedConsoleSession | null> {
     const { keys } = this.parts;
-    const { memberId, adminKeyId, method, clientAddress } = session;
+    const { memberId, adminKeyId, keyDigests, method, clientAddress } = session;
     const id = this.parts.newId();
     const cookie = randomBytes(COOKIE_OCTETS).toString('base64url');
-    const keyDigests = adminKey === null ? [] : keys.digests('api-key', adminKey);
     const userAgent = session.userAgent.slice(0, MAX_USER_AGENT);
     const digest = keys.digest('console-session', cookie);
     const values = [id, digest, memberId, adminKeyId, keyDigests, method, clientAddress, userAgent, SESSION_SECONDS];
@@ -72,6 +73,11 @@ export class ConsoleSessionStore {
     await tx.query(DELETE_SURPLUS, [memberId, adminKeyId, MAX_OF_HOLDER]);
     if (memberId !== null) await tx.query(RECORD_SIGN_IN, [memberId]);
     return { cookie, session: opened };
+  }
+
+  /** Of an admin key, under each version of the master key. */
+  keyDigestsOf(adminKey: string): readonly Buffer[] {
+    return this.options.keys.digests('api-key', adminKey);
   }
 
   /** The session of a cookie; null when it has ended or never was. */
@@ -99,6 +105,12 @@ export class ConsoleSessionStore {
     return session;
   }
 
+  /** The present roles of the holders of some sessions; those that have ended are left out. */
+  async liveRoles(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, MemberRole>> {
+    const found = await db.query<ConsoleSession>(FIND_LIVE_SESSIONS, [this.rootDigests(), ids]);
+    return new Map(found.map(({ id, role }) => [id, role]));
+  }
+
   async end(db: Executor, id: Uuid): Promise<void> {
     await db.query(DELETE_SESSION, [id]);
   }
@@ -119,6 +131,6 @@ export class ConsoleSessionStore {
   }
 
   private rootDigests(): readonly Buffer[] {
-    return this.parts.keys.digests('api-key', this.rootKey);
+    return this.keyDigestsOf(this.rootKey);
   }
 }

@@ -28,8 +28,8 @@ export interface ConsoleSession extends SessionHolder {
 }
 
 export interface NewConsoleSession extends SessionHolder {
-  /** The text of the admin key: the session ends when it is rotated. Null for members. */
-  readonly adminKey: string | null;
+  /** Of the admin key: the session ends when it is rotated. Empty for members. */
+  readonly keyDigests: readonly Buffer[];
   readonly method: SignInMethod;
   readonly clientAddress: string;
   /** Cut to a bound. */

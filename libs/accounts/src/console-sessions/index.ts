@@ -8,5 +8,12 @@ export {
   type SignInMethod,
 } from './console-session.js';
 export { ConsoleSessionStore, SESSION_SECONDS } from './console-session.store.js';
-export { type CodeRequest, type PhoneSignIn, PhoneSignInStore } from './phone-sign-in.store.js';
+export { PhoneSignInStore } from './phone-sign-in.store.js';
+export { SecondStepStore } from './second-step.store.js';
+export {
+  type CodeRequest,
+  type VerifiedHolder,
+  type VerificationSignIn,
+  VerificationSignInStore,
+} from './verification-sign-in.store.js';
 export { SignInBrandStore } from './sign-in-brand.store.js';

@@ -6,7 +6,12 @@ import { sealWebhookSecret } from '../accounts/webhook-secrets.js';
 
 const SLUG = 'CONSOLE';
 const TEXTS = { name: 'Countersign', instruction: 'Send this message to sign in to the Countersign console.' } as const;
-const EVERY_COUNTRY = ['*'];
+/**
+ * Codes go to the phones of members and holders of admin keys alone, which an owner has written down, so nobody earns money
+ * with them, and a budget of the account would only let whoever begins many sign-ins block those of others. The caps of each
+ * phone hold.
+ */
+const NO_BUDGET = { otpCountries: ['*'], otpUnconvertedFloor: 1_000_000, otpDailyMessageCap: 1_000_000 };
 
 /** Serializes the first uses. */
 const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtext('countersign sign-in account'))`;
@@ -35,7 +40,7 @@ export class SignInBrandStore {
     await ACCOUNTS.insert(tx, {
       id: SIGN_IN_ACCOUNT_ID,
       name: TEXTS.name,
-      otpCountries: EVERY_COUNTRY,
+      ...NO_BUDGET,
       webhookSecretSealed: sealed('live'),
       testWebhookSecretSealed: sealed('test'),
     });

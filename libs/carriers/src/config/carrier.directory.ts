@@ -55,6 +55,13 @@ export class CarrierDirectory {
     return servingNumber(newer.numbers, country, brandId);
   }
 
+  /** Whether there is any inbound number; one that was just created is found at once. */
+  async hasInboundNumber(): Promise<boolean> {
+    const plan = await this.plan();
+    if (plan.numbers.length > 0) return true;
+    return ((await this.plans.getNewer(ALL, plan)) ?? plan).numbers.length > 0;
+  }
+
   /** The country of the number that received an SMS (see `receivingCountry`); null when unknown. */
   async receivingCountry(destination: SmppAddress): Promise<string | null> {
     const { numbers, former, countries } = await this.plan();

@@ -8,7 +8,7 @@ import { AdminService } from '../../admin/crud/admin.service.js';
 import type { PageAnswer, PageQuery } from '../../admin/crud/paging.js';
 import type { Plain } from '../../admin/crud/plain.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { Developer } from '../account-call.js';
+import type { Developer } from '../../http/developer.decorator.js';
 import type { OwnBrandChange } from './own-brand.dto.js';
 import { ownBrandView, type OwnBrandAnswer } from './own-brand.view.js';
 

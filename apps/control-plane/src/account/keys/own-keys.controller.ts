@@ -5,7 +5,8 @@ import { KeyAnswer, KeyList } from '../../admin/keys/key.view.js';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AccountCall, ByDeveloper, type Developer } from '../account-call.js';
+import { ByDeveloper, type Developer } from '../../http/developer.decorator.js';
+import { AccountCall } from '../account-call.js';
 import { OwnKeyDraft } from './own-key.dto.js';
 import { OwnKeysService } from './own-keys.service.js';
 

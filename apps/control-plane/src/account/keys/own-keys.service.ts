@@ -14,7 +14,7 @@ import type { PageAnswer, PageQuery } from '../../admin/crud/paging.js';
 import type { Plain } from '../../admin/crud/plain.js';
 import { keyView, type KeyAnswer } from '../../admin/keys/key.view.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { Developer } from '../account-call.js';
+import type { Developer } from '../../http/developer.decorator.js';
 import type { OwnKeyDraft } from './own-key.dto.js';
 
 /** Keys of an account and mode that are valid or were created within a day. An operator can create more. */

@@ -7,7 +7,7 @@ import type { PageAnswer, PageQuery } from '../../admin/crud/paging.js';
 import type { Plain } from '../../admin/crud/plain.js';
 import type { Outcome } from '../../http/errors.js';
 import { LIST_REQUESTS, PURGE_REQUESTS } from '../../operations/request-log.sql.js';
-import type { Developer } from '../account-call.js';
+import type { Developer } from '../../http/developer.decorator.js';
 import { requestLogView, type LoggedRequest, type RequestAnswer } from './request.view.js';
 
 /** How long requests are kept (contract, Admin). */

@@ -3,7 +3,8 @@ import { PageQuery, type PageAnswer } from '../../admin/crud/paging.js';
 import type { Plain } from '../../admin/crud/plain.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AccountCall, ByDeveloper, type Developer } from '../account-call.js';
+import { ByDeveloper, type Developer } from '../../http/developer.decorator.js';
+import { AccountCall } from '../account-call.js';
 import { RequestLogService } from './request-log.service.js';
 import { RequestAnswer, RequestList } from './request.view.js';
 

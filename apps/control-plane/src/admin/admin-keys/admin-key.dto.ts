@@ -1,8 +1,9 @@
 import { ADMIN_ROLES, type AdminRole, ROOT_NAME } from '@countersign/accounts/admin-keys';
-import { ApiProperty } from '@nestjs/swagger';
+import { checkPhone } from '@countersign/phone';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isText, Satisfies } from '../crud/fields.js';
+import { ChangeOf, isText, Nullable, Satisfies } from '../crud/fields.js';
 import { ADMIN_KEY_FIELDS } from './admin-key.view.js';
 
 /**
@@ -28,6 +29,14 @@ export class AdminKeyDraft {
   @ApiProperty(ADMIN_KEY_FIELDS.role)
   @IsIn([...ADMIN_ROLES], failsWith(`role must be one of ${ADMIN_ROLES.join(', ')}.`))
   role!: AdminRole;
+
+  @ApiPropertyOptional(ADMIN_KEY_FIELDS.phone)
+  @Satisfies(
+    (value) => typeof value === 'string' && checkPhone(value).ok,
+    'phone must be a routable number in E.164 format, or null.',
+  )
+  @Nullable()
+  phone?: string | null;
 }
 
 /** The body of PATCH /v1/admin/admin-keys/{id}. */

@@ -23,14 +23,14 @@ export class AdminKeyResource implements CrudResource<AdminKey, Answer, AdminKey
 
   constructor(private readonly adminKeys: AdminKeyStore) {}
 
-  async create(tx: Executor, { name, role }: AdminKeyDraft): Reply<AdminKey, Answer> {
-    const { key, ...row } = await this.adminKeys.create(tx, { name, role });
+  async create(tx: Executor, { name, role, phone = null }: AdminKeyDraft): Reply<AdminKey, Answer> {
+    const { key, ...row } = await this.adminKeys.create(tx, { name, role, phone });
     return succeed({ row, once: { key } });
   }
 
   async update(tx: Executor, adminKey: AdminKey, change: AdminKeyChange): Reply<AdminKey, Answer> {
-    const { name = adminKey.name, role = adminKey.role } = change;
-    return succeed({ row: await this.adminKeys.update(tx, { ...adminKey, name, role }) });
+    const { name = adminKey.name, role = adminKey.role, phone = adminKey.phone } = change;
+    return succeed({ row: await this.adminKeys.update(tx, adminKey, { ...adminKey, name, role, phone }) });
   }
 
   /** Replaces the text of the key; the old text is refused within the same time as a revoked key. */

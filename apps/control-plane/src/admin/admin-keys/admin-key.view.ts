@@ -22,6 +22,14 @@ export const ADMIN_KEY_FIELDS = {
       '`viewer` reads everything except people’s data; `support` reads that too; `operator` also changes binds, systems, numbers, routes, destinations and queues; `owner` may do everything.',
     example: 'operator',
   },
+  phone: nullable(
+    {},
+    {
+      description:
+        'E.164, of the holder. With CONSOLE_SECOND_STEP a sign-in to the console with this key needs an approval by it. A change ends the sessions of the console that the key has opened.',
+      example: null,
+    },
+  ),
 } as const satisfies Record<string, ApiPropertyOptions>;
 
 const TEXT = keyTextFields('admin', 'admin');
@@ -35,6 +43,9 @@ export class AdminKeyAnswer {
 
   @ApiProperty(ADMIN_KEY_FIELDS.role)
   readonly role!: AdminRole;
+
+  @ApiProperty(ADMIN_KEY_FIELDS.phone)
+  readonly phone!: string | null;
 
   @ApiProperty(TEXT.prefix)
   readonly prefix!: string;
@@ -57,11 +68,12 @@ export class AdminKeyAnswer {
 export class AdminKeyList extends PageOf(AdminKeyAnswer) {}
 
 export function adminKeyView(adminKey: AdminKey): Plain<AdminKeyAnswer> {
-  const { id, name, role, prefix, lastUsedAt, revokedAt } = adminKey;
+  const { id, name, role, phone, prefix, lastUsedAt, revokedAt } = adminKey;
   return {
     id: renderId('akey', id),
     name,
     role,
+    phone,
     prefix,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,

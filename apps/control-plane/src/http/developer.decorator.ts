@@ -1,0 +1,21 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { renderId } from '@countersign/ids';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { actorOf } from './console.authenticator.js';
+
+/** The holder of an account's key, or the member of the account, in a request: whose account it is, and who it is for the audit log. */
+export interface Developer {
+  readonly caller: ApiKeyPrincipal;
+  /** The id of the key, or the name and id of the member. */
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+/** For routes with the access `key`: the holder, as the one who makes a change. */
+export const ByDeveloper = createParamDecorator((_: unknown, context: ExecutionContext): Developer => {
+  const { caller, id, consoleSession } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (caller === null || caller.kind === 'admin') throw new Error('account route was reached without an account key');
+  const actor = consoleSession === null ? renderId('key', caller.keyId) : actorOf(consoleSession);
+  return { caller, actor, requestId: id };
+});
