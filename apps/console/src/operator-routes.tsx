@@ -1,6 +1,13 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { searchOf, shellRoute } from './base-routes.js';
 
+const overviewRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/overview',
+  validateSearch: searchOf('range', 'from', 'to', 'mode'),
+  component: lazyRouteComponent(() => import('./overview/overview.page.js'), 'OverviewPage'),
+});
+
 const bindsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/binds',
@@ -46,6 +53,37 @@ const routesRoute = createRoute({
   component: lazyRouteComponent(() => import('./routing/routes.page.js'), 'RoutesPage'),
 });
 
+const numbersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/numbers',
+  component: lazyRouteComponent(() => import('./numbers/numbers.page.js'), 'NumbersPage'),
+});
+
+const systemsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/systems',
+  component: lazyRouteComponent(() => import('./systems/systems.page.js'), 'SystemsPage'),
+});
+
+const guardRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/guard',
+  component: lazyRouteComponent(() => import('./guard/guard.page.js'), 'GuardPage'),
+});
+
+const deliveriesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks',
+  validateSearch: searchOf('status', 'accountId', 'sessionId', 'mode'),
+  component: lazyRouteComponent(() => import('./webhooks-admin/deliveries.page.js'), 'DeliveriesPage'),
+});
+
+const deliveryRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/$id',
+  component: lazyRouteComponent(() => import('./webhooks-admin/delivery.page.js'), 'DeliveryPage'),
+});
+
 const queuesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/queues',
@@ -73,6 +111,7 @@ const membersRoute = createRoute({
 
 /** The pages of the installation's operators. */
 export const operatorRoutes = [
+  overviewRoute,
   bindsRoute,
   bindRoute,
   sessionsRoute,
@@ -80,6 +119,11 @@ export const operatorRoutes = [
   messagesRoute,
   messageRoute,
   routesRoute,
+  numbersRoute,
+  systemsRoute,
+  guardRoute,
+  deliveriesRoute,
+  deliveryRoute,
   queuesRoute,
   gatewaysRoute,
   auditRoute,

@@ -63,6 +63,70 @@ export interface paths {
     patch: operations['updateMember'];
     trace?: never;
   };
+  '/v1/admin/destinations/refusals': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDestinationRefusals'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/destinations/budgets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listBudgets'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/destinations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDestinations'];
+    put?: never;
+    post: operations['createDestination'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/destinations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: operations['deleteDestination'];
+    options?: never;
+    head?: never;
+    patch: operations['updateDestination'];
+    trace?: never;
+  };
   '/v1/admin/binds/{id}/enable': {
     parameters: {
       query?: never;
@@ -136,7 +200,7 @@ export interface paths {
     };
     get: operations['listBinds'];
     put?: never;
-    post?: never;
+    post: operations['createBind'];
     delete?: never;
     options?: never;
     head?: never;
@@ -153,10 +217,26 @@ export interface paths {
     get: operations['getBind'];
     put?: never;
     post?: never;
-    delete?: never;
+    delete: operations['deleteBind'];
     options?: never;
     head?: never;
     patch: operations['updateBind'];
+    trace?: never;
+  };
+  '/v1/admin/smpp-systems/{id}/rotate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['rotateSmppSystem'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/v1/admin/smpp-systems': {
@@ -168,11 +248,59 @@ export interface paths {
     };
     get: operations['listSmppSystems'];
     put?: never;
-    post?: never;
+    post: operations['createSmppSystem'];
     delete?: never;
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/smpp-systems/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getSmppSystem'];
+    put?: never;
+    post?: never;
+    delete: operations['deleteSmppSystem'];
+    options?: never;
+    head?: never;
+    patch: operations['updateSmppSystem'];
+    trace?: never;
+  };
+  '/v1/admin/inbound-numbers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listInboundNumbers'];
+    put?: never;
+    post: operations['createInboundNumber'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/inbound-numbers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: operations['deleteInboundNumber'];
+    options?: never;
+    head?: never;
+    patch: operations['updateInboundNumber'];
     trace?: never;
   };
   '/v1/admin/routes': {
@@ -184,11 +312,27 @@ export interface paths {
     };
     get: operations['listRoutes'];
     put?: never;
-    post?: never;
+    post: operations['createRoute'];
     delete?: never;
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/routes/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: operations['deleteRoute'];
+    options?: never;
+    head?: never;
+    patch: operations['updateRoute'];
     trace?: never;
   };
   '/v1/admin/routes/resolve': {
@@ -345,6 +489,54 @@ export interface paths {
     get?: never;
     put?: never;
     post: operations['revealMessage'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDeliveryRecords'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/deliveries/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getDeliveryRecord'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/deliveries/{id}/retry': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['retryDeliveryRecord'];
     delete?: never;
     options?: never;
     head?: never;
@@ -511,6 +703,13 @@ export interface components {
       data: components['schemas']['AccountAnswer'][];
       hasMore: boolean;
     };
+    AttemptAnswer: {
+      /** Format: date-time */
+      at: string;
+      status: number | null;
+      latencyMs: number;
+      error?: string;
+    };
     AuditAnswer: {
       id: string;
       /** Format: date-time */
@@ -621,9 +820,45 @@ export interface components {
         clearedAt: string;
       } | null;
     };
+    BindDraft: {
+      window?: number;
+      enquireLinkSeconds?: number;
+      responseTimeoutSeconds?: number;
+      /** @enum {string} */
+      defaultAlphabet?: 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+      /** @enum {string} */
+      messageIdBase?: 'as-is' | 'hex-to-dec' | 'dec-to-hex';
+      temporaryStatuses?: number[];
+      retryableMoStatus?: number;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      name?: string;
+      carrier?: string;
+      hosts?: components['schemas']['BindHostAnswer'][];
+      host?: string;
+      port?: number;
+      tls?: components['schemas']['BindTlsSettings'];
+      outbind?: components['schemas']['BindOutbindSettings'] | null;
+      systemId: string;
+      password: string;
+      systemType?: string;
+      /** @enum {string} */
+      bindType?: 'transmitter' | 'receiver' | 'transceiver';
+      /** @enum {string} */
+      interfaceVersion?: '3.3' | '3.4' | '5.0';
+      addressRange?: string;
+      connections?: number;
+      submitPerSecond?: number;
+      trustedForMo?: boolean;
+      /** @enum {string} */
+      senderFormat?: 'international' | 'national' | 'auto';
+      enabled?: boolean;
+    } & (components['schemas']['BindHosts'] | components['schemas']['BindSingleHost']);
     BindHostAnswer: {
       host: string;
       port: number;
+    };
+    BindHosts: {
+      hosts: components['schemas']['BindHostAnswer'][];
     };
     BindList: {
       data: components['schemas']['BindAnswer'][];
@@ -637,6 +872,10 @@ export interface components {
       systemId: string;
       allowedCidrs: string[];
       password?: string;
+    };
+    BindSingleHost: {
+      host: string;
+      port: number;
     };
     BindStatusAnswer: {
       /** @enum {string} */
@@ -682,6 +921,24 @@ export interface components {
       /** Format: date-time */
       at: string;
     };
+    BudgetAnswer: {
+      id: string;
+      name: string;
+      lastHour: components['schemas']['BudgetWindow'];
+      today: components['schemas']['BudgetWindow'];
+      dailyMessageCap: number;
+      spentTodayUsd: string;
+      dailySpendCapUsd: string | null;
+    };
+    BudgetList: {
+      data: components['schemas']['BudgetAnswer'][];
+      hasMore: boolean;
+    };
+    BudgetWindow: {
+      sends: number;
+      unconverted: number;
+      allowed: number;
+    };
     ChosenRoute: {
       routeId: string;
       linkId: string;
@@ -689,6 +946,60 @@ export interface components {
       submitOptions: components['schemas']['SubmitOptionsAnswer'];
       costUsd: string;
       priceUsd: string | null;
+    };
+    DeliveryDetailAnswer: {
+      id: string;
+      eventId: string;
+      accountId: string;
+      test: boolean;
+      /** @enum {string} */
+      type:
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+        | 'webhook.test'
+        | 'webhook.disabled';
+      sessionId: string | null;
+      url: string;
+      /** @enum {string} */
+      status: 'pending' | 'succeeded' | 'failed' | 'blocked';
+      attemptsMade: number;
+      lastAttempt: components['schemas']['AttemptAnswer'] | null;
+      nextAttemptAt: string | null;
+      attempts: components['schemas']['AttemptAnswer'][];
+      body: {
+        [key: string]: unknown;
+      } | null;
+    };
+    DeliveryRecordAnswer: {
+      id: string;
+      eventId: string;
+      accountId: string;
+      test: boolean;
+      /** @enum {string} */
+      type:
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+        | 'webhook.test'
+        | 'webhook.disabled';
+      sessionId: string | null;
+      url: string;
+      /** @enum {string} */
+      status: 'pending' | 'succeeded' | 'failed' | 'blocked';
+      attemptsMade: number;
+      lastAttempt: components['schemas']['AttemptAnswer'] | null;
+      nextAttemptAt: string | null;
+    };
+    DeliveryRecordList: {
+      data: components['schemas']['DeliveryRecordAnswer'][];
+      hasMore: boolean;
     };
     DestinationAnswer: {
       id: string;
@@ -710,6 +1021,45 @@ export interface components {
       until: string | null;
       /** @enum {string} */
       origin: 'admin' | 'guard';
+    };
+    DestinationChange: {
+      prefix?: string;
+      /** @enum {string} */
+      action?: 'allow' | 'block';
+      kinds?: (
+        | 'non_geographic'
+        | 'pager'
+        | 'personal_number'
+        | 'premium_rate'
+        | 'shared_cost'
+        | 'toll_free'
+        | 'uan'
+        | 'voicemail'
+      )[];
+      reason?: string;
+      until?: string | null;
+    };
+    DestinationDraft: {
+      accountId?: string | null;
+      prefix: string;
+      /** @enum {string} */
+      action: 'allow' | 'block';
+      kinds?: (
+        | 'non_geographic'
+        | 'pager'
+        | 'personal_number'
+        | 'premium_rate'
+        | 'shared_cost'
+        | 'toll_free'
+        | 'uan'
+        | 'voicemail'
+      )[];
+      reason?: string;
+      until?: string | null;
+    };
+    DestinationList: {
+      data: components['schemas']['DestinationAnswer'][];
+      hasMore: boolean;
     };
     ErrorAnswer: {
       error: components['schemas']['ErrorDetail'];
@@ -802,6 +1152,26 @@ export interface components {
         | null;
       until: string | null;
       rules: components['schemas']['DestinationAnswer'][];
+    };
+    InboundNumberAnswer: {
+      id: string;
+      number: string;
+      countries: string[];
+      brandId: string | null;
+    };
+    InboundNumberChange: {
+      number?: string;
+      countries?: string[];
+      brandId?: string | null;
+    };
+    InboundNumberDraft: {
+      number: string;
+      countries: string[];
+      brandId?: string | null;
+    };
+    InboundNumberList: {
+      data: components['schemas']['InboundNumberAnswer'][];
+      hasMore: boolean;
     };
     KeySignIn: {
       key: string;
@@ -994,6 +1364,21 @@ export interface components {
       data: components['schemas']['QueueAnswer'][];
       hasMore: boolean;
     };
+    RefusalAnswer: {
+      id: string;
+      accountId: string;
+      /** Format: date-time */
+      hour: string;
+      rule: string;
+      prefix: string;
+      refused: number;
+      /** Format: date-time */
+      lastAt: string;
+    };
+    RefusalList: {
+      data: components['schemas']['RefusalAnswer'][];
+      hasMore: boolean;
+    };
     ResolveRoute: {
       phone: string;
       brandId?: string;
@@ -1024,6 +1409,28 @@ export interface components {
       /** @enum {string} */
       verdict: 'chosen' | 'next' | 'skipped';
       reason: string | null;
+    };
+    RouteChange: {
+      prefix?: string;
+      bindId?: string | null;
+      smppSystemId?: string | null;
+      priority?: number;
+      weight?: number;
+      costUsd?: string | number;
+      sourceAddress?: string | null;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      enabled?: boolean;
+    };
+    RouteDraft: {
+      prefix: string;
+      bindId?: string | null;
+      smppSystemId?: string | null;
+      priority?: number;
+      weight?: number;
+      costUsd?: string | number;
+      sourceAddress?: string | null;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      enabled?: boolean;
     };
     RouteList: {
       data: components['schemas']['RouteAnswer'][];
@@ -1126,6 +1533,58 @@ export interface components {
       connections: components['schemas']['SystemConnectionAnswer'][];
       password?: string;
     };
+    SmppSystemChange: {
+      window?: number;
+      enquireLinkSeconds?: number;
+      responseTimeoutSeconds?: number;
+      /** @enum {string} */
+      defaultAlphabet?: 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+      /** @enum {string} */
+      messageIdBase?: 'as-is' | 'hex-to-dec' | 'dec-to-hex';
+      temporaryStatuses?: number[];
+      retryableMoStatus?: number;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      systemId?: string;
+      password?: string;
+      carrier?: string;
+      allowedCidrs?: string[];
+      bindTypes?: ('transmitter' | 'receiver' | 'transceiver')[];
+      maxConnections?: number;
+      submitPerSecond?: number | null;
+      deliverPerSecond?: number;
+      tlsRequired?: boolean;
+      outbind?: components['schemas']['SystemOutbindSettings'] | null;
+      trustedForMo?: boolean;
+      /** @enum {string} */
+      senderFormat?: 'international' | 'national' | 'auto';
+      enabled?: boolean;
+    };
+    SmppSystemDraft: {
+      window?: number;
+      enquireLinkSeconds?: number;
+      responseTimeoutSeconds?: number;
+      /** @enum {string} */
+      defaultAlphabet?: 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+      /** @enum {string} */
+      messageIdBase?: 'as-is' | 'hex-to-dec' | 'dec-to-hex';
+      temporaryStatuses?: number[];
+      retryableMoStatus?: number;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      systemId: string;
+      password?: string;
+      carrier?: string;
+      allowedCidrs?: string[];
+      bindTypes?: ('transmitter' | 'receiver' | 'transceiver')[];
+      maxConnections?: number;
+      submitPerSecond?: number | null;
+      deliverPerSecond?: number;
+      tlsRequired?: boolean;
+      outbind?: components['schemas']['SystemOutbindSettings'] | null;
+      trustedForMo?: boolean;
+      /** @enum {string} */
+      senderFormat?: 'international' | 'national' | 'auto';
+      enabled?: boolean;
+    };
     SmppSystemList: {
       data: components['schemas']['SmppSystemAnswer'][];
       hasMore: boolean;
@@ -1192,6 +1651,13 @@ export interface components {
       port: number;
       tls: components['schemas']['BindTlsAnswer'];
       systemId: string;
+    };
+    SystemOutbindSettings: {
+      host: string;
+      port: number;
+      tls?: components['schemas']['BindTlsSettings'];
+      systemId: string;
+      password?: string;
     };
     TimelineEntry: {
       /** Format: date-time */
@@ -1428,6 +1894,192 @@ export interface operations {
       };
     };
   };
+  listDestinationRefusals: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+        accountId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RefusalList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listBudgets: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BudgetList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listDestinations: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+        accountId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DestinationList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createDestination: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['DestinationDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DestinationAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteDestination: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateDestination: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['DestinationChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DestinationAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   enableBind: {
     parameters: {
       query?: never;
@@ -1575,6 +2227,37 @@ export interface operations {
       };
     };
   };
+  createBind: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['BindDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BindAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   getBind: {
     parameters: {
       query?: never;
@@ -1593,6 +2276,33 @@ export interface operations {
         content: {
           'application/json': components['schemas']['BindAnswer'];
         };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteBind: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       default: {
         headers: {
@@ -1637,6 +2347,35 @@ export interface operations {
       };
     };
   };
+  rotateSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listSmppSystems: {
     parameters: {
       query?: {
@@ -1668,6 +2407,248 @@ export interface operations {
       };
     };
   };
+  createSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SmppSystemDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SmppSystemChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listInboundNumbers: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InboundNumberList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createInboundNumber: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InboundNumberDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InboundNumberAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteInboundNumber: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateInboundNumber: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InboundNumberChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InboundNumberAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listRoutes: {
     parameters: {
       query?: {
@@ -1687,6 +2668,97 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['RouteList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createRoute: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RouteDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RouteAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteRoute: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateRoute: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RouteChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RouteAnswer'];
         };
       };
       default: {
@@ -2040,6 +3112,99 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['MessageAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listDeliveryRecords: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+        accountId?: string;
+        status?: 'pending' | 'succeeded' | 'failed' | 'blocked';
+        sessionId?: string;
+        test?: 'true' | 'false';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryRecordList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getDeliveryRecord: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryDetailAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  retryDeliveryRecord: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryDetailAnswer'];
         };
       };
       default: {

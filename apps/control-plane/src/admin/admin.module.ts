@@ -18,6 +18,8 @@ import { BindResource } from './binds/bind.resource.js';
 import { BindsController } from './binds/binds.controller.js';
 import { BrandResource } from './brands/brand.resource.js';
 import { BrandsController } from './brands/brands.controller.js';
+import { DeliveriesController } from './deliveries/deliveries.controller.js';
+import { DeliveryResource } from './deliveries/delivery.resource.js';
 import { DestinationResource } from './destinations/destination.resource.js';
 import { DestinationsController } from './destinations/destinations.controller.js';
 import { GatewaysController } from './gateways/gateways.controller.js';
@@ -70,6 +72,7 @@ import { TraceService } from './trace/trace.service.js';
     TraceController,
     QueuesController,
     MessagesController,
+    DeliveriesController,
     SessionsController,
     TimelineController,
     OverviewController,
@@ -101,6 +104,7 @@ import { TraceService } from './trace/trace.service.js';
     OverviewService,
     QueueResource,
     MessageResource,
+    DeliveryResource,
     AdminDefaults,
     CodePrices,
     provideStore(PriceStore, ({ newId }) => new PriceStore(newId)),
