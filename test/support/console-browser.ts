@@ -1,4 +1,5 @@
 import type { Answer, Call, ControlPlaneHarness } from './control-plane-harness.js';
+import type { Dial } from './realtime-client.js';
 
 const COOKIE = '__Host-countersign';
 
@@ -35,15 +36,27 @@ export class ConsoleBrowser {
 
   /** A call of `/console/api/<path>`. `headers` replace those of the page; an empty one is not sent. */
   async call(path: string, { method = 'GET', headers = {}, ...call }: Call = {}): Promise<Answer> {
-    const jar = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const written = method === 'GET' ? {} : { origin: this.harness.baseUrl, 'x-csrf-token': this.csrfToken ?? '' };
-    const sent = { cookie: jar, 'sec-fetch-site': 'same-origin', ...written, ...headers };
+    const sent = { cookie: this.jar, 'sec-fetch-site': 'same-origin', ...written, ...headers };
     const answer = await this.harness.call(`/console/api/${path}`, {
       ...{ method, key: null, ...call },
       headers: Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== '')),
     });
     this.keep(answer);
     return answer;
+  }
+
+  /** The WebSocket handshake of a page of the console. An empty header is not sent. */
+  dial({ path = '', headers = {}, ...dial }: Dial = {}): Dial {
+    const sent = { cookie: this.jar, origin: this.harness.baseUrl, 'sec-fetch-site': 'same-origin', ...headers };
+    return {
+      ...{ key: null, path: `/console/api/v1/realtime${path}`, ...dial },
+      headers: Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== '')),
+    };
+  }
+
+  private get jar(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
   private keep({ headers }: Answer): void {

@@ -46,6 +46,16 @@ export class PhoneBrowser extends ConsoleBrowser {
     return this.call('sign-in/phone', { method: 'POST', body: { phone: this.phone }, ...call });
   }
 
+  /** Signs in with the SMS of the link. */
+  async signInByPhone(): Promise<this> {
+    await this.begin();
+    await this.sendSms();
+    const { status, json, text } = await this.state();
+    if (status !== 200) throw new Error(`the sign-in was answered ${String(status)}: ${text}`);
+    this.csrfToken = String(Reflect.get(Object(json['me']), 'csrfToken'));
+    return this;
+  }
+
   state(): Promise<Answer> {
     return this.call('sign-in/phone');
   }
@@ -104,6 +114,13 @@ export class PhoneMembers {
     const browser = this.stranger();
     const member = await this.root.post('members', { name: `Dev ${role}`, role, accountId, phone: browser.phone });
     return { id: idOf(member), browser };
+  }
+
+  /** A new member's browser that has signed in. */
+  async signedIn(role?: string, accountId?: string): Promise<{ id: string; browser: PhoneBrowser }> {
+    const member = await this.add(role, accountId);
+    await member.browser.signInByPhone();
+    return member;
   }
 
   /** A browser with a number that is nobody's. */

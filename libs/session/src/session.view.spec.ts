@@ -108,6 +108,13 @@ describe('SessionRenderer', () => {
     expect(JSON.parse(renderer.listed(APPROVED))).toEqual(rest);
   });
 
+  it('masks the phone and leaves out metadata and link for readers who may not see people’s data', () => {
+    const listed = JSON.parse(renderer.listed(APPROVED)) as Record<string, unknown>;
+    const masked = { phone: '+141******71', metadata: {}, fallbackUri: null };
+    expect(JSON.parse(renderer.masked(APPROVED))).toEqual({ ...listed, ...masked });
+    expect(renderer.masked({ ...PENDING, test: true })).toContain('"test":true');
+  });
+
   it('answers an accepted code with the fields of the specification; the key share equals authEntropy', () => {
     const entropy = renderer.authEntropy(APPROVED);
     expect(renderer.checked(APPROVED)).toBe(

@@ -1,5 +1,6 @@
 import { modeOf, type ServerKeys } from '@countersign/keys';
 import { RenderedIds, renderId } from '@countersign/ids';
+import { maskPhone } from '@countersign/phone';
 import { authEntropy, type EntropyKeys } from './tokens/auth-entropy.js';
 import { fallbackText, fallbackUri } from './tokens/fallback-uri.js';
 import { encodeMetadata } from './rules/metadata.js';
@@ -58,6 +59,12 @@ export class SessionRenderer extends BareSessionRenderer {
   listed(session: Session): string {
     const uri = JSON.stringify(this.fallbackUri(session));
     return `{${headOf(session)},"fallbackUri":${uri},${this.bodyOf(session, encodeMetadata(session.metadata))}}`;
+  }
+
+  /** As `listed`, for readers who may not see people's data: the phone masked, no metadata, no link. */
+  masked(session: Session): string {
+    const body = this.bodyOf({ ...session, phone: maskPhone(session.phone) }, '{}');
+    return `{${headOf(session)},"fallbackUri":null,${body}}`;
   }
 
   /** For a browser with a ticket (contract, Realtime): no phone, no metadata, never `authEntropy`. */

@@ -27,5 +27,11 @@ export function mayCallAsMember(role: MemberRole, method: string, scope: Scope):
 export const grantedBy = (role: AccountRole): readonly Scope[] =>
   role === 'developer' ? SCOPES : ACCOUNT_POLICY[role].read;
 
+/** Roles of an account's members that see phones, metadata and links of sessions. */
+const READS_PERSONAL_DATA: readonly MemberRole[] = ['developer'] satisfies readonly AccountRole[];
+
+/** Whether a member of an account sees people's data over the console. Roles of the installation: ADMIN_RIGHTS. */
+export const readsPersonalData = (role: MemberRole): boolean => READS_PERSONAL_DATA.includes(role);
+
 export const isInstallationRole = (role: MemberRole): role is AdminRole =>
   (ADMIN_ROLES as readonly MemberRole[]).includes(role);

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { type ConsoleSession, ConsoleSessionStore } from '@countersign/accounts/console-sessions';
@@ -18,6 +19,14 @@ const MODE_HEADER = 'countersign-mode';
 const CSRF_HEADER = 'x-csrf-token';
 
 type Request = Pick<FastifyRequest, 'headers' | 'method' | 'clientAddress' | 'consoleSession'>;
+
+/** The holder of the session that a WebSocket handshake brought. */
+interface Upgraded {
+  readonly caller: Caller;
+  readonly session: ConsoleSession;
+  /** Of a key: none. */
+  readonly keyDigests: readonly [];
+}
 
 /** Authenticates requests to `/console/api` by their cookie, and refuses writes that a foreign page could have made. */
 @Injectable()
@@ -50,6 +59,27 @@ export class ConsoleAuthenticator {
     return caller;
   }
 
+  /**
+   * As `authenticate`, for a WebSocket handshake. A browser cannot add headers to it: the mode that an account's member works
+   * in is the parameter `mode` of its address.
+   */
+  async authenticateUpgrade({ headers, url = '' }: IncomingMessage, clientAddress: string): Promise<Upgraded | null> {
+    const mode = new URL(url, this.origin).searchParams.get('mode') ?? '';
+    const request = requestOf({ ...headers, [MODE_HEADER]: mode }, clientAddress);
+    const caller = await this.authenticate(request);
+    const { consoleSession: session } = request;
+    return caller === null || session === null ? null : { caller, session, keyDigests: [] };
+  }
+
+  /**
+   * The refusal of a handshake that a page of another site could have made; null for others. Browsers send the cookie with
+   * any handshake of the same site, and Origin always (RFC 6455, 10.2), so that a handshake without it is refused too.
+   */
+  judgeUpgrade({ headers }: Pick<IncomingMessage, 'headers'>): RefusedRequest | null {
+    const isOwn = headers.origin === this.origin && !isForeignWrite(headers, this.origin);
+    return isOwn ? null : forbidden('The handshake does not come from a page of this server.');
+  }
+
   /** The refusal of a write that a page of another site could have made, by the browser's headers; null for others. */
   judgeOrigin({ method, headers }: Request): RefusedRequest | null {
     if (isRead(method) || !isForeignWrite(headers, this.origin)) return null;
@@ -68,6 +98,10 @@ export class ConsoleAuthenticator {
     return this.judgeOrigin(request);
   }
 }
+
+const requestOf = (headers: IncomingHttpHeaders, clientAddress: string): Request => ({
+  ...{ headers, method: 'GET', clientAddress, consoleSession: null },
+});
 
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
+import type { ConsoleSession } from '@countersign/accounts/console-sessions';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ConsoleAuthenticator } from './console.authenticator.js';
@@ -24,6 +25,8 @@ export interface AdmittedUpgrade {
   readonly caller: Caller | null;
   /** Digests of the key in hex, one for each version of the master key, to detect a later rotation. */
   readonly keyDigests: readonly string[];
+  /** Of the console, instead of a key; null otherwise. */
+  readonly session: ConsoleSession | null;
   readonly clientAddress: string;
   readonly limitHeaders: LimitHeaders;
 }
@@ -36,6 +39,14 @@ export interface RefusedUpgrade {
 }
 
 const REALTIME: Extract<RouteAccess, { access: 'key' }> = { access: 'key', scope: 'realtime', body: 'none' };
+
+/** A WebSocket handshake. */
+export interface Upgrade {
+  /** Its fault; null without one. */
+  readonly wrong: RefusedRequest | null;
+  /** Whether it is one of the console, which a cookie authorizes, and no key. */
+  readonly byCookie: boolean;
+}
 
 /** The admin key of the environment has no id. */
 const ROOT_CALLER = 'root';
@@ -56,7 +67,7 @@ export class RequestAuthorizer {
     private readonly methods: AllowedMethods,
     private readonly limits: Limits,
     @Inject(ConsoleAuthenticator)
-    private readonly console: Pick<ConsoleAuthenticator, 'authenticate' | 'judgeOrigin' | 'judgeWrite'>,
+    private readonly console: Pick<ConsoleAuthenticator, 'authenticate' | 'authenticateUpgrade' | 'judgeOrigin' | 'judgeUpgrade' | 'judgeWrite'>,
   ) {}
 
   /**
@@ -95,30 +106,46 @@ export class RequestAuthorizer {
   }
 
   /**
-   * Authorizes a WebSocket upgrade: TLS, then the handshake (`wrong`), then the key, if one was sent. Admin keys may
-   * connect too. Rejects with DatabaseUnavailable.
+   * Authorizes a WebSocket upgrade: TLS, then the handshake, then the key, if one was sent, or for the console the origin
+   * of the page and the cookie. Admin keys may connect too. Rejects with DatabaseUnavailable.
    */
-  async authorizeUpgrade(request: IncomingMessage, wrong: RefusedRequest | null): Promise<UpgradeVerdict> {
+  async authorizeUpgrade(request: IncomingMessage, { wrong, byCookie }: Upgrade): Promise<UpgradeVerdict> {
     const { clientAddress, refused: untrusted } = this.transport.of(request);
-    const refusal = untrusted ?? wrong;
+    const forged = byCookie ? this.console.judgeUpgrade(request) : null;
+    const refusal = untrusted ?? wrong ?? forged;
     if (refusal !== null) return { refused: refusal, clientAddress, limitHeaders: null };
-    const { limits } = this;
+    if (byCookie) {
+      const signedIn = await this.console.authenticateUpgrade(request, clientAddress);
+      return this.judgeUpgrade(signedIn, clientAddress, SIGNED_OUT);
+    }
     const { authorization } = request.headers;
     if (authorization === undefined) {
-      const limitHeaders = await limits.ofAddress(clientAddress);
-      return { refused: null, caller: null, keyDigests: [], clientAddress, limitHeaders };
+      const limitHeaders = await this.limits.ofAddress(clientAddress);
+      return { refused: null, caller: null, keyDigests: [], session: null, clientAddress, limitHeaders };
     }
     const caller = await this.keys.authenticate(authorization, clientAddress);
-    if (caller === null) {
-      const { headers, refused } = await limits.refuseKey(clientAddress);
-      return { refused, clientAddress, limitHeaders: headers };
-    }
-    const { headers: limitHeaders, refusal: exhausted } = await limits.countCall(caller, REALTIME, undefined);
-    if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
-    const forbidden = caller.kind === 'admin' ? null : judgeScope(caller, REALTIME);
-    if (forbidden !== null) return { refused: forbidden, clientAddress, limitHeaders };
     const keyDigests = this.keys.digestsOf(authorization);
-    return { refused: null, caller, keyDigests, clientAddress, limitHeaders };
+    return this.judgeUpgrade(caller === null ? null : { caller, keyDigests, session: null }, clientAddress);
+  }
+
+  /** @param unknown the refusal of an unknown holder; that of a wrong key by default */
+  private async judgeUpgrade(
+    holder: Pick<AdmittedUpgrade, 'keyDigests' | 'session'> & { readonly caller: Caller } | null,
+    clientAddress: string,
+    unknown?: RefusedRequest,
+  ): Promise<UpgradeVerdict> {
+    if (holder === null) {
+      const { headers, refused } = await this.limits.refuseKey(clientAddress);
+      const refusal = refused.refusal.code === 'UNAUTHORIZED' ? (unknown ?? refused) : refused;
+      return { refused: refusal, clientAddress, limitHeaders: headers };
+    }
+    const { caller, session } = holder;
+    const { headers: limitHeaders, refusal: exhausted } = await this.limits.countCall(caller, REALTIME, undefined);
+    if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
+    const isKey = caller.kind !== 'admin' && session === null;
+    const forbidden = isKey ? judgeScope(caller, REALTIME) : null;
+    if (forbidden !== null) return { refused: forbidden, clientAddress, limitHeaders };
+    return { refused: null, ...holder, clientAddress, limitHeaders };
   }
 
   private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {

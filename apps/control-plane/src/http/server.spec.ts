@@ -81,7 +81,13 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
     new AdminAddresses(settings),
     { onAuthenticated: ({ keyId }) => used.push(...(keyId === null ? [] : [keyId])) },
   );
-  const signedOut = { authenticate: () => Promise.resolve(null), judgeOrigin: () => null, judgeWrite: () => null };
+  const signedOut = {
+    authenticate: () => Promise.resolve(null),
+    authenticateUpgrade: () => Promise.resolve(null),
+    judgeOrigin: () => null,
+    judgeUpgrade: () => null,
+    judgeWrite: () => null,
+  };
   const authorizer = new RequestAuthorizer(new RequestTransport(settings), keys, methods, limits, signedOut);
   const deadline = new RequestDeadline();
   let requests = 0;

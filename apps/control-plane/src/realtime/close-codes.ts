@@ -15,7 +15,7 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 export const CLOSE_REASONS: Readonly<Record<CloseCode, string>> = {
   1001: 'the server is going away',
   4400: 'three messages could not be understood',
-  4401: 'the ticket or the API key is not valid',
+  4401: 'the ticket, the API key or the session of the console is not valid',
   4403: 'this may not be listened to',
   4408: 'no auth within 5 seconds',
   4429: 'too many messages or connections',

@@ -1,4 +1,5 @@
 import type { KeyLimits } from '@countersign/accounts/accounts';
+import type { MemberRole } from '@countersign/accounts/members';
 import type { Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { TokenBucket } from '@countersign/resilience';
@@ -7,6 +8,13 @@ import type { BadFrame, ClientFrame, ClientFrameType } from './client-frame.js';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { FrameError } from './server-frame.js';
 import type { SessionView } from './session-view.js';
+
+/** The session of the console that a connection was opened with, instead of a key. */
+export interface ListeningSession {
+  readonly id: Uuid;
+  /** At the upgrade. */
+  readonly role: MemberRole;
+}
 
 /** The principal of a connection. */
 export type Listener =
@@ -26,9 +34,17 @@ export type Listener =
       readonly view: SessionView;
       /** The limits of the key when it connected. */
       readonly limits: KeyLimits;
+      /** Of an account's member, whose id is `keyId`; absent for a key. */
+      readonly session?: ListeningSession;
     }
   /** `keyId` is null for the key of the environment, which is neither rotated nor revoked here. */
-  | { readonly kind: 'admin'; readonly keyId: Uuid | null; readonly keyDigests: readonly string[] };
+  | {
+      readonly kind: 'admin';
+      readonly keyId: Uuid | null;
+      readonly keyDigests: readonly string[];
+      /** Of a member of the installation, or of the holder of a key; absent for a key. */
+      readonly session?: ListeningSession;
+    };
 
 export type ListenerKind = Listener['kind'];
 
@@ -69,9 +85,9 @@ export function judgeFrame(listener: ListenerKind, frame: ClientFrame | BadFrame
 
 const forbidden = (message: string): FrameError => ({ code: 'FORBIDDEN', message });
 const OTHER_SESSION = forbidden('This ticket is for another session.');
-const OTHER_ACCOUNT = forbidden('This account is not that of the API key.');
-const ADMIN_ONLY = forbidden('Only an admin key may listen to binds.');
-const ADMIN_MAY_NOT = forbidden('An admin key may listen to binds alone.');
+const OTHER_ACCOUNT = forbidden('This account is not that of the API key or member.');
+const ADMIN_ONLY = forbidden('Only an admin key or a member of the installation may listen to binds.');
+const ADMIN_MAY_NOT = forbidden('An admin key or a member of the installation may listen to binds alone.');
 const TOO_MANY_CHANNELS: FrameError = {
   code: 'RATE_LIMITED',
   message: `A connection listens to ${MAX_CHANNELS} channels at most.`,

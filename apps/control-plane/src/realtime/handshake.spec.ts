@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeHandshake, type Handshake } from './handshake.js';
+import { isConsoleHandshake, judgeHandshake, type Handshake } from './handshake.js';
 
 const GOOD: Handshake = {
   method: 'GET',
@@ -15,8 +15,22 @@ const codeOf = (change: Partial<Handshake>, headers: Handshake['headers'] = {}) 
   judgeHandshake({ ...GOOD, ...change, headers: { ...GOOD.headers, ...headers } })?.refusal.code;
 
 describe('a handshake', () => {
-  it.each([{}, { url: '/v1/realtime?x=1' }, { url: 'https://host/v1/realtime' }])('is valid: %j', (change) => {
+  it.each([
+    {},
+    { url: '/v1/realtime?x=1' },
+    { url: 'https://host/v1/realtime' },
+    { url: '/console/api/v1/realtime?mode=test' },
+  ])('is valid: %j', (change) => {
     expect(codeOf(change)).toBeUndefined();
+  });
+
+  it.each([
+    ['/v1/realtime', false],
+    ['/v1/realtime?/console/api/v1/realtime', false],
+    ['/console/api/v1/realtime', true],
+    ['https://host/console/api/v1/realtime?mode=test', true],
+  ])('at %s is one of the console, or not', (url, isOfConsole) => {
+    expect(isConsoleHandshake({ url })).toBe(isOfConsole);
   });
 
   it('need not offer the subprotocol', () => {
@@ -24,7 +38,7 @@ describe('a handshake', () => {
     expect(judgeHandshake({ ...GOOD, headers })).toBeNull();
   });
 
-  it.each(['/', '/v1', '/v1/realtime/', '/v2/realtime', '/V1/REALTIME', '//v1/realtime', ''])(
+  it.each(['/', '/v1', '/v1/realtime/', '/v2/realtime', '/V1/REALTIME', '//v1/realtime', '/console/v1/realtime', ''])(
     'is for one path only: %s',
     (url) => {
       expect(codeOf({ url })).toBe('NOT_FOUND');

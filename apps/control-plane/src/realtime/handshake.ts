@@ -4,6 +4,8 @@ import { type ErrorCode, RefusedRequest } from '../http/errors.js';
 /** Contract, Realtime. */
 export const SUBPROTOCOL = 'countersign.v1';
 export const REALTIME_PATH = '/v1/realtime';
+/** The same, authorized by the cookie of a session of the console. */
+export const CONSOLE_REALTIME_PATH = '/console/api/v1/realtime';
 /** RFC 6455, 4.2.1: 16 octets in base64. */
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';
@@ -15,10 +17,10 @@ export interface Handshake {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Null for a WebSocket handshake (RFC 6455, 4.2.1) on the realtime path; authorization is separate. */
+/** Null for a WebSocket handshake (RFC 6455, 4.2.1) on a realtime path; authorization is separate. */
 export function judgeHandshake({ method, url = '', headers }: Handshake): RefusedRequest | null {
-  const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
-  if (path !== REALTIME_PATH) return refused('NOT_FOUND');
+  const path = pathOf(url);
+  if (path !== REALTIME_PATH && path !== CONSOLE_REALTIME_PATH) return refused('NOT_FOUND');
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') {
     return refused('MALFORMED_REQUEST', 'This address is reached by a WebSocket handshake.');
   }
@@ -31,6 +33,12 @@ export function judgeHandshake({ method, url = '', headers }: Handshake): Refuse
   }
   return speaksOurs(headers['sec-websocket-protocol']) ? null : refused('MALFORMED_REQUEST', OTHER_PROTOCOL);
 }
+
+/** Whether a cookie authorizes the handshake, and no key does. */
+export const isConsoleHandshake = ({ url = '' }: Pick<Handshake, 'url'>): boolean =>
+  pathOf(url) === CONSOLE_REALTIME_PATH;
+
+const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 
 const OTHER_PROTOCOL = `The subprotocol spoken here is ${SUBPROTOCOL}.`;
 /** RFC 9110, 5.6.2. */

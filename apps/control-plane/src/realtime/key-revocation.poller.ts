@@ -7,18 +7,14 @@ import { OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { Listener } from './connection-rules.js';
-import type { RealtimeConnection } from './realtime-connection.js';
 import { RealtimeConnections } from './realtime-connections.js';
+import { closeRevoked } from './revoked-connections.js';
 
 /**
  * Revocation closes open connections within 5 s (contract, Authentication), including a connection admitted after it by
  * a key that was cached for up to 3 s.
  */
 const POLL_INTERVAL_MS = 1_500;
-/** Keys in one statement at most. */
-const MAX_SET = 1_000;
-
-type Watched = Pick<RealtimeConnection, 'listener' | 'close'>;
 
 /**
  * Polls the keys of open connections, and the keys that issued their tickets, and closes connections whose key was
@@ -47,40 +43,18 @@ export class KeyRevocationPoller {
   }
 
   private async closeRevokedConnections(): Promise<boolean> {
-    const { directory, adminKeys } = this;
-    await this.closeWithoutKey(this.byKey(accountKeyOf), (ids) => directory.liveKeys(ids), judgeKey);
-    await this.closeWithoutKey(this.byKey(adminKeyOf), (ids) => adminKeys.liveKeys(ids), judgeAdminKey);
+    const { directory, adminKeys, connections } = this;
+    await closeRevoked(connections.open, {
+      idOf: accountKeyOf,
+      find: (ids) => directory.liveKeys(ids),
+      judge: judgeKey,
+    });
+    await closeRevoked(connections.open, {
+      idOf: adminKeyOf,
+      find: (ids) => adminKeys.liveKeys(ids),
+      judge: judgeAdminKey,
+    });
     return false;
-  }
-
-  private async closeWithoutKey<Key>(
-    byKey: ReadonlyMap<Uuid, readonly Watched[]>,
-    find: (ids: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Key>>,
-    judge: (listener: Listener, key: Key | undefined) => CloseCode | null,
-  ): Promise<void> {
-    const ids = [...byKey.keys()];
-    for (let at = 0; at < ids.length; at += MAX_SET) {
-      const batch = ids.slice(at, at + MAX_SET);
-      const live = await find(batch);
-      for (const id of batch) {
-        for (const connection of byKey.get(id) ?? []) {
-          const code = judge(connection.listener, live.get(id));
-          if (code !== null) connection.close(code);
-        }
-      }
-    }
-  }
-
-  private byKey(keyOf: (listener: Listener) => Uuid | null): Map<Uuid, Watched[]> {
-    const byKey = new Map<Uuid, Watched[]>();
-    for (const connection of this.connections.open) {
-      const keyId = keyOf(connection.listener);
-      if (keyId === null) continue;
-      const same = byKey.get(keyId);
-      if (same === undefined) byKey.set(keyId, [connection]);
-      else same.push(connection);
-    }
-    return byKey;
   }
 }
 
@@ -90,10 +64,12 @@ function requiredScopes(listener: Extract<Listener, { kind: 'key' | 'ticket' }>)
   return listener.view === 'full' ? ['realtime', 'verify'] : ['realtime'];
 }
 
+/** Sessions of the console, whose holder `keyId` names too, end on their own. */
 const accountKeyOf = (listener: Listener): Uuid | null =>
-  listener.kind === 'key' || listener.kind === 'ticket' ? listener.keyId : null;
+  listener.kind === 'ticket' || (listener.kind === 'key' && listener.session === undefined) ? listener.keyId : null;
 
-const adminKeyOf = (listener: Listener): Uuid | null => (listener.kind === 'admin' ? listener.keyId : null);
+const adminKeyOf = (listener: Listener): Uuid | null =>
+  listener.kind === 'admin' && listener.session === undefined ? listener.keyId : null;
 
 /**
  * The close code for a connection given the current state of its key, or null. Tickets survive a rotation, which ends

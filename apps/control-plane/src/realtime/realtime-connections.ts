@@ -1,5 +1,8 @@
 import type { WebSocket } from 'ws';
 import { Injectable } from '@nestjs/common';
+import type { Scope } from '@countersign/accounts/accounts';
+import type { ConsoleSession } from '@countersign/accounts/console-sessions';
+import { readsPersonalData } from '../http/console-policy.js';
 import { RefusedRequest } from '../http/errors.js';
 import type { AdmittedUpgrade } from '../http/request.authorizer.js';
 import type { Caller } from '../http/route-access.js';
@@ -9,6 +12,7 @@ import type { Listener } from './connection-rules.js';
 import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
 import { RealtimeConnection } from './realtime-connection.js';
 import { RealtimeLimits } from './realtime-limits.js';
+import type { SessionView } from './session-view.js';
 
 /** Clients reconnect within this time after a shutdown, at random times. */
 const RECONNECT_WITHIN_MS = 5_000;
@@ -62,8 +66,9 @@ export class RealtimeConnections {
     return this.limits.allows(caller.tenant) ? null : TOO_MANY_OF_ACCOUNT;
   }
 
-  add(webSocket: WebSocket, { caller, clientAddress, keyDigests }: AdmittedUpgrade): void {
-    const listener = listenerOf(caller, keyDigests);
+  add(webSocket: WebSocket, upgrade: AdmittedUpgrade): void {
+    const { clientAddress } = upgrade;
+    const listener = listenerOf(upgrade);
     const connection = new RealtimeConnection(webSocket, listener, clientAddress, this.limits, nowMs);
     // Spreads the pings of clients that reconnected together after a restart.
     connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);
@@ -93,9 +98,16 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
   retryAfterSeconds: 5,
 });
 
-function listenerOf(caller: Caller | null, keyDigests: readonly string[]): Listener {
+function listenerOf({ caller, keyDigests, session }: AdmittedUpgrade): Listener {
   if (caller === null) return { kind: 'nobody' };
-  if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigests };
-  const { tenant, keyId, scopes, limits } = caller;
-  return { kind: 'key', tenant, keyId, keyDigests, view: scopes.includes('verify') ? 'full' : 'reduced_key', limits };
+  const bySession = session === null ? {} : { session: { id: session.id, role: session.role } };
+  if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigests, ...bySession };
+  const { tenant, keyId, limits } = caller;
+  return { kind: 'key', tenant, keyId, keyDigests, view: viewOf(caller.scopes, session), limits, ...bySession };
+}
+
+/** A key sees what its scopes allow; a member of an account never sees `authEntropy`, and a viewer nobody's data. */
+function viewOf(scopes: readonly Scope[], session: ConsoleSession | null): SessionView {
+  if (session !== null) return readsPersonalData(session.role) ? 'listed' : 'masked';
+  return scopes.includes('verify') ? 'full' : 'reduced_key';
 }

@@ -4,6 +4,7 @@ import { provide } from '@countersign/composition';
 import { AccountChannelService } from './account-channel.service.js';
 import { AccountSubscriptions } from './account-subscriptions.js';
 import { BindStatusFeed } from './bind-status.feed.js';
+import { ConsoleSessionPoller } from './console-session.poller.js';
 import { KeyRevocationPoller } from './key-revocation.poller.js';
 import { MissedEventPoller } from './missed-event.poller.js';
 import { MissedEventPublisher } from './missed-event.publisher.js';
@@ -43,6 +44,7 @@ import { UpgradeHandler } from './upgrade.handler.js';
     ),
     RealtimeConnections,
     KeyRevocationPoller,
+    ConsoleSessionPoller,
     RealtimeGateway,
     RealtimeAdapter,
     UpgradeHandler,

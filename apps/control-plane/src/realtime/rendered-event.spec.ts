@@ -103,7 +103,10 @@ async function loaded(
     { nowMs: () => NOW_MS },
     { findMany: (_database, ids) => Promise.resolve(byIds(sessions, ids)) },
     { findMany: (_database, ids) => Promise.resolve(new Map(byIds(events, ids).map((row) => [row.id, row]))) },
-    new EventRenderer({ full: () => '{}', reduced: () => '{}' }, { about: () => () => undefined }),
+    new EventRenderer(
+      { full: () => '{}', reduced: () => '{}', listed: () => '{}', masked: () => '{}' },
+      { about: () => () => undefined },
+    ),
   );
   const read = await loader.read(messages);
   return { events: read, broadcast: read.map((each) => each.broadcast), statements };

@@ -64,7 +64,7 @@ export class EventRenderer {
   private readonly onError: (error: unknown) => void;
 
   constructor(
-    @Inject(SessionRenderer) private readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>,
+    @Inject(SessionRenderer) private readonly renderer: Pick<SessionRenderer, 'full' | 'reduced' | 'listed' | 'masked'>,
     @Inject(FailureLog) failures: Pick<FailureLog, 'about'>,
   ) {
     this.onError = failures.about('publishing realtime events');

@@ -9,7 +9,7 @@ import { RequestAuthorizer, type UpgradeVerdict } from '../http/request.authoriz
 import { RequestIds } from '../http/request-ids.js';
 import type { ErrorLog } from '../operations/answered-request.js';
 import { FailureLog } from '../operations/failure-log.js';
-import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
+import { isConsoleHandshake, judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
 import { RealtimeConnections } from './realtime-connections.js';
 
 const WEBSOCKETS = {
@@ -78,7 +78,10 @@ export class UpgradeHandler {
 
   private async authorize(request: IncomingMessage, id: string): Promise<UpgradeVerdict> {
     try {
-      return await this.authorizer.authorizeUpgrade(request, judgeHandshake(request));
+      return await this.authorizer.authorizeUpgrade(request, {
+        wrong: judgeHandshake(request),
+        byCookie: isConsoleHandshake(request),
+      });
     } catch (error) {
       const refused = refusedBy(error);
       if (ERRORS[refused.refusal.code].status >= 500) {

@@ -27,6 +27,9 @@ export const FIND_SESSION = `${VALID_SESSIONS} AND s.digest = ANY ($2::bytea[])`
 /** One session. $2 id. */
 export const GET_SESSION = `${VALID_SESSIONS} AND s.id = $2`;
 
+/** The valid ones of some sessions. $2 ids. */
+export const FIND_LIVE_SESSIONS = `${VALID_SESSIONS} AND s.id = ANY ($2::uuid[])`;
+
 /** Sessions, newest first. $2 limit, $3 older than this id or null, $4 of every holder, $5 member, $6 admin key. */
 export const LIST_SESSIONS = `${VALID_SESSIONS}
   AND ($3::uuid IS NULL OR s.id < $3)

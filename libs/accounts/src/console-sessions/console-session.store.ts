@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Uuid } from '@countersign/ids';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
+import type { MemberRole } from '../members/member.js';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
 import {
   DELETE_EXPIRED,
   DELETE_OTHERS,
   DELETE_SESSION,
   DELETE_SURPLUS,
+  FIND_LIVE_SESSIONS,
   FIND_SESSION,
   GET_SESSION,
   INSERT_SESSION,
@@ -96,6 +98,12 @@ export class ConsoleSessionStore {
   async get(db: Executor, id: Uuid): Promise<ConsoleSession | null> {
     const [session = null] = await db.query<ConsoleSession>(GET_SESSION, [this.rootDigests(), id]);
     return session;
+  }
+
+  /** The present roles of the holders of some sessions; those that have ended are left out. */
+  async liveRoles(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, MemberRole>> {
+    const found = await db.query<ConsoleSession>(FIND_LIVE_SESSIONS, [this.rootDigests(), ids]);
+    return new Map(found.map(({ id, role }) => [id, role]));
   }
 
   async end(db: Executor, id: Uuid): Promise<void> {

@@ -1,5 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { SESSION_COOKIE } from '../../http/console-requests.js';
 import { CLOSE_REASONS } from '../../realtime/close-codes.js';
+import { CONSOLE_REALTIME_PATH, REALTIME_PATH } from '../../realtime/handshake.js';
 import { APPROVED_SESSION, PENDING_SESSION } from '../../verify/session.view.js';
 import {
   EVENTS,
@@ -54,6 +56,11 @@ const CHANNEL = `JSON text frames of at most 16 KiB, subprotocol \`countersign.v
 a page sends a ticket as its first message; neither is ever read from the URL. At most 100 channels and 20 messages a second.
 The server closes a connection with one of these codes. ${CLOSE_TABLE}.`;
 
+const CONSOLE_CHANNEL = `The same frames, for pages of the console: the cookie of its session authorizes the upgrade, which
+needs the Origin of this service, and no \`auth\` follows. Members of the installation subscribe to \`binds\`, members of an
+account to its channel and sessions, of the mode in the address; sessions are as in listings, and masked for viewers.
+The end of the session, and a change of role, closes the connection with 4401 within 5 s.`;
+
 const WEBHOOKS = `Standard Webhooks 1.0, symmetric: the signature is over \`webhook-id\`, \`webhook-timestamp\` and the body, with
 dots between. At least once, in no particular order.`;
 
@@ -77,7 +84,7 @@ export function describeEvents(openapi: OpenAPIObject, publicBaseUrl: string): A
       countersign: { host, protocol: protocol === 'http:' ? 'ws' : 'wss', description: 'This service.' },
       receiver: { host: '{receiver}', protocol: 'https', description: 'Yours.', variables: RECEIVER },
     },
-    channels: { realtime: REALTIME, webhook: WEBHOOK },
+    channels: { realtime: REALTIME, consoleRealtime: CONSOLE_REALTIME, webhook: WEBHOOK },
     operations: OPERATIONS,
     components: { securitySchemes: SECURITY, messages: MESSAGES, schemas: withExamples(eventSchemas(openapi)) },
   };
@@ -91,6 +98,12 @@ const SECURITY = {
     description:
       'An API key with the scope realtime, sent with the upgrade. Whole sessions also need the scope verify; without it the Session has the fields that a ticket shows.',
   },
+  session: {
+    type: 'httpApiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description: 'Of a session of the console, which a browser sends with the upgrade.',
+  },
   ticket: { type: 'apiKey', in: 'password', description: 'From POST /v1/verify/{id}/realtime-ticket, sent in auth.' },
   signature: { type: 'symmetricEncryption', description: 'HMAC-SHA256 with the account’s secret, whsec_….' },
 };
@@ -100,19 +113,29 @@ const messageOf = (name: string): { $ref: string } => ({ $ref: `#/components/mes
 const webhookName = ({ type }: EventText): string => `posted${nameOf(type)}`;
 const listed = (names: readonly string[]): Json => Object.fromEntries(names.map((name) => [name, messageOf(name)]));
 
+const PROTOCOL = { 'Sec-WebSocket-Protocol': { type: 'string', enum: ['countersign.v1'] } } as const;
+const webSocket = (more: Json): Json => ({ ws: { method: 'GET', ...more, bindingVersion: '0.1.0' } });
+/** The frames of a connection that was authenticated at the upgrade. */
+const CONSOLE_FRAMES = FRAMES.filter(({ type }) => type !== 'auth' && type !== 'authenticated');
+
 const REALTIME = {
-  address: '/v1/realtime',
+  address: REALTIME_PATH,
   title: 'Realtime',
   description: CHANNEL,
   servers: [{ $ref: '#/servers/countersign' }],
   messages: listed(FRAMES.map(({ type }) => type)),
-  bindings: {
-    ws: {
-      method: 'GET',
-      headers: object({ 'Sec-WebSocket-Protocol': { type: 'string', enum: ['countersign.v1'] } }),
-      bindingVersion: '0.1.0',
-    },
-  },
+  bindings: webSocket({ headers: object(PROTOCOL) }),
+};
+const CONSOLE_REALTIME = {
+  address: CONSOLE_REALTIME_PATH,
+  title: 'Realtime of the console',
+  description: CONSOLE_CHANNEL,
+  servers: [{ $ref: '#/servers/countersign' }],
+  messages: listed(CONSOLE_FRAMES.map(({ type }) => type)),
+  bindings: webSocket({
+    headers: object({ ...PROTOCOL, Origin: { type: 'string', description: 'That of this service.' } }),
+    query: object({ mode: { type: 'string', enum: ['live', 'test'], default: 'live' } }, ['mode']),
+  }),
 };
 const WEBHOOK = {
   title: 'Webhooks',
@@ -121,7 +144,10 @@ const WEBHOOK = {
   messages: listed(POSTED.map(webhookName)),
 };
 
-const LISTENERS = [{ $ref: '#/components/securitySchemes/key' }, { $ref: '#/components/securitySchemes/ticket' }];
+type FrameChannel = 'realtime' | 'consoleRealtime';
+
+const scheme = (name: string): { $ref: string } => ({ $ref: `#/components/securitySchemes/${name}` });
+const LISTENERS = { realtime: [scheme('key'), scheme('ticket')], consoleRealtime: [scheme('session')] } as const;
 /** The reply to each message of the client. */
 const REPLIES: Readonly<Record<string, string>> = {
   auth: 'authenticated',
@@ -134,24 +160,25 @@ const ofChannel = (channel: string, name: string): { $ref: string } => ({
 });
 
 /** Operations are described from the server's side: it receives the client's messages. */
-function frameOperation({ type, from, summary }: FrameText): [string, Json] {
-  const channel = { $ref: '#/channels/realtime' };
+function frameOperation(name: FrameChannel, { type, from, summary }: FrameText): [string, Json] {
+  const channel = { $ref: `#/channels/${name}` };
   const reply = REPLIES[type];
   const operation = {
     action: from === 'client' ? 'receive' : 'send',
     channel,
     summary,
-    security: LISTENERS,
-    messages: [ofChannel('realtime', type)],
+    security: LISTENERS[name],
+    messages: [ofChannel(name, type)],
     ...(from === 'client' && reply !== undefined
-      ? { reply: { channel, messages: [ofChannel('realtime', reply), ofChannel('realtime', 'error')] } }
+      ? { reply: { channel, messages: [ofChannel(name, reply), ofChannel(name, 'error')] } }
       : {}),
   };
-  return [`${operation.action}${nameOf(type)}`, operation];
+  return [`${operation.action}${nameOf(type)}${name === 'realtime' ? '' : 'OfConsole'}`, operation];
 }
 
 const OPERATIONS = Object.fromEntries([
-  ...FRAMES.map(frameOperation),
+  ...FRAMES.map((frame) => frameOperation('realtime', frame)),
+  ...CONSOLE_FRAMES.map((frame) => frameOperation('consoleRealtime', frame)),
   ...POSTED.map((event): [string, Json] => [
     `post${nameOf(event.type)}`,
     {

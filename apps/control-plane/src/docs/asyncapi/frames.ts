@@ -51,27 +51,39 @@ const VIEW_FIELDS = [
   'test',
 ];
 
+/** A session, as a key, a ticket or a viewer in the console sees it. */
+const SHOWN = [SESSION, reference('SessionView'), reference('MaskedSession')];
+
 const SNAPSHOT: Schema = {
-  anyOf: [SESSION, reference('SessionView'), { type: 'array', items: BIND }, NULL],
+  anyOf: [...SHOWN, { type: 'array', items: BIND }, NULL],
   description:
-    'The current state: the Session, or for a ticket its eight fields, and `test` of a test session; all binds for `binds`; null for an account.',
+    'The current state: the Session, for a ticket its eight fields, and `test` of a test session, or for a viewer in the console the masked Session; all binds for `binds`; null for an account.',
 };
 
 /** Event types of WebSocket channels, with the schema of their data. */
 export const LIVE_DATA: readonly (readonly [type: string, data: WrittenSchema])[] = [
   ...EVENTS.map(({ type, data }): [string, WrittenSchema] => [
     type,
-    '$ref' in data ? { anyOf: [data, reference('SessionView')] } : data,
+    '$ref' in data ? { anyOf: SHOWN } : data,
   ]),
-  ['verification.updated', { anyOf: [SESSION, reference('SessionView')] }],
+  ['verification.updated', { anyOf: SHOWN }],
   ['bind.updated', BIND],
 ];
+
+/** As a viewer of an account sees it in the console. */
+function maskedSession({ properties = {} }: Schema): Schema {
+  const { authEntropy: _secret, ...fields } = properties;
+  const phone = text('^[+*][0-9*]{6,15}$', 'With stars.');
+  const masked = { phone, metadata: { type: 'object', maxProperties: 0 }, fallbackUri: NULL } as const;
+  return object({ ...fields, ...masked }, ['test']);
+}
 
 /** The schemas of all messages, by name; `SessionView` has a subset of the Session's fields. */
 export function frameSchemas(session: Schema): Record<string, Schema> {
   const fields = Object.entries(session.properties ?? {}).filter(([name]) => VIEW_FIELDS.includes(name));
   return {
     SessionView: object(Object.fromEntries(fields), ['test']),
+    MaskedSession: maskedSession(session),
     Auth: object({
       type: only('auth'),
       id: FRAME_ID,
