@@ -22,7 +22,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
 
   describe('the overview', () => {
     it('is the first page: incidents, figures, a chart, groups and caps', async () => {
-      const page = await stage.signedIn('/');
+      const page = await stage.signedIn('');
       await title(page, 'Overview');
       const incidents = page.getByRole('region', { name: 'Incidents now' });
       await incidents.getByText('The guard blocks +4412345').waitFor({ timeout: SOON_MS });
@@ -39,8 +39,8 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
       await page.getByRole('link', { name: '7 days' }).click();
       await page.waitForURL(/range=7d/);
       await page.getByText('Own range').click();
-      await page.getByLabel('From').fill('2026-01-01T00:00');
-      await page.getByLabel('To').fill('2026-01-02T00:00');
+      await page.getByLabel('From', { exact: true }).fill('2026-01-01T00:00');
+      await page.getByLabel('To', { exact: true }).fill('2026-01-02T00:00');
       await page.getByRole('button', { name: 'Show' }).click();
       await page.waitForURL(/from=2025-12-31/);
       await page.getByText('No session in this range').waitFor({ timeout: SOON_MS });
@@ -56,7 +56,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
       expect(await findingsOf(page)).toEqual([]);
       await form.getByLabel('Window').fill('0');
       await form.getByRole('button', { name: 'Save' }).click();
-      expect(await form.getByLabel('Window').evaluate('(input) => input.validity.rangeUnderflow')).toBe(true);
+      await form.locator('input[name="window"]:invalid').waitFor();
       await form.getByLabel('Window').fill('17');
       await form.getByLabel('Codes a second').fill('33');
       await form.getByRole('button', { name: 'Save' }).click();
@@ -104,7 +104,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
         page.getByRole('link', { name: 'Download pcap' }).click(),
       ]);
       expect(file.suggestedFilename()).toBe(`${stage.bindId}.pcap`);
-      const [magic] = new Uint32Array(readFileSync(await file.path()).buffer.slice(0, 4));
+      const magic = readFileSync(await file.path()).readUInt32LE(0);
       expect([0xa1b2c3d4, 0xa1b23c4d, 0x4d3cb2a1, 0xd4c3b2a1]).toContain(magic);
     });
   });
@@ -195,7 +195,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
     const form = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Add a number' }).click();
     expect(await findingsOf(page)).toEqual([]);
-    await form.getByLabel('Number').fill('+442071838750');
+    await form.locator('input[name="number"]').fill('+442071838750');
     await form.getByLabel('Countries').fill('gb, ie');
     await form.getByRole('button', { name: 'Add' }).click();
     await rowOf(page, '+442071838750').getByText('GB, IE').waitFor();
@@ -319,7 +319,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
     await page.getByRole('link', { name: 'Numbers' }).click();
     await title(page, 'Numbers');
     const table = page.getByRole('table', { name: 'numbers' });
-    await table.getByText('+12000000000').waitFor();
+    await table.locator('strong', { hasText: '+12000000000' }).waitFor();
     await until('all rows are loaded', 120_000, async () => {
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       return (await table.getAttribute('aria-rowcount')) === '100001';
@@ -337,7 +337,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
         .toBeGreaterThan(least);
       expect(await page.locator('tr[data-row]').count()).toBeLessThan(120);
     }
-    await table.getByText('+12000000000').waitFor();
+    await table.locator('strong', { hasText: '+12000000000' }).waitFor();
     expect(await findingsOf(page)).toEqual([]);
   });
 
