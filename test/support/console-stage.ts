@@ -70,7 +70,7 @@ export class ConsoleStage {
     await until('the code was submitted', SOON_MS, () => Promise.resolve(this.carrier.submits.length > 0));
     const [message] = dataOf(await admin.get(`messages?sessionId=${this.sessionId}`));
     this.messageId = String(message?.['id']);
-    const system = await admin.post('smpp-systems', { systemId: 'aggregator', carrier: HOSTILE.slice(0, 30) });
+    const system = await admin.post('smpp-systems', { systemId: 'stranger', carrier: HOSTILE.slice(0, 30) });
     const rule = await admin.post('destinations', { prefix: '+4479', action: 'block', reason: HOSTILE });
     if (system.status !== 201 || rule.status !== 201) throw new Error(`not created: ${system.text} ${rule.text}`);
     await this.#seedGuard();
