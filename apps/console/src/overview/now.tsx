@@ -19,7 +19,7 @@ const SHOWN_ACCOUNTS = 5;
 type Pages<T> = { readonly pages: readonly { readonly data: readonly T[] }[] };
 const rowsOf = <T,>(data: Pages<T> | undefined): readonly T[] => data?.pages.flatMap((page) => page.data) ?? [];
 
-/** What needs attention at this moment. */
+/** Incidents at this moment. */
 export function Incidents(): JSX.Element {
   const binds = useInfiniteQuery({ ...bindsQuery, refetchInterval: useBindsInterval() });
   const gateways = useInfiniteQuery(gatewaysQuery);

@@ -34,7 +34,7 @@ export const groupingOf = ({ fromMs, toMs }: Range): 'hour' | 'day' => (toMs - f
 
 const weekBefore = ({ fromMs, toMs }: Range): Range => ({ fromMs: fromMs - WEEK_MS, toMs: toMs - WEEK_MS });
 
-/** What the address says: a name of a range, or its two ends. */
+/** A range in an address: its name, or its two ends. */
 export interface RangeSearch {
   readonly range?: string;
   readonly from?: string;
