@@ -136,7 +136,7 @@ const Parts = ({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
         {body === null ? (
           <p className="soft">Bodies are kept from the first attempt until 72 hours after the end.</p>
         ) : (
-          <Json value={body} label="Body" phone={phoneOf(body)} />
+          <Json value={body} label="JSON of the body" phone={phoneOf(body)} />
         )}
       </Panel>
     </>
