@@ -22,7 +22,7 @@ const document = JSON.parse(text) as OpenAPIObject;
 const calls = operationsOf(document).filter(({ path }) => path.startsWith('/v1/admin/'));
 
 /** The roles as the contract has them, independent of ADMIN_POLICY. */
-const OPERATED = ['binds', 'smpp-systems', 'inbound-numbers', 'routes', 'destinations', 'queues'];
+const OPERATED = ['binds', 'smpp-systems', 'inbound-numbers', 'routes', 'destinations', 'queues', 'deliveries'];
 const OWNED = ['accounts', 'brands', 'keys', 'members', 'prices'];
 
 function contractSays({ method, path }: Operation): readonly AdminRole[] {
@@ -39,6 +39,7 @@ function contractSays({ method, path }: Operation): readonly AdminRole[] {
 /** Permissions of calls whose names do not follow from their paths. */
 const SPELLED: Readonly<Record<string, keyof typeof ADMIN_POLICY>> = {
   'GET /v1/admin/destinations/refusals': 'destinations.list-refusals',
+  'GET /v1/admin/destinations/budgets': 'destinations.list-budgets',
   'GET /v1/admin/binds/{id}/trace': 'binds.get-trace',
   'POST /v1/admin/binds/{id}/trace': 'binds.record-texts',
   'POST /v1/admin/routes/resolve': 'routes.resolve',

@@ -220,6 +220,7 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
     it('has no finding of axe, and is not wider than the screen', async () => {
       const page = await stage.signedIn('/binds', { colorScheme, viewport });
       const pages = [
+        '/overview',
         '/binds',
         `/binds/${stage.bindId}`,
         '/sessions',
@@ -227,6 +228,11 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
         '/messages',
         `/messages/${stage.messageId}`,
         '/routes?phone=%2B14155552671',
+        '/numbers',
+        '/systems',
+        '/guard',
+        '/webhooks',
+        `/webhooks/${stage.deliveryId}`,
         '/queues',
         '/gateways',
         '/audit',

@@ -1,3 +1,4 @@
+import { parseId } from '@countersign/ids';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { prepareConsole } from '../../config/stack/prepare.mjs';
@@ -31,6 +32,7 @@ export class ConsoleStage {
   readonly complaints: string[] = [];
   sessionId = '';
   messageId = '';
+  deliveryId = '';
   #context: BrowserContext | undefined;
 
   private constructor(
@@ -68,6 +70,39 @@ export class ConsoleStage {
     await until('the code was submitted', SOON_MS, () => Promise.resolve(this.carrier.submits.length > 0));
     const [message] = dataOf(await admin.get(`messages?sessionId=${this.sessionId}`));
     this.messageId = String(message?.['id']);
+    const system = await admin.post('smpp-systems', { systemId: 'stranger', carrier: HOSTILE.slice(0, 30) });
+    const rule = await admin.post('destinations', { prefix: '+4479', action: 'block', reason: HOSTILE });
+    if (system.status !== 201 || rule.status !== 201) throw new Error(`not created: ${system.text} ${rule.text}`);
+    await this.#seedGuard();
+    await this.#seedDelivery();
+  }
+
+  /** A block of the guard, and the refusals that led to it. */
+  async #seedGuard(): Promise<void> {
+    const { database, demo, clock } = this.harness;
+    await database.query(
+      `INSERT INTO destination_rules (id, account_id, prefix, action, reason, origin, until)
+       VALUES ($1, $2, '+4412345', 'block', 'low conversion', 'guard', now() + interval '1 hour')`,
+      [clock.newId(), parseId('acct', demo.accountId)],
+    );
+    await database.query(
+      `INSERT INTO otp_refusals (id, account_id, hour, rule, prefix, refused, last_at)
+       VALUES ($1, $2, date_trunc('hour', now()), 'breaker', '+4412345', 42, now())`,
+      [clock.newId(), parseId('acct', demo.accountId)],
+    );
+  }
+
+  /** A delivery to a port where nobody listens, with a hostile address and metadata. */
+  async #seedDelivery(): Promise<void> {
+    const { admin, harness } = this;
+    const webhookUrl = `http://127.0.0.1:9/hook?note=${HOSTILE.replaceAll(' ', '/')}`;
+    const sessionId = idOf(await harness.create({ webhookUrl, metadata: { note: HOSTILE } }));
+    await harness.approve(sessionId);
+    await until('the delivery was tried', SOON_MS, async () => {
+      const [delivery] = dataOf(await admin.get(`deliveries?sessionId=${sessionId}`));
+      this.deliveryId = String(delivery?.['id']);
+      return Number(delivery?.['attemptsMade'] ?? 0) > 0;
+    });
   }
 
   async close(): Promise<void> {

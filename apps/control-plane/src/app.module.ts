@@ -42,7 +42,7 @@ export class AppModule {
         over(VerifyModule, testNumbers, idempotency, over(CardsModule)),
         over(UsageModule),
         otp,
-        over(AdminModule),
+        over(AdminModule, deliveries),
         webhooks,
         over(AccountModule, webhooks),
         over(ConsoleModule, http, otp),

@@ -11,6 +11,8 @@ export class ApiError extends Error {
     message: string,
     /** A page that explains the error; null without an answer. */
     readonly docUrl: string | null = null,
+    /** The field of the body that offends, such as `hosts`. */
+    readonly field: string | null = null,
   ) {
     super(message);
   }
@@ -49,6 +51,7 @@ export async function dataOf<T>(call: Promise<Answered<T>>): Promise<T> {
     detail?.code ?? 'UNREADABLE',
     detail?.message ?? `The server answered with the status ${String(response.status)}.`,
     detail?.docUrl ?? null,
+    detail?.field ?? null,
   );
 }
 

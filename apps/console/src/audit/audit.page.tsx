@@ -1,8 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { JSX } from 'react';
-import { api, dataOf, type Schemas } from '../api/client.js';
-import { listing } from '../api/cursor.js';
 import type { Column } from '../ui/data-table.js';
 import { Filters, TextField } from '../ui/filters.js';
 import { Page } from '../ui/layout.js';
@@ -10,26 +8,9 @@ import { ListingTable } from '../ui/listing-table.js';
 import { Empty } from '../ui/states.js';
 import { Json } from '../ui/texts.js';
 import { Ago } from '../ui/time.js';
+import { auditQuery, changesOf, type Entry } from './audit-queries.js';
 
 const route = getRouteApi('/shell/audit');
-type Entry = Schemas['AuditAnswer'];
-type Search = Readonly<Partial<Record<'resource' | 'resourceId', string>>>;
-
-const auditQuery = (search: Search) =>
-  listing(['audit', search], (page, signal) =>
-    dataOf(api.GET('/v1/admin/audit', { params: { query: { ...page, ...search } }, signal })),
-  );
-
-/** The fields that an entry changed; of a create or delete all of them. */
-function changesOf({ before, after }: Entry): Readonly<Record<string, unknown>> {
-  if (before === null || after === null) return before ?? after ?? {};
-  const [old, now] = [before as Readonly<Record<string, unknown>>, after as Readonly<Record<string, unknown>>];
-  const changed = Object.keys({ ...old, ...now }).filter(
-    (name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]),
-  );
-  return Object.fromEntries(changed.map((name) => [name, { before: old[name] ?? null, after: now[name] ?? null }]));
-}
-
 const COLUMNS: readonly Column<Entry>[] = [
   {
     name: 'Act',

@@ -1,22 +1,29 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../api/client.js';
-import { LIVE_MS, listing } from '../api/cursor.js';
+import { listing } from '../api/cursor.js';
 import type { Tone } from '../ui/layout.js';
 
 export type Bind = Schemas['BindAnswer'];
 export type Connection = Schemas['BindConnectionAnswer'];
+export type BindChange = Schemas['BindChange'];
 
-export const bindsQuery = listing(
-  ['binds', 'list'],
-  (query, signal) => dataOf(api.GET('/v1/admin/binds', { params: { query }, signal })),
-  true,
+export const createBind = (body: Schemas['BindDraft']): Promise<Bind> => dataOf(api.POST('/v1/admin/binds', { body }));
+
+export const updateBind = (id: string, body: BindChange): Promise<Bind> =>
+  dataOf(api.PATCH('/v1/admin/binds/{id}', { params: { path: { id } }, body }));
+
+export const deleteBind = (id: string): Promise<unknown> =>
+  dataOf(api.DELETE('/v1/admin/binds/{id}', { params: { path: { id } } }));
+
+/** Kept live by `useBindsInterval`. */
+export const bindsQuery = listing(['binds', 'list'], (query, signal) =>
+  dataOf(api.GET('/v1/admin/binds', { params: { query }, signal })),
 );
 
 export const bindQuery = (id: string) =>
   queryOptions({
     queryKey: ['binds', 'one', id],
     queryFn: ({ signal }) => dataOf(api.GET('/v1/admin/binds/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: LIVE_MS,
   });
 
 /** The trace asks every gateway, so it is read on demand alone. */
@@ -57,12 +64,16 @@ export function load({ status: { connections } }: Bind): {
   submit: number;
   deliver: number;
   used: number;
+  /** Of the slowest answer to an enquire_link, in milliseconds; null without one. */
+  latency: number | null;
 } {
   const sum = (of: (each: Connection) => number): number => connections.reduce((total, each) => total + of(each), 0);
+  const times = connections.flatMap(({ enquireLinkMs }) => enquireLinkMs ?? []);
   return {
     bound: sum(({ state }) => (state === 'bound' ? 1 : 0)),
     submit: sum(({ measuredSubmitPerSecond }) => measuredSubmitPerSecond),
     deliver: sum(({ measuredDeliverPerSecond }) => measuredDeliverPerSecond),
     used: sum(({ windowUsed }) => windowUsed),
+    latency: times.length === 0 ? null : Math.max(...times),
   };
 }

@@ -1,13 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { JSX } from 'react';
+import { useAct } from '../ui/act.js';
 import { type Column, DataTable } from '../ui/data-table.js';
+import { DeleteButton } from '../ui/delete-button.js';
 import { Badge, Facts, Page, Panel } from '../ui/layout.js';
+import { useIsAtLeast } from '../ui/role.js';
 import { Loaded } from '../ui/states.js';
 import { CopyText } from '../ui/texts.js';
 import { Ago } from '../ui/time.js';
 import { BindActs } from './bind-acts.js';
-import { type Bind, bindQuery, type Connection, STATE_TONES } from './bind-queries.js';
+import { EditBind } from './bind-form.js';
+import { type Bind, bindQuery, type Connection, deleteBind, STATE_TONES } from './bind-queries.js';
+import { History } from './history.js';
+import { shownHosts as hostsText } from './hosts.js';
+import { useBindsInterval } from './live-binds.js';
 import { Trace } from './trace.js';
 import './binds.css';
 
@@ -15,7 +22,7 @@ const route = getRouteApi('/shell/binds/$id');
 
 export function BindPage(): JSX.Element {
   const { id } = route.useParams();
-  const query = useQuery(bindQuery(id));
+  const query = useQuery({ ...bindQuery(id), refetchInterval: useBindsInterval() });
   const above = (
     <Link className="back-link" to="/binds">
       ← Binds
@@ -36,7 +43,14 @@ export function BindPage(): JSX.Element {
       above={above}
       aside={<Badge tone={STATE_TONES[bind.status.state]}>{bind.status.state}</Badge>}
       lead={`Carrier ${bind.carrier}`}
-      actions={<BindActs bind={bind} />}
+      actions={
+        <>
+          <BindActs bind={bind} />
+          <EditBind bind={bind} of="load" />
+          <EditBind bind={bind} of="settings" />
+          <Removal bind={bind} />
+        </>
+      }
     >
       <Loaded query={query} what="the bind">
         {(shown) => <Parts bind={shown} />}
@@ -45,10 +59,26 @@ export function BindPage(): JSX.Element {
   );
 }
 
-const hostsOf = ({ hosts, outbind }: Bind): string =>
-  outbind === null
-    ? hosts.map(({ host, port }) => `${host}:${String(port)}`).join(', ')
-    : 'the carrier connects (outbind)';
+function Removal({ bind: { id, name } }: { readonly bind: Bind }): JSX.Element | null {
+  const navigate = route.useNavigate();
+  const { mutate, isPending } = useAct({
+    run: () => deleteBind(id),
+    done: () => {
+      void navigate({ to: '/binds' });
+      return `${name} is deleted.`;
+    },
+    changes: ['binds', 'list'],
+  });
+  if (!useIsAtLeast('operator')) return null;
+  return (
+    <DeleteButton what={name} isPending={isPending} onDelete={() => mutate()}>
+      Its connections unbind at once. A bind that a route leads to cannot be deleted: delete the route first.
+    </DeleteButton>
+  );
+}
+
+const shownHosts = ({ hosts, outbind }: Bind): string =>
+  outbind === null ? hostsText(hosts) : 'the carrier connects (outbind)';
 
 const Parts = ({ bind }: { readonly bind: Bind }): JSX.Element => (
   <>
@@ -58,7 +88,7 @@ const Parts = ({ bind }: { readonly bind: Bind }): JSX.Element => (
     <Panel title="Settings">
       <Facts
         of={[
-          ['Hosts', hostsOf(bind)],
+          ['Hosts', shownHosts(bind)],
           ['TLS', bind.tls.enabled ? 'on' : 'off'],
           ['system_id', <code key="id">{bind.systemId}</code>],
           ['Type', `${bind.bindType}, SMPP ${bind.interfaceVersion}`],
@@ -78,12 +108,8 @@ const Parts = ({ bind }: { readonly bind: Bind }): JSX.Element => (
           ['Id', <CopyText key="copy" text={bind.id} name="the id" />],
         ]}
       />
-      <p className="small">
-        <Link to="/audit" search={{ resource: 'binds', resourceId: bind.id }}>
-          Changes of this bind in the audit log
-        </Link>
-      </p>
     </Panel>
+    <History bind={bind} />
     <Trace bindId={bind.id} />
   </>
 );

@@ -4,13 +4,15 @@ import type { JSX } from 'react';
 import { Badge, Facts, Page } from '../ui/layout.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { BindActs } from './bind-acts.js';
+import { EditBind, NewBind } from './bind-form.js';
 import { type Bind, bindsQuery, load, STATE_TONES } from './bind-queries.js';
+import { useBindsInterval } from './live-binds.js';
 import './binds.css';
 
 export function BindsPage(): JSX.Element {
-  const query = useInfiniteQuery(bindsQuery);
+  const query = useInfiniteQuery({ ...bindsQuery, refetchInterval: useBindsInterval() });
   return (
-    <Page title="Binds" lead="The connections that we open to carriers. Refreshed every 5 seconds.">
+    <Page title="Binds" lead="The connections that we open to carriers, live." actions={<NewBind />}>
       <Loaded query={query} what="the binds">
         {({ pages }) => <Board binds={pages.flatMap(({ data }) => data)} />}
       </Loaded>
@@ -22,7 +24,7 @@ const Board = ({ binds }: { readonly binds: readonly Bind[] }): JSX.Element =>
   binds.length === 0 ? (
     <div className="table-frame">
       <Empty title="There is no bind yet">
-        A bind connects us to a carrier’s SMSC. Create one with <code>POST /v1/admin/binds</code>; it appears here
+        A bind connects us to a carrier’s SMSC. Create one with the account that the carrier gave you: gateways connect
         within seconds.
       </Empty>
     </div>
@@ -36,7 +38,7 @@ const Board = ({ binds }: { readonly binds: readonly Bind[] }): JSX.Element =>
 
 function BindCard({ bind }: { readonly bind: Bind }): JSX.Element {
   const { id, name, carrier, status } = bind;
-  const { bound, submit, deliver, used } = load(bind);
+  const { bound, submit, deliver, used, latency } = load(bind);
   const lastError = status.connections.find((each) => each.lastError !== null)?.lastError ?? null;
   return (
     <li className="bind">
@@ -66,12 +68,26 @@ function BindCard({ bind }: { readonly bind: Bind }): JSX.Element {
           ['Out', `${submit.toFixed(1)} /s`],
           ['In', `${deliver.toFixed(1)} /s`],
           ['Window', `${String(used)} of ${String(bind.window * bind.connections)}`],
+          ['Latency', latency === null ? '–' : `${String(latency)} ms`],
+          ['Owner', <Owners key="owner" bind={bind} />],
         ]}
       />
       {lastError !== null && <p className="bind-error">{lastError}</p>}
       <div className="page-actions">
         <BindActs bind={bind} />
+        <EditBind bind={bind} of="load" />
       </div>
     </li>
+  );
+}
+
+/** The gateways that hold its connections. */
+function Owners({ bind }: { readonly bind: Bind }): JSX.Element {
+  const owners = new Set(bind.status.connections.flatMap(({ owner }) => owner ?? []));
+  if (owners.size === 0) return <span className="soft">nobody</span>;
+  return (
+    <Link to="/gateways" title={[...owners].join(', ')}>
+      {owners.size === 1 ? '1 gateway' : `${String(owners.size)} gateways`}
+    </Link>
   );
 }

@@ -1,25 +1,16 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { JSX } from 'react';
-import { api, dataOf, type Schemas } from '../api/client.js';
-import { listing } from '../api/cursor.js';
 import { linkNamesQuery } from '../api/names.js';
 import type { Column } from '../ui/data-table.js';
 import { Badge, Page } from '../ui/layout.js';
 import { ListingTable } from '../ui/listing-table.js';
 import { Empty } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
-
-type Gateway = Schemas['GatewayAnswer'];
+import { type Gateway, gatewaysQuery } from './gateway-queries.js';
 
 /** A gateway sends a heartbeat every 5 s. */
 const LATE_MS = 15_000;
-
-const gatewaysQuery = listing(
-  ['gateways'],
-  (query, signal) => dataOf(api.GET('/v1/admin/gateways', { params: { query }, signal })),
-  true,
-);
 
 function State({ gateway: { stopping, seenAt } }: { readonly gateway: Gateway }): JSX.Element {
   if (stopping) return <Badge tone="warn">stopping</Badge>;

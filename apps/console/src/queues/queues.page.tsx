@@ -1,7 +1,6 @@
-import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { type JSX, useState } from 'react';
-import { api, dataOf, type Schemas } from '../api/client.js';
-import { LIVE_MS } from '../api/cursor.js';
+import { api, dataOf } from '../api/client.js';
 import { isAtLeast, meQuery } from '../api/session.js';
 import { useAct } from '../ui/act.js';
 import { Button } from '../ui/button.js';
@@ -10,9 +9,8 @@ import { Badge, Facts, Page } from '../ui/layout.js';
 import { Loaded } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { duration } from '../ui/times.js';
+import { type Queue, queuesQuery } from './queue-queries.js';
 import './queues.css';
-
-type Queue = Schemas['QueueAnswer'];
 
 const TITLES: Readonly<Record<Queue['name'], readonly [title: string, text: string]>> = {
   webhooks: ['Webhooks', 'Deliveries to the servers of accounts.'],
@@ -21,12 +19,6 @@ const TITLES: Readonly<Record<Queue['name'], readonly [title: string, text: stri
 };
 /** Jobs that wait longer are shown as late. */
 const LATE_SECONDS = 30;
-
-const queuesQuery = queryOptions({
-  queryKey: ['queues'],
-  refetchInterval: LIVE_MS,
-  queryFn: async ({ signal }) => (await dataOf(api.GET('/v1/admin/queues', { signal }))).data,
-});
 
 const ACTS = {
   pause: (id: string) => api.POST('/v1/admin/queues/{id}/pause', { params: { path: { id } } }),

@@ -11,6 +11,9 @@ export const routesQuery = listing(['routes', 'list'], (query, signal) =>
   dataOf(api.GET('/v1/admin/routes', { params: { query }, signal })),
 );
 
+export const updateRoute = (id: string, body: Schemas['RouteChange']): Promise<Route> =>
+  dataOf(api.PATCH('/v1/admin/routes/{id}', { params: { path: { id } }, body }));
+
 /** The way that a code to this phone would take now. */
 export const resolutionQuery = (phone: string, brandId: string | undefined) =>
   queryOptions({

@@ -19,6 +19,10 @@ export function useAct<A, T>({ run, done, changes }: Act<A, T>): UseMutationResu
       say(done(result, argument));
       return client.invalidateQueries({ queryKey: changes });
     },
-    onError: (error) => say(error.message, 'bad'),
+    onError: (error) => {
+      say(error.message, 'bad');
+      // A part of it may be done, and another engineer may have been faster.
+      return client.invalidateQueries({ queryKey: changes });
+    },
   });
 }

@@ -25,6 +25,8 @@ interface DataTableProps<T> {
   readonly keyOf: (row: T) => string;
   /** Below the rows, such as a button that loads more. */
   readonly footer?: ReactNode;
+  /** The attribute `data-state` of a row, for its style. */
+  readonly stateOf?: (row: T) => string | undefined;
 }
 
 const features = tableFeatures({
@@ -41,7 +43,8 @@ const OVERSCAN_ROWS = 12;
 const ARIA_SORT = { asc: 'ascending', desc: 'descending' } as const;
 
 /** A table of any number of rows: those near the visible part are in the document. Rows are cards on a narrow screen. */
-export function DataTable<T extends object>({ label, columns, rows, keyOf, footer }: DataTableProps<T>): JSX.Element {
+export function DataTable<T extends object>(props: DataTableProps<T>): JSX.Element {
+  const { label, columns, rows, keyOf, footer, stateOf } = props;
   const data = useMemo(() => [...rows], [rows]);
   const definitions = useMemo(
     () =>
@@ -58,7 +61,7 @@ export function DataTable<T extends object>({ label, columns, rows, keyOf, foote
     <div className="table-frame">
       <table className="table" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
         <Head table={table} columns={columns} />
-        <Body table={table} columns={columns} />
+        <Body table={table} columns={columns} stateOf={stateOf} />
       </table>
       {footer}
     </div>
@@ -68,6 +71,10 @@ export function DataTable<T extends object>({ label, columns, rows, keyOf, foote
 interface PartProps<T extends object> {
   readonly table: Grid<T>;
   readonly columns: readonly Column<T>[];
+}
+
+interface BodyProps<T extends object> extends PartProps<T> {
+  readonly stateOf: ((row: T) => string | undefined) | undefined;
 }
 
 const Head = <T extends object>({ table, columns }: PartProps<T>): JSX.Element => (
@@ -99,7 +106,7 @@ const Head = <T extends object>({ table, columns }: PartProps<T>): JSX.Element =
   </thead>
 );
 
-function Body<T extends object>({ table, columns }: PartProps<T>): JSX.Element {
+function Body<T extends object>({ table, columns, stateOf }: BodyProps<T>): JSX.Element {
   const { rows } = table.getRowModel();
   const body = useRef<HTMLTableSectionElement>(null);
   const [scrollMargin, setScrollMargin] = useState(0);
@@ -128,6 +135,8 @@ function Body<T extends object>({ table, columns }: PartProps<T>): JSX.Element {
             role="row"
             data-row
             data-index={index}
+            data-key={row.id}
+            data-state={stateOf?.(row.original)}
             aria-rowindex={index + 2}
             ref={virtual.measureElement}
           >

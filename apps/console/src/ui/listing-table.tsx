@@ -1,9 +1,12 @@
 import { type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
-import { type JSX, type ReactNode, useMemo } from 'react';
+import { type JSX, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { Listed } from '../api/cursor.js';
 import { Button } from './button.js';
 import { type Column, DataTable } from './data-table.js';
 import { Loaded } from './states.js';
+
+/** Distance to the end at which more is loaded. */
+const NEARBY = '1200px';
 
 interface ListingTableProps<T> {
   readonly query: UseInfiniteQueryResult<InfiniteData<Listed<T>>>;
@@ -15,6 +18,9 @@ interface ListingTableProps<T> {
   readonly filter?: (row: T) => boolean;
   /** Shown instead of a table without rows. */
   readonly empty: ReactNode;
+  /** Older rows are loaded when the end is near. Not for people's data: each reading is an entry of the audit log. */
+  readonly loadsItself?: boolean;
+  readonly stateOf?: (row: T) => string | undefined;
 }
 
 /** The rows of a listing, with a button that loads older ones. */
@@ -32,6 +38,8 @@ function Rows<T extends object>({
   keyOf,
   filter,
   empty,
+  loadsItself = false,
+  stateOf,
 }: ListingTableProps<T> & { readonly pages: readonly Listed<T>[] }): JSX.Element {
   const rows = useMemo(() => {
     const all = pages.flatMap(({ data }) => data);
@@ -39,7 +47,8 @@ function Rows<T extends object>({
   }, [pages, filter]);
   const footer = query.hasNextPage ? (
     <div className="table-more">
-      {rows.length} loaded
+      {loadsItself && <LoadsNearby query={query} />}
+      {rows.length.toLocaleString('en')} loaded
       <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
         {query.isFetchingNextPage ? 'Loading…' : `Load older ${what}`}
       </Button>
@@ -52,5 +61,36 @@ function Rows<T extends object>({
         {footer}
       </div>
     );
-  return <DataTable label={what} columns={columns} rows={rows} keyOf={keyOf} footer={footer} />;
+  return (
+    <DataTable
+      label={what}
+      columns={columns}
+      rows={rows}
+      keyOf={keyOf}
+      footer={footer}
+      {...(stateOf === undefined ? {} : { stateOf })}
+    />
+  );
+}
+
+/** Loads more while the reader is near the end. */
+function LoadsNearby({
+  query: { isFetching, isError, fetchNextPage },
+}: {
+  readonly query: Pick<UseInfiniteQueryResult, 'isFetching' | 'isError' | 'fetchNextPage'>;
+}): JSX.Element {
+  const mark = useRef<HTMLSpanElement>(null);
+  const mayLoad = !isFetching && !isError;
+  useEffect(() => {
+    if (mark.current === null || !mayLoad) return undefined;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting === true) void fetchNextPage();
+      },
+      { rootMargin: NEARBY },
+    );
+    observer.observe(mark.current);
+    return () => observer.disconnect();
+  }, [mayLoad, fetchNextPage]);
+  return <span ref={mark} />;
 }

@@ -14,6 +14,8 @@ import { AdminService } from './crud/admin.service.js';
 import { AuditedReads } from './crud/audited-reads.js';
 import { BindsController } from './binds/binds.controller.js';
 import { BrandsController } from './brands/brands.controller.js';
+import { DeliveriesController } from './deliveries/deliveries.controller.js';
+import { DeliveryResource } from './deliveries/delivery.resource.js';
 import { DestinationsController } from './destinations/destinations.controller.js';
 import { GatewaysController } from './gateways/gateways.controller.js';
 import { InboundNumbersController } from './inbound-numbers/inbound-numbers.controller.js';
@@ -64,6 +66,7 @@ const CRUD_CONTROLLERS = [
     TraceController,
     QueuesController,
     MessagesController,
+    DeliveriesController,
     SessionsController,
     TimelineController,
     OverviewController,
@@ -84,6 +87,7 @@ const CRUD_CONTROLLERS = [
     OverviewService,
     QueueResource,
     MessageResource,
+    DeliveryResource,
     AdminDefaults,
     CodePrices,
     provideClass(PriceStore, DatabaseClock),

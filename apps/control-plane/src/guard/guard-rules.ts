@@ -111,10 +111,7 @@ const DESTINATION_RULES: readonly (readonly [GuardRule, (destination: Destinatio
 const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic) => boolean])[] = [
   ['budget_account', (traffic) => isOver(traffic.account, traffic.floor) && isRefusedOverBudget(traffic)],
   ['budget_country', (traffic) => isOver(traffic.country, traffic.floor / 2) && isRefusedOverBudget(traffic)],
-  [
-    'budget_day',
-    (traffic) => isOver(traffic.day, Math.max(LEAST_DAILY_FLOOR, traffic.floor)) && isRefusedOverBudget(traffic),
-  ],
+  ['budget_day', (traffic) => isOver(traffic.day, dailyFloorOf(traffic.floor)) && isRefusedOverBudget(traffic)],
   ['daily_messages', ({ day, messageCap }) => day.sends + 1 > messageCap],
   ['no_price', ({ spend }) => spend === 'no_price'],
   ['daily_spend', ({ spend }) => spend === 'over'],
@@ -166,9 +163,17 @@ function allowsKind({ restrictedKind, rules }: Destination): boolean {
   return rule?.action === 'allow' && rule.kinds.includes(restrictedKind);
 }
 
+/** Unconverted sends that a floor and the approvals of a window allow. */
+export const allowanceOf = (floor: number, approvals: number): number => floor + CREDITS_PER_APPROVAL * approvals;
+
+/** The floor of a UTC day. */
+export function dailyFloorOf(floor: number): number {
+  return Math.max(LEAST_DAILY_FLOOR, floor);
+}
+
 /** Whether one more unconverted send is more than the floor and the credits of the window allow. */
 const isOver = ({ unconverted, approvals }: Balance, floor: number): boolean =>
-  unconverted + 1 > floor + CREDITS_PER_APPROVAL * approvals;
+  unconverted + 1 > allowanceOf(floor, approvals);
 
 /** Whether a used-up budget refuses this send: the phone is not known, and its block of numbers converts too little. */
 const isRefusedOverBudget = ({ knownPhone, block }: Traffic): boolean => !knownPhone && hasLowConversion(block);

@@ -50,6 +50,7 @@ export const ADMIN_POLICY = {
 
   'destinations.list': EVERY_ROLE,
   'destinations.list-refusals': EVERY_ROLE,
+  'destinations.list-budgets': EVERY_ROLE,
   'destinations.get': EVERY_ROLE,
   'destinations.create': FROM_OPERATOR,
   'destinations.update': FROM_OPERATOR,
@@ -104,6 +105,10 @@ export const ADMIN_POLICY = {
   'messages.list': EVERY_ROLE,
   'messages.get': EVERY_ROLE,
   'messages.reveal': FROM_SUPPORT,
+
+  'deliveries.list': EVERY_ROLE,
+  'deliveries.get': EVERY_ROLE,
+  'deliveries.retry': FROM_OPERATOR,
 
   'overview.list': EVERY_ROLE,
 

@@ -10,6 +10,7 @@ import { AttemptRecorder } from './attempt.recorder.js';
 import { BodyRenderer } from './body-renderer.js';
 import { BodySweeper } from './body.sweeper.js';
 import { DeliveryBodies } from './delivery-bodies.js';
+import { DeliveryRetries } from './delivery-retries.js';
 import { DeliveryStore } from './delivery.store.js';
 import { DeliverySubscriber } from './delivery.subscriber.js';
 import { DisabledUrlStore } from './disabled-url.store.js';
@@ -40,9 +41,10 @@ import { WebhookDispatcher } from './webhook.dispatcher.js';
     WebhookAttempts,
     WebhookDispatcher,
     DispatcherObserver,
+    DeliveryRetries,
     DeliverySubscriber,
     BodySweeper,
   ],
-  exports: [Mutex, EventRefusals, DeliveryStore, WebhookDispatcher, DeliverySubscriber],
+  exports: [Mutex, EventRefusals, DeliveryStore, DeliveryRetries, WebhookDispatcher, DeliverySubscriber],
 })
 export class DeliveriesModule {}

@@ -48,7 +48,7 @@ export function renderDelivery(row: DeliveryRow, body: string | null): string {
 }
 
 /** One POST of a delivery. */
-class AttemptAnswer {
+export class AttemptAnswer {
   @ApiProperty({ format: 'date-time', description: 'Start of the attempt.' })
   at!: string;
 

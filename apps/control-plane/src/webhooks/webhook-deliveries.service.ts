@@ -1,28 +1,22 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { isTestMode, ServerKeys, type Tenant } from '@countersign/keys';
 import { parseId, type Uuid } from '@countersign/ids';
-import { Database, DatabaseClock } from '@countersign/postgres';
+import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
-import { FIND_DELIVERY, listDeliveries, RETRY_DELIVERY, type ListedDelivery } from './account-deliveries.sql.js';
-import { DeliveryStore } from './delivery.store.js';
+import { FIND_DELIVERY, listDeliveries, type ListedDelivery } from './account-deliveries.sql.js';
+import { DeliveryRetries } from './delivery-retries.js';
 import { DELIVERY_STATUSES, renderDelivery, type DeliveryRow } from './delivery.view.js';
 import type { ListDeliveries } from './list-deliveries.dto.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
-
-/** Recent attempts of one delivery after which no retry can be requested … */
-export const MAX_RECENT_ATTEMPTS = 30;
-/** … within this time: far more than the schedule makes. */
-const RECENT_SECONDS = 3_600;
 
 /** Shows and retries the deliveries of an account (contract, Webhooks). Deliveries are rendered as JSON text. */
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
     private readonly database: Database,
-    private readonly clock: DatabaseClock,
     private readonly keys: ServerKeys,
-    private readonly store: DeliveryStore,
+    private readonly retries: DeliveryRetries,
     private readonly dispatcher: WebhookDispatcher,
   ) {}
 
@@ -52,12 +46,9 @@ export class WebhookDeliveriesService {
   async retry({ tenant }: ApiKeyPrincipal, deliveryId: string): Promise<Outcome<string>> {
     const id = parseId('dlv', deliveryId);
     if (id === null) return this.shown(null);
-    const { database, store } = this;
-    const values = [id, tenant.accountId, MAX_RECENT_ATTEMPTS, RECENT_SECONDS, isTestMode(tenant)];
-    const [retried] = await database.query<DeliveryRow>(RETRY_DELIVERY, values);
-    if (retried === undefined) return this.notRetried(await this.row(tenant, deliveryId));
-    store.lookBack();
-    this.dispatcher.wakeFor(retried.url);
+    const retried = await this.retries.request(this.database, tenant, id);
+    if (retried === null) return this.notRetried(await this.row(tenant, deliveryId));
+    this.retries.wake(retried.url);
     return this.shown(retried);
   }
 
@@ -81,11 +72,7 @@ export class WebhookDeliveriesService {
 
   private notRetried(row: DeliveryRow | null): Outcome<string> {
     if (row === null) return this.shown(null);
-    const message = `This delivery was tried ${MAX_RECENT_ATTEMPTS} times within the hour.`;
-    const nowMs = this.clock.nowMs();
-    const counted = row.attempts.at(-MAX_RECENT_ATTEMPTS);
-    const leftMs = counted === undefined ? 0 : Date.parse(counted.at) + RECENT_SECONDS * 1000 - nowMs;
-    return refuse('RATE_LIMITED', { message, retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)) });
+    return { ok: false, refusal: this.retries.refusalOf(row) };
   }
 
   private shown(row: DeliveryRow | null): Outcome<string> {

@@ -77,7 +77,7 @@ export class ConsoleSessionStore {
 
   /** Of an admin key, under each version of the master key. */
   keyDigestsOf(adminKey: string): readonly Buffer[] {
-    return this.options.keys.digests('api-key', adminKey);
+    return this.parts.keys.digests('api-key', adminKey);
   }
 
   /** The session of a cookie; null when it has ended or never was. */

@@ -6,7 +6,7 @@ import {
 } from '@countersign/carriers/destinations';
 import type { RestrictedKind } from '@countersign/phone';
 import { parseId } from '@countersign/ids';
-import type { Executor, Records } from '@countersign/postgres';
+import { DatabaseClock, type Executor, type Records } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
@@ -20,6 +20,8 @@ import {
 } from '../crud/admin-resource.js';
 import { maskedFor, viewFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
+import { BudgetRecords } from './budget.records.js';
+import { type AccountWithBudgets, type BudgetAnswer, budgetView } from './budget.view.js';
 import type { DestinationChange, DestinationDraft } from './destination.dto.js';
 import { type DestinationAnswer, destinationView, withoutPerson } from './destination.view.js';
 import { type RefusalAnswer, refusalView, withoutBlock } from './refusal.view.js';
@@ -42,7 +44,14 @@ export class DestinationResource implements CrudResource<DestinationRule, Answer
     destination_rules_account_id_fkey: NO_SUCH_ACCOUNT,
   } as const;
 
-  constructor(private readonly destinations: DestinationStore) {
+  /** Accounts with what they have used of their limits. */
+  readonly budgets: Listed<AccountWithBudgets, Plain<BudgetAnswer>>;
+
+  constructor(
+    private readonly destinations: DestinationStore,
+    clock: DatabaseClock,
+  ) {
+    this.budgets = { idPrefix: 'acct', view: budgetView, table: new BudgetRecords(clock) };
     this.table = {
       list: async (db, { ownerId, ...page }) => paged(await destinations.list(db, { ...page, accountId: ownerId })),
       find: (db, id) => destinations.find(db, id),

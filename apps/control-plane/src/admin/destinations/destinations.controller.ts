@@ -5,7 +5,8 @@ import { CrudController } from '../crud/crud.controller.js';
 import { Creates, Deletes, Lists, ListsOnly, Shows, Updates } from '../crud/admin-operations.js';
 import type { Engineer } from '../crud/admin-resource.js';
 import { ByEngineer } from '../crud/engineer.decorator.js';
-import { AccountPageQuery } from '../crud/paging.js';
+import { AccountPageQuery, PageQuery } from '../crud/paging.js';
+import { BudgetList } from './budget.view.js';
 import type { Plain } from '../crud/plain.js';
 import { DestinationChange, DestinationDraft } from './destination.dto.js';
 import { DestinationResource } from './destination.resource.js';
@@ -23,6 +24,12 @@ const REFUSALS = {
   ids: 'DestinationRefusals',
   many: 'counts of refusals by the guard',
   path: 'refusals',
+} as const;
+const BUDGETS = {
+  needs: 'destinations.list-budgets',
+  ids: 'Budgets',
+  many: 'accounts with their budgets for codes',
+  path: 'budgets',
 } as const;
 
 @Controller('v1/admin/destinations')
@@ -52,5 +59,12 @@ export class DestinationsController extends CrudController(DestinationResource, 
     @Query(QueryPipe) query: AccountPageQuery,
   ): Promise<Plain<RefusalList>> {
     return valueOf(await this.admin.list(this.resource.talliesSeenBy(by), query));
+  }
+
+  @ListsOnly(BUDGETS, BudgetList, {
+    description: 'How much of its caps and of its conversion budget each account has used.',
+  })
+  async listBudgets(@Query(QueryPipe) query: PageQuery): Promise<Plain<BudgetList>> {
+    return valueOf(await this.admin.list(this.resource.budgets, query));
   }
 }
