@@ -1,6 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
 import {
-  createRootRouteWithContext,
   createRoute,
   createRouter,
   type ErrorComponentProps,
@@ -9,26 +8,12 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { JSX } from 'react';
-import { meQuery } from './api/session.js';
-import { Shell } from './shell/shell.js';
+import { rootRoute, searchOf, shellRoute } from './base-routes.js';
+import { developerRoutes } from './developer-routes.js';
+import { operatorRoutes } from './operator-routes.js';
+import { pagesOf } from './shell/pages.js';
 import { Page } from './ui/layout.js';
 import { Failure, Loading } from './ui/states.js';
-
-const rootRoute = createRootRouteWithContext<{ readonly queries: QueryClient }>()({});
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-
-/** Keeps the named texts of a query. */
-const searchOf =
-  <K extends string>(...names: readonly K[]) =>
-  (search: Record<string, unknown>): Partial<Record<K, string>> => {
-    const kept: Partial<Record<K, string>> = {};
-    for (const name of names) {
-      const value = text(search[name]);
-      if (value !== undefined) kept[name] = value;
-    }
-    return kept;
-  };
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -37,110 +22,17 @@ const signInRoute = createRoute({
   component: lazyRouteComponent(() => import('./sign-in/sign-in.page.js'), 'SignInPage'),
 });
 
-const shellRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  id: 'shell',
-  component: Shell,
-  beforeLoad: async ({ context, location }) => {
-    const me = await context.queries.query({ ...meQuery, staleTime: 'static' });
-    if (me === null) throw redirect({ to: '/sign-in', search: { next: location.href } });
-  },
-});
-
 const firstRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/binds' });
+  beforeLoad: ({ context }) => {
+    throw redirect({ to: pagesOf(context.me)[0].to });
   },
-});
-
-const bindsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/binds',
-  component: lazyRouteComponent(() => import('./binds/binds.page.js'), 'BindsPage'),
-});
-
-const bindRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/binds/$id',
-  component: lazyRouteComponent(() => import('./binds/bind.page.js'), 'BindPage'),
-});
-
-const sessionsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/sessions',
-  validateSearch: searchOf('phone', 'status', 'mode'),
-  component: lazyRouteComponent(() => import('./sessions/sessions.page.js'), 'SessionsPage'),
-});
-
-const sessionRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/sessions/$id',
-  component: lazyRouteComponent(() => import('./sessions/session.page.js'), 'SessionPage'),
-});
-
-const messagesRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/messages',
-  validateSearch: searchOf('phone', 'direction', 'fate', 'sessionId'),
-  component: lazyRouteComponent(() => import('./messages/messages.page.js'), 'MessagesPage'),
-});
-
-const messageRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/messages/$id',
-  component: lazyRouteComponent(() => import('./messages/message.page.js'), 'MessagePage'),
-});
-
-const routesRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/routes',
-  validateSearch: searchOf('phone', 'brandId'),
-  component: lazyRouteComponent(() => import('./routing/routes.page.js'), 'RoutesPage'),
-});
-
-const queuesRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/queues',
-  component: lazyRouteComponent(() => import('./queues/queues.page.js'), 'QueuesPage'),
-});
-
-const gatewaysRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/gateways',
-  component: lazyRouteComponent(() => import('./gateways/gateways.page.js'), 'GatewaysPage'),
-});
-
-const auditRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/audit',
-  validateSearch: searchOf('resource', 'resourceId'),
-  component: lazyRouteComponent(() => import('./audit/audit.page.js'), 'AuditPage'),
-});
-
-const membersRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/members',
-  component: lazyRouteComponent(() => import('./members/members.page.js'), 'MembersPage'),
 });
 
 const tree = rootRoute.addChildren([
   signInRoute,
-  shellRoute.addChildren([
-    firstRoute,
-    bindsRoute,
-    bindRoute,
-    sessionsRoute,
-    sessionRoute,
-    messagesRoute,
-    messageRoute,
-    routesRoute,
-    queuesRoute,
-    gatewaysRoute,
-    auditRoute,
-    membersRoute,
-  ]),
+  shellRoute.addChildren([firstRoute, ...operatorRoutes, ...developerRoutes]),
 ]);
 
 const NotFound = (): JSX.Element => (

@@ -1,13 +1,9 @@
-import type { IconName } from '../ui/icons.js';
+import type { Me } from '../api/session.js';
+import { DEVELOPER_PAGES } from './developer-pages.js';
+import { OPERATOR_PAGES } from './operator-pages.js';
 
-/** The pages of the navigation and the command palette. `key` follows `g`. */
-export const PAGES = [
-  { to: '/binds', name: 'Binds', icon: 'binds', key: 'b' },
-  { to: '/sessions', name: 'Sessions', icon: 'sessions', key: 's' },
-  { to: '/messages', name: 'Messages', icon: 'messages', key: 'm' },
-  { to: '/routes', name: 'Routes', icon: 'routes', key: 'r' },
-  { to: '/queues', name: 'Queues', icon: 'queues', key: 'q' },
-  { to: '/gateways', name: 'Gateways', icon: 'gateways', key: 'w' },
-  { to: '/audit', name: 'Audit', icon: 'audit', key: 'a' },
-  { to: '/members', name: 'Members', icon: 'members', key: 'e' },
-] as const satisfies readonly { to: string; name: string; icon: IconName; key: string }[];
+export type Page = (typeof OPERATOR_PAGES)[number];
+
+/** The pages of the navigation and the command palette, for the holder of a session. */
+export const pagesOf = ({ accountId }: Me): readonly [Page, ...Page[]] =>
+  accountId === undefined ? OPERATOR_PAGES : DEVELOPER_PAGES;

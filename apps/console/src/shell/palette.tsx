@@ -12,7 +12,7 @@ import {
   useFilter,
 } from 'react-aria-components';
 import { Icon, type IconName } from '../ui/icons.js';
-import { PAGES } from './pages.js';
+import type { Page } from './pages.js';
 
 interface Command {
   readonly id: string;
@@ -22,11 +22,11 @@ interface Command {
   readonly run: () => void;
 }
 
-/** The commands for a text: the pages, and a search of sessions and messages for a phone or an id. */
-function useCommands(text: string): readonly Command[] {
+/** The commands for a text: these pages, and a search of sessions and messages for a phone or an id. */
+function useCommands(of: readonly Page[], text: string): readonly Command[] {
   const navigate = useNavigate();
   const term = text.trim();
-  const pages = PAGES.map(({ to, name, icon, key }) => ({
+  const pages = of.map(({ to, name, icon, key }) => ({
     ...{ id: to, name, icon, shortcut: `g ${key}` },
     run: () => void navigate({ to }),
   }));
@@ -44,10 +44,15 @@ function useCommands(text: string): readonly Command[] {
   ];
 }
 
+interface PaletteProps {
+  readonly pages: readonly Page[];
+  readonly onClose: () => void;
+}
+
 /** A dialog that finds pages, phones and ids by the keyboard. */
-export default function Palette({ onClose }: { readonly onClose: () => void }): JSX.Element {
+export default function Palette({ pages, onClose }: PaletteProps): JSX.Element {
   const [text, setText] = useState('');
-  const commands = useCommands(text);
+  const commands = useCommands(pages, text);
   const { contains } = useFilter({ sensitivity: 'base' });
   const run = (id: string | number): void => {
     onClose();

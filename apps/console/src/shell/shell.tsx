@@ -1,15 +1,16 @@
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { type JSX, lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { getRouteApi, Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { type JSX, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { meQuery, signOut } from '../api/session.js';
 import { Icon } from '../ui/icons.js';
 import { useSay } from '../ui/toasts.js';
 import mark from './mark.svg';
-import { PAGES } from './pages.js';
+import { type Page, pagesOf } from './pages.js';
 import { useShortcuts } from './shortcuts.js';
 import { useTheme } from './theme.js';
 import './shell.css';
 
+const route = getRouteApi('/shell');
 const Palette = lazy(() => import('./palette.js'));
 
 /** The frame of every page but the sign-in: navigation, commands, holder. */
@@ -17,7 +18,9 @@ export function Shell(): JSX.Element {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const openPalette = useCallback(() => setPaletteOpen(true), []);
-  useShortcuts(openPalette);
+  const { me } = route.useRouteContext();
+  const pages = useMemo(() => pagesOf(me), [me]);
+  useShortcuts(pages, openPalette);
   const { pathname } = useLocation();
   useEffect(() => setMenuOpen(false), [pathname]);
   return (
@@ -41,13 +44,13 @@ export function Shell(): JSX.Element {
         </button>
       </header>
       {isMenuOpen && <div className="side-shade" onClick={() => setMenuOpen(false)} />}
-      <Side isOpen={isMenuOpen} openPalette={openPalette} />
+      <Side pages={pages} isOpen={isMenuOpen} openPalette={openPalette} />
       <main className="main" id="main" tabIndex={-1}>
         <Outlet />
       </main>
       {isPaletteOpen && (
         <Suspense>
-          <Palette onClose={() => setPaletteOpen(false)} />
+          <Palette pages={pages} onClose={() => setPaletteOpen(false)} />
         </Suspense>
       )}
     </div>
@@ -62,11 +65,12 @@ const Brand = (): JSX.Element => (
 );
 
 interface SideProps {
+  readonly pages: readonly Page[];
   readonly isOpen: boolean;
   readonly openPalette: () => void;
 }
 
-const Side = ({ isOpen, openPalette }: SideProps): JSX.Element => (
+const Side = ({ pages, isOpen, openPalette }: SideProps): JSX.Element => (
   <aside className="side" aria-label="Console" data-open={isOpen ? '' : undefined}>
     <Brand />
     <button type="button" className="palette-opener" onClick={openPalette}>
@@ -76,7 +80,7 @@ const Side = ({ isOpen, openPalette }: SideProps): JSX.Element => (
     </button>
     <nav aria-label="Pages">
       <ul>
-        {PAGES.map(({ to, name, icon }) => (
+        {pages.map(({ to, name, icon }) => (
           <li key={to}>
             <Link to={to} activeProps={{ 'aria-current': 'page' }}>
               <Icon name={icon} />

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { PAGES } from './pages.js';
+import type { Page } from './pages.js';
 
 /** The time within which the second key of a shortcut follows the first. */
 const CHORD_MS = 1_500;
@@ -9,7 +9,7 @@ const isTyping = ({ target }: KeyboardEvent): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, dialog, [role="dialog"]') !== null;
 
 /** Ctrl-K or Cmd-K opens the palette; `g` and a letter opens a page. */
-export function useShortcuts(openPalette: () => void): void {
+export function useShortcuts(pages: readonly Page[], openPalette: () => void): void {
   const navigate = useNavigate();
   useEffect(() => {
     let chordUntil = 0;
@@ -21,7 +21,7 @@ export function useShortcuts(openPalette: () => void): void {
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-      const page = event.timeStamp < chordUntil ? PAGES.find((each) => each.key === key) : undefined;
+      const page = event.timeStamp < chordUntil ? pages.find((each) => each.key === key) : undefined;
       chordUntil = key === 'g' ? event.timeStamp + CHORD_MS : 0;
       if (page === undefined) return;
       event.preventDefault();
@@ -29,5 +29,5 @@ export function useShortcuts(openPalette: () => void): void {
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [navigate, openPalette]);
+  }, [navigate, pages, openPalette]);
 }
