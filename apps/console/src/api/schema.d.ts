@@ -1,4 +1,52 @@
 export interface paths {
+  '/v1/verify': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listVerifications'];
+    put?: never;
+    post: operations['createVerification'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/verify/{sessionId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getVerification'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/usage': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getUsage'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/admin/accounts': {
     parameters: {
       query?: never;
@@ -431,6 +479,214 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/webhooks/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/deliveries/{deliveryId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getDelivery'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/deliveries/{deliveryId}/retry': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['retryDelivery'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['testWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getOwnAccount'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/webhook': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getAccountWebhook'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch: operations['updateAccountWebhook'];
+    trace?: never;
+  };
+  '/v1/account/webhook/secret/rotate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['rotateAccountWebhookSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/keys': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listAccountKeys'];
+    put?: never;
+    post: operations['createAccountKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/keys/{id}/rotate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['rotateAccountKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/keys/{id}/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['revokeAccountKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/brands': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listAccountBrands'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/brands/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getAccountBrand'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch: operations['updateAccountBrand'];
+    trace?: never;
+  };
+  '/v1/account/requests': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listAccountRequests'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/sign-in/key': {
     parameters: {
       query?: never;
@@ -510,6 +766,13 @@ export interface components {
     AccountList: {
       data: components['schemas']['AccountAnswer'][];
       hasMore: boolean;
+    };
+    AttemptAnswer: {
+      /** Format: date-time */
+      at: string;
+      status: number | null;
+      latencyMs: number;
+      error?: string;
     };
     AuditAnswer: {
       id: string;
@@ -682,6 +945,10 @@ export interface components {
       /** Format: date-time */
       at: string;
     };
+    ChannelCounts: {
+      rcs: number;
+      sms_fallback: number;
+    };
     ChosenRoute: {
       routeId: string;
       linkId: string;
@@ -689,6 +956,75 @@ export interface components {
       submitOptions: components['schemas']['SubmitOptionsAnswer'];
       costUsd: string;
       priceUsd: string | null;
+    };
+    CreatedSession: {
+      id: string;
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+      /** @enum {string} */
+      channel: 'rcs' | 'sms_fallback';
+      fallbackUri: string | null;
+      phone: string;
+      accountId: string;
+      brandId: string;
+      brandSlug: string;
+      clientChallenge: string;
+      latencyMs: number | null;
+      approvedAt: string | null;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: date-time */
+      createdAt: string;
+      metadata: {
+        [key: string]: string;
+      };
+      /** @enum {boolean} */
+      test?: true;
+      authEntropy?: string;
+      matchCode?: string;
+    };
+    CreateVerification: {
+      phone: string;
+      accountId: string;
+      brandId: string;
+      clientChallenge: string;
+      /** Format: uri */
+      webhookUrl?: string;
+      ttl?: number;
+      /** @enum {string} */
+      channel?: 'rcs' | 'sms_fallback';
+      allowSmsOtp?: boolean;
+      metadata?: {
+        [key: string]: string;
+      };
+    };
+    DeliveryAnswer: {
+      id: string;
+      eventId: string;
+      /** @enum {string} */
+      type:
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+        | 'webhook.test'
+        | 'webhook.disabled';
+      sessionId: string | null;
+      /** Format: uri */
+      url: string;
+      /** @enum {string} */
+      status: 'pending' | 'succeeded' | 'failed' | 'blocked';
+      attempts: components['schemas']['AttemptAnswer'][];
+      nextAttemptAt: string | null;
+      body: {
+        [key: string]: unknown;
+      } | null;
+    };
+    DeliveryListAnswer: {
+      data: components['schemas']['DeliveryAnswer'][];
+      hasMore: boolean;
     };
     DestinationAnswer: {
       id: string;
@@ -803,6 +1139,28 @@ export interface components {
       until: string | null;
       rules: components['schemas']['DestinationAnswer'][];
     };
+    KeyAnswer: {
+      id: string;
+      accountId: string;
+      /** @enum {string} */
+      kind: 'live' | 'test';
+      name: string;
+      scopes: ('verify' | 'otp' | 'usage' | 'realtime' | 'webhooks' | 'account')[];
+      limits: {
+        default?: number;
+        create?: number;
+        poll?: number;
+        usage?: number;
+      };
+      prefix: string;
+      lastUsedAt: string | null;
+      revokedAt: string | null;
+      key?: string;
+    };
+    KeyList: {
+      data: components['schemas']['KeyAnswer'][];
+      hasMore: boolean;
+    };
     KeySignIn: {
       key: string;
     };
@@ -811,6 +1169,30 @@ export interface components {
       at: string;
       reason: string;
       address: string;
+    };
+    ListedSession: {
+      id: string;
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+      /** @enum {string} */
+      channel: 'rcs' | 'sms_fallback';
+      fallbackUri: string | null;
+      phone: string;
+      accountId: string;
+      brandId: string;
+      brandSlug: string;
+      clientChallenge: string;
+      latencyMs: number | null;
+      approvedAt: string | null;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: date-time */
+      createdAt: string;
+      metadata: {
+        [key: string]: string;
+      };
+      /** @enum {boolean} */
+      test?: true;
     };
     MeAnswer: {
       name: string;
@@ -976,6 +1358,80 @@ export interface components {
       p50: number | null;
       p95: number | null;
     };
+    OwnAccountAnswer: {
+      id: string;
+      name: string;
+      otpCountries: string[];
+      otpDailySpendCapUsd: string | null;
+      otpDailyMessageCap: number;
+      otpUnconvertedFloor: number;
+      key: components['schemas']['OwnKey'];
+    };
+    OwnBrandAnswer: {
+      id: string;
+      name: string;
+      slug: string;
+      instruction: string;
+      logoUrl: string | null;
+      domain: string | null;
+      active: boolean;
+      requested?: components['schemas']['BrandRequest'];
+      /** Format: date-time */
+      requestRefusedAt?: string;
+    };
+    OwnBrandChange: {
+      name?: string;
+      slug?: string;
+      instruction?: string;
+      logoUrl?: string | null;
+    };
+    OwnBrandList: {
+      data: components['schemas']['OwnBrandAnswer'][];
+      hasMore: boolean;
+    };
+    OwnKey: {
+      id: string;
+      /** @enum {string} */
+      kind: 'live' | 'test';
+      scopes: ('verify' | 'otp' | 'usage' | 'realtime' | 'webhooks' | 'account')[];
+      limits: {
+        default?: number;
+        create?: number;
+        poll?: number;
+        usage?: number;
+      };
+    };
+    OwnKeyDraft: {
+      name: string;
+      scopes?: ('verify' | 'otp' | 'usage' | 'realtime' | 'webhooks' | 'account')[];
+    };
+    OwnWebhookAnswer: {
+      defaultWebhookUrl?: string | null;
+      /** Format: date-time */
+      defaultWebhookDisabledAt?: string;
+      defaultWebhookDisabledReason?: string;
+      testWebhookUrl: string | null;
+      webhookEvents: (
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+      )[];
+    };
+    OwnWebhookChange: {
+      defaultWebhookUrl?: string | null;
+      testWebhookUrl?: string | null;
+      webhookEvents?: (
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+      )[];
+    };
     QueueAnswer: {
       /** @enum {string} */
       name: 'webhooks' | 'outbound' | 'cards';
@@ -994,9 +1450,29 @@ export interface components {
       data: components['schemas']['QueueAnswer'][];
       hasMore: boolean;
     };
+    RequestAnswer: {
+      id: string;
+      /** Format: date-time */
+      at: string;
+      keyId: string;
+      method: string;
+      path: string;
+      status: number;
+      code: string | null;
+      latencyMs: number;
+    };
+    RequestList: {
+      data: components['schemas']['RequestAnswer'][];
+      hasMore: boolean;
+    };
     ResolveRoute: {
       phone: string;
       brandId?: string;
+    };
+    RotatedSecretAnswer: {
+      secret: string;
+      /** Format: date-time */
+      previousValidUntil: string;
     };
     RouteAnswer: {
       id: string;
@@ -1039,6 +1515,31 @@ export interface components {
       candidates: components['schemas']['RouteCandidate'][];
       chosen: components['schemas']['ChosenRoute'] | null;
     };
+    SessionAnswer: {
+      id: string;
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+      /** @enum {string} */
+      channel: 'rcs' | 'sms_fallback';
+      fallbackUri: string | null;
+      phone: string;
+      accountId: string;
+      brandId: string;
+      brandSlug: string;
+      clientChallenge: string;
+      latencyMs: number | null;
+      approvedAt: string | null;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: date-time */
+      createdAt: string;
+      metadata: {
+        [key: string]: string;
+      };
+      /** @enum {boolean} */
+      test?: true;
+      authEntropy?: string;
+    };
     SessionCard: {
       /** @enum {string} */
       state: 'offered' | 'sending' | 'sent' | 'refused' | 'unknown' | 'withdrawn';
@@ -1053,6 +1554,11 @@ export interface components {
       readAt: string | null;
       tappedAt: string | null;
       errand: ('revoke' | 'close_approved' | 'close_denied') | null;
+    };
+    SessionListAnswer: {
+      data: components['schemas']['ListedSession'][];
+      hasMore: boolean;
+      nextStartingAfter?: string;
     };
     SessionRecordAnswer: {
       id: string;
@@ -1193,6 +1699,10 @@ export interface components {
       tls: components['schemas']['BindTlsAnswer'];
       systemId: string;
     };
+    TestWebhook: {
+      /** Format: uri */
+      url?: string;
+    };
     TimelineEntry: {
       /** Format: date-time */
       at: string;
@@ -1233,6 +1743,34 @@ export interface components {
       fullTraceUntil: string | null;
       connections: components['schemas']['TracedConnectionView'][];
     };
+    UsageAnswer: {
+      verifications: components['schemas']['VerificationCounts'];
+      channels: components['schemas']['ChannelCounts'];
+      estimatedCostUsd: string;
+      period: components['schemas']['UsagePeriod'];
+      breakdown?: components['schemas']['UsageGroup'][];
+    };
+    UsageGroup: {
+      verifications: components['schemas']['VerificationCounts'];
+      channels: components['schemas']['ChannelCounts'];
+      estimatedCostUsd: string;
+      /** Format: date */
+      day?: string;
+      country?: string;
+      brandId?: string;
+    };
+    UsagePeriod: {
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
+    };
+    VerificationCounts: {
+      total: number;
+      approved: number;
+      expired: number;
+      denied: number;
+    };
   };
   responses: never;
   parameters: never;
@@ -1242,6 +1780,132 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  listVerifications: {
+    parameters: {
+      query?: {
+        status?: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+        phone?: string;
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SessionListAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createVerification: {
+    parameters: {
+      query?: never;
+      header?: {
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateVerification'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CreatedSession'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getVerification: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        sessionId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SessionAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getUsage: {
+    parameters: {
+      query?: {
+        from?: string;
+        to?: string;
+        groupBy?: 'day' | 'country' | 'brand';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['UsageAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listAccounts: {
     parameters: {
       query?: {
@@ -2197,6 +2861,483 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['AuditList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listDeliveries: {
+    parameters: {
+      query?: {
+        status?: 'pending' | 'succeeded' | 'failed' | 'blocked';
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryListAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getDelivery: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        deliveryId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  retryDelivery: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        deliveryId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  testWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['TestWebhook'];
+      };
+    };
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getOwnAccount: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnAccountAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getAccountWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnWebhookAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateAccountWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OwnWebhookChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnWebhookAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  rotateAccountWebhookSecret: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RotatedSecretAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listAccountKeys: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createAccountKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OwnKeyDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  rotateAccountKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  revokeAccountKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listAccountBrands: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnBrandList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getAccountBrand: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnBrandAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateAccountBrand: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OwnBrandChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnBrandAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listAccountRequests: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RequestList'];
         };
       };
       default: {

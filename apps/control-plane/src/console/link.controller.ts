@@ -52,6 +52,6 @@ export class LinkController {
       (await this.begun.take(tx, 'link', token)) === null ? null : holder,
     );
     if (opened === null) throw REFUSED;
-    leadToConsole(reply, opened, account === undefined ? '' : `accounts/${account}/quickstart`);
+    leadToConsole(reply, opened, account === undefined ? '' : `quickstart?account=${account}`);
   }
 }
