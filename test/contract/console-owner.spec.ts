@@ -68,7 +68,7 @@ describe('an owner of the installation who names an account', () => {
   });
 
   it('sends a test webhook', async () => {
-    const body = { url: 'https://192.0.2.1/hook' };
+    const body = { url: 'https://acme.example/hook' };
     const sent = await callFor(owner, 'v1/webhooks/test', { method: 'POST', body });
     expect([sent.status, sent.json['type']]).toEqual([202, 'webhook.test']);
   });

@@ -250,7 +250,7 @@ describe('a member of an account', () => {
 
   it('that is a developer sends test webhooks and repeats deliveries', async () => {
     const browser = await signedIn(await member('developer'));
-    const sent = await browser.call('v1/webhooks/test', { method: 'POST', body: { url: 'https://192.0.2.1/hook' } });
+    const sent = await browser.call('v1/webhooks/test', { method: 'POST', body: { url: 'https://acme.example/hook' } });
     expect([sent.status, sent.json['type']]).toEqual([202, 'webhook.test']);
     const repeated = await browser.call(`v1/webhooks/deliveries/${idOf(sent)}/retry`, { method: 'POST' });
     expect(repeated.status).toBe(202);

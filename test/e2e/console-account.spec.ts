@@ -139,7 +139,9 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
     const row = page.getByRole('row').filter({ hasText: HOSTILE.slice(0, 60) });
     await row.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-    await expect.poll(async () => KEY.exec((await secret.textContent()) ?? '')?.[0], { timeout: SOON_MS }).not.toBe(key);
+    await expect
+      .poll(async () => KEY.exec((await secret.textContent()) ?? '')?.[0], { timeout: SOON_MS })
+      .not.toBe(key);
     await page.getByRole('button', { name: 'I have copied it' }).click();
     expect(await page.getByText(KEY).count()).toBe(0);
     await row.getByRole('button', { name: 'Revoke' }).click();
@@ -227,7 +229,9 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
     await page.getByRole('img', { name: /^Sessions by day: \d+ sessions/ }).waitFor({ timeout: SOON_MS });
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save as CSV by day' }).click();
-    const rows = readFileSync(await (await saved).path(), 'utf8').trim().split('\r\n');
+    const rows = readFileSync(await (await saved).path(), 'utf8')
+      .trim()
+      .split('\r\n');
     const { json } = await harness.call('/v1/usage', { key: harness.demo.testApiKey });
     const { total } = json['verifications'] as { total: number };
     expect(rows).toHaveLength(31);

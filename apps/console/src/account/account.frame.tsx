@@ -35,8 +35,8 @@ const NoAccount = (): JSX.Element => (
   <Page title="No account">
     <div className="table-frame">
       <Empty title="These pages are about one account">
-        Owners of the installation choose one under <Link to="/accounts">Accounts</Link>. Its own developers sign in with
-        their phone.
+        Owners of the installation choose one under <Link to="/accounts">Accounts</Link>. Its own developers sign in
+        with their phone.
       </Empty>
     </div>
   </Page>

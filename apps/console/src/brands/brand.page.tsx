@@ -97,10 +97,30 @@ function Editor({ brand }: { readonly brand: OwnBrand }): JSX.Element {
         )}
         <form className="stack" onSubmit={submit}>
           <Field name="name" label="Name, approved by an operator" draft={draft} onChange={setDraft} max={60} />
-          <Field name="slug" label="Slug, in the SMS; approved by an operator" draft={draft} onChange={setDraft} max={12} />
-          <Field name="instruction" label="Instruction below the token in the SMS" draft={draft} onChange={setDraft} max={160} />
-          <Field name="logoUrl" label="URL of the picture on the card (https)" draft={draft} onChange={setDraft} max={2048} />
-          <p className="soft small">Phones load the picture. This page loads nothing from other servers, and shows a letter.</p>
+          <Field
+            name="slug"
+            label="Slug, in the SMS; approved by an operator"
+            draft={draft}
+            onChange={setDraft}
+            max={12}
+          />
+          <Field
+            name="instruction"
+            label="Instruction below the token in the SMS"
+            draft={draft}
+            onChange={setDraft}
+            max={160}
+          />
+          <Field
+            name="logoUrl"
+            label="URL of the picture on the card (https)"
+            draft={draft}
+            onChange={setDraft}
+            max={2048}
+          />
+          <p className="soft small">
+            Phones load the picture. This page loads nothing from other servers, and shows a letter.
+          </p>
           {error !== null && <Failure error={error} />}
           <div className="row">
             <Button type="submit" kind="solid" isDisabled={!mayChange || isPending || Object.keys(change).length === 0}>

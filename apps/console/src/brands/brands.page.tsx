@@ -41,7 +41,10 @@ export function BrandsPage(): JSX.Element {
   const scope = useScope();
   const query = useQuery(ownBrandsQuery(scope));
   return (
-    <Page title="Brands" lead="The names that your users see. Open one to change its texts beside a phone that shows them.">
+    <Page
+      title="Brands"
+      lead="The names that your users see. Open one to change its texts beside a phone that shows them."
+    >
       <Loaded query={query} what="the brands">
         {(brands) =>
           brands.length === 0 ? (

@@ -31,7 +31,7 @@ function columnsFor(mayChange: boolean, onRotated: (key: Key) => void): readonly
         <>
           <strong>{name}</strong>
           <br />
-          <code className="soft">{prefix}…</code>
+          <code className="key-prefix soft">{prefix}…</code>
         </>
       ),
     },

@@ -17,7 +17,7 @@ export const isLocal = (origin: string): boolean =>
 
 /** Opens a session, and asks what became of it. */
 export function curlSample({ origin, key, accountId, brandId, phone }: Sample): string {
-  const body = JSON.stringify({ phone, accountId, brandId, clientChallenge: EXAMPLE_CHALLENGE });
+  const body = JSON.stringify({ phone, accountId, brandId, clientChallenge: EXAMPLE_CHALLENGE }, undefined, 2);
   const ca = isLocal(origin) ? ' --cacert .data/ca.pem' : '';
   return `curl${ca} ${origin}/v1/verify \\
   -H 'Authorization: Bearer ${key}' \\

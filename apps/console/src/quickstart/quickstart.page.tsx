@@ -19,7 +19,10 @@ export function QuickstartPage(): JSX.Element {
   const scope = useScope();
   const brands = useQuery(ownBrandsQuery(scope));
   return (
-    <Page title="Quickstart" lead="Three steps to a first verified phone: a key, one call, and the session that it opens.">
+    <Page
+      title="Quickstart"
+      lead="Three steps to a first verified phone: a key, one call, and the session that it opens."
+    >
       <Loaded query={brands} what="the brands">
         {(all) =>
           all.length === 0 ? (

@@ -26,7 +26,7 @@ export function RunHere({ sample: { phone, accountId, brandId }, apiKey }: RunHe
   });
   return (
     <div className="stack">
-      <div className="row">
+      <div className="row row-middle">
         <Button
           kind="solid"
           isDisabled={apiKey === undefined || isPending}

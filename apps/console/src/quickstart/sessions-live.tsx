@@ -31,7 +31,9 @@ export function SessionsLive({ apiKey }: { readonly apiKey: string | undefined }
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (data === undefined) return <Loading what="sessions" />;
   if (data.length === 0)
-    return <Empty title="Waiting for a first session">Run the code, or press the button. It appears here by itself.</Empty>;
+    return (
+      <Empty title="Waiting for a first session">Run the code, or press the button. It appears here by itself.</Empty>
+    );
   return (
     <ol className="live" aria-label="Latest sessions" aria-live="polite">
       {data.map((session) => (

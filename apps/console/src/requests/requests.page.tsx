@@ -44,7 +44,11 @@ const columnsFor = (names: ReadonlyMap<string, string> | undefined): readonly Co
       </span>
     ),
   },
-  { name: 'Status', value: ({ status }) => status, cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+  {
+    name: 'Status',
+    value: ({ status }) => status,
+    cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+  },
   {
     name: 'Error',
     value: ({ code }) => code ?? '',
@@ -59,7 +63,12 @@ const columnsFor = (names: ReadonlyMap<string, string> | undefined): readonly Co
   },
   { name: 'When', value: ({ at }) => at, cell: ({ at }) => <Ago at={at} /> },
   { name: 'Key', value: ({ keyId }) => names?.get(keyId) ?? '', cell: ({ keyId }) => names?.get(keyId) ?? 'console' },
-  { name: 'Time', align: 'end', value: ({ latencyMs }) => latencyMs, cell: ({ latencyMs }) => `${String(latencyMs)} ms` },
+  {
+    name: 'Time',
+    align: 'end',
+    value: ({ latencyMs }) => latencyMs,
+    cell: ({ latencyMs }) => <span className="request-time">{latencyMs} ms</span>,
+  },
   { name: 'Id', cell: ({ id }) => <CopyText text={id} name="the request id" /> },
 ];
 

@@ -68,7 +68,9 @@ function Report({ usage }: { readonly usage: Usage }): JSX.Element {
   if (total === 0)
     return (
       <div className="table-frame">
-        <Empty title="No session in this period">Open a first one with the code of the quickstart, or choose a longer period.</Empty>
+        <Empty title="No session in this period">
+          Open a first one with the code of the quickstart, or choose a longer period.
+        </Empty>
       </div>
     );
   const sums = `${count(total)} sessions, ${count(approved)} of them approved, ${usd(cost)}`;
@@ -78,7 +80,11 @@ function Report({ usage }: { readonly usage: Usage }): JSX.Element {
         <Figure name="Sessions" value={count(total)} />
         <Figure name="Approved" value={count(approved)} more={share(approved, total)} />
         <Figure name="By RCS card" value={count(usage.channels.rcs)} more={share(usage.channels.rcs, total)} />
-        <Figure name="Estimated cost" value={usd(cost)} more={approved === 0 ? '' : `${usd(cost / approved)} an approval`} />
+        <Figure
+          name="Estimated cost"
+          value={usd(cost)}
+          more={approved === 0 || cost === 0 ? '' : `${usd(cost / approved)} an approval`}
+        />
       </dl>
       <Panel title="Sessions by day" aside={<SaveCsv name="day" groups={days} />}>
         <BarChart label={`Sessions by day: ${sums}`} series={SERIES} bars={days.map(barOf)} format={count} />
@@ -148,7 +154,12 @@ function Breakdown({ days, groupBy, title }: BreakdownProps): JSX.Element {
           groups.length === 0 ? (
             <p className="soft">Nothing to divide yet.</p>
           ) : (
-            <UsageTable label={title} name={groupBy === 'brand' ? 'Brand' : 'Country'} groups={groups} labelOf={labelOf} />
+            <UsageTable
+              label={title}
+              name={groupBy === 'brand' ? 'Brand' : 'Country'}
+              groups={groups}
+              labelOf={labelOf}
+            />
           )
         }
       </Loaded>

@@ -64,11 +64,7 @@ export function WebhookPage(): JSX.Element {
       lead="Your server hears about every verification by a signed POST, at least once, with retries for a day."
       actions={
         scope.mayChange && (
-          <Button
-            kind="solid"
-            isDisabled={url === null || test.isPending}
-            onPress={() => test.mutate(undefined)}
-          >
+          <Button kind="solid" isDisabled={url === null || test.isPending} onPress={() => test.mutate(undefined)}>
             Send a test
           </Button>
         )
@@ -83,9 +79,7 @@ export function WebhookPage(): JSX.Element {
       {openId !== null && <DeliveryPanel id={openId} onClose={() => setOpenId(null)} />}
       <div className="panel-head">
         <h2>Deliveries</h2>
-        <Button onPress={() => void deliveries.refetch()}>
-          {deliveries.isRefetching ? 'Reading…' : 'Read again'}
-        </Button>
+        <Button onPress={() => void deliveries.refetch()}>{deliveries.isRefetching ? 'Reading…' : 'Read again'}</Button>
       </div>
       <ListingTable
         query={deliveries}

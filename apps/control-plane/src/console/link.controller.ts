@@ -37,7 +37,10 @@ export class LinkController {
     summary: 'Sign in with the link of a development run',
     description:
       'The `consoleUrl` of `npm start`: once, within an hour, from this machine and with NODE_ENV=development alone. Signs in as `root`.',
-    answer: { status: 303, description: 'To the console or the quickstart of the account, with the cookie of the new session.' },
+    answer: {
+      status: 303,
+      description: 'To the console or the quickstart of the account, with the cookie of the new session.',
+    },
     open: true,
     errors: ['NOT_FOUND'],
   })
