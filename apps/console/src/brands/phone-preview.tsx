@@ -10,7 +10,7 @@ interface PhonePreviewProps {
 
 const first = (name: string): string => [...name.trim()][0]?.toUpperCase() ?? '?';
 
-/** What a user sees: the card, the SMS that the phone sends, and the SMS with a code. */
+/** The texts that a user sees: the card, the SMS that the phone sends, and the SMS with a code. */
 export const PhonePreview = ({ texts, domain, hasLogo }: PhonePreviewProps): JSX.Element => (
   <figure className="device" aria-label="The texts on a phone">
     <div className="device-screen">

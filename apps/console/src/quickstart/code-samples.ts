@@ -1,4 +1,4 @@
-/** What the code of the quickstart is about. */
+/** The values in the code of the quickstart. */
 export interface Sample {
   /** Such as `https://127.0.0.1:8443`. */
   readonly origin: string;

@@ -155,7 +155,7 @@ function Breakdown({ days, groupBy, title }: BreakdownProps): JSX.Element {
             <p className="soft">Nothing to divide yet.</p>
           ) : (
             <UsageTable
-              label={title}
+              label={`${title}, as numbers`}
               name={groupBy === 'brand' ? 'Brand' : 'Country'}
               groups={groups}
               labelOf={labelOf}
@@ -167,7 +167,7 @@ function Breakdown({ days, groupBy, title }: BreakdownProps): JSX.Element {
   );
 }
 
-/** What an operator has allowed. */
+/** The limits that an operator has set. */
 function Caps(): JSX.Element {
   const query = useQuery(accountQuery(useScope()));
   return (

@@ -16,7 +16,7 @@ export const TONES: Readonly<Record<string, Tone>> = {
   blocked: 'warn',
 };
 
-/** What a result without a success may come from. */
+/** The likely causes of results that are no success. */
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Nothing listens at that host and port.',
   ENOTFOUND: 'The host has no address.',
