@@ -11,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const path = (): string => harness.demo.consolePath.replace('/console/api/', '');
+const tokenPath = (): string => path().split('&', 1)[0] ?? '';
 const follow = (browser: ConsoleBrowser, target = path(), baseUrl = harness.baseUrl): Promise<Answer> =>
   browser.call(target, { baseUrl, headers: { 'sec-fetch-site': 'none' } });
 
@@ -31,13 +32,15 @@ describe('the link of a development run', () => {
     await proxied.stop();
     expect((await follow(browser, `sign-in/link?token=${'A'.repeat(43)}`)).code).toBe('NOT_FOUND');
     expect((await follow(browser, 'sign-in/link?token=x')).field).toBe('token');
+    for (const account of ['x', '//example.com', `${harness.demo.accountId}/..`])
+      expect((await follow(browser, `${tokenPath()}&account=${encodeURIComponent(account)}`)).field).toBe('account');
     expect(browser.cookie).toBeUndefined();
   });
 
-  it('signs in as root, once, and leads to the console', async () => {
+  it('signs in as root, once, and leads to the quickstart of its account', async () => {
     const browser = new ConsoleBrowser(harness);
     const { status, headers } = await follow(browser);
-    expect([status, headers['location']]).toEqual([303, '/console/']);
+    expect([status, headers['location']]).toEqual([303, `/console/quickstart?account=${harness.demo.accountId}`]);
     expect(headers['set-cookie']).toMatch(/^__Host-countersign=.+; HttpOnly; Secure; SameSite=Strict$/);
     expect((await browser.call('me')).json).toMatchObject({ name: 'root', role: 'owner' });
     const again = new ConsoleBrowser(harness);

@@ -243,7 +243,19 @@ describe('a member of an account', () => {
     const body = harness.createBody();
     expect((await browser.call('v1/verify', { method: 'POST', body })).code).toBe('FORBIDDEN');
     expect((await browser.call(`v1/verify/${live}`, { method: 'DELETE' })).code).toBe('FORBIDDEN');
-    expect((await browser.call('v1/webhooks/secret/rotate', { method: 'POST' })).code).toBe('FORBIDDEN');
+    if (role === 'viewer')
+      for (const path of ['v1/webhooks/secret/rotate', 'v1/webhooks/test', 'v1/webhooks/deliveries/x/retry'])
+        expect((await browser.call(path, { method: 'POST' })).code).toBe('FORBIDDEN');
+  });
+
+  it('that is a developer sends test webhooks and repeats deliveries', async () => {
+    const browser = await signedIn(await member('developer'));
+    const sent = await browser.call('v1/webhooks/test', { method: 'POST', body: { url: 'https://acme.example/hook' } });
+    expect([sent.status, sent.json['type']]).toEqual([202, 'webhook.test']);
+    const repeated = await browser.call(`v1/webhooks/deliveries/${idOf(sent)}/retry`, { method: 'POST' });
+    expect(repeated.status).toBe(202);
+    const headers = { 'countersign-mode': 'test' };
+    expect((await browser.call(`v1/webhooks/deliveries/${idOf(sent)}`, { headers })).code).toBe('NOT_FOUND');
   });
 
   it('that is a developer makes keys of its account, under its own name', async () => {

@@ -10,6 +10,7 @@ import { GatewayBeside } from './gateway-beside.js';
 import { until } from './until.js';
 
 const SOON_MS = 20_000;
+const SESSION_COOKIE = '__Host-countersign';
 export const DESKTOP = { width: 1280, height: 900 };
 export const NARROW = { width: 360, height: 760 };
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -112,12 +113,16 @@ export class ConsoleStage {
     await this.harness.close();
   }
 
-  /** A page of a browser without a session. */
-  async visit(path: string, { viewport = DESKTOP, colorScheme = 'light' }: Look = {}): Promise<Page> {
+  /** A page of a browser without a session, or with the cookie of one. */
+  async visit(path: string, { viewport = DESKTOP, colorScheme = 'light' }: Look = {}, cookie = ''): Promise<Page> {
     await this.#context?.close();
     this.complaints.length = 0;
     const options = { viewport, colorScheme, ignoreHTTPSErrors: true, reducedMotion: 'reduce' } as const;
     this.#context = await this.browser.newContext({ ...options, locale: 'en-US', timezoneId: 'Europe/Berlin' });
+    if (cookie !== '') {
+      const url = this.harness.baseUrl;
+      await this.#context.addCookies([{ name: SESSION_COOKIE, value: cookie, url, secure: true, httpOnly: true }]);
+    }
     const page = await this.#context.newPage();
     await page.addInitScript(REPORT_VIOLATIONS);
     page.on('pageerror', (error) => this.complaints.push(error.message));

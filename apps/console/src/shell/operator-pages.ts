@@ -15,4 +15,5 @@ export const OPERATOR_PAGES = [
   { to: '/gateways', name: 'Gateways', icon: 'gateways', key: 'w' },
   { to: '/audit', name: 'Audit', icon: 'audit', key: 'a' },
   { to: '/members', name: 'Members', icon: 'members', key: 'e' },
+  { to: '/accounts', name: 'Accounts', icon: 'accounts', key: 'c' },
 ] as const satisfies readonly PageEntry[];

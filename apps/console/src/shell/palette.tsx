@@ -30,6 +30,8 @@ function useCommands(of: readonly Page[], text: string): readonly Command[] {
     ...{ id: to, name, icon, shortcut: `g ${key}` },
     run: () => void navigate({ to }),
   }));
+  // Developers have no pages of sessions and messages.
+  if (!of.some(({ to }) => to === '/sessions')) return pages;
   if (/^sess_\w+$/.test(term)) {
     const open = (): void => void navigate({ to: '/sessions/$id', params: { id: term } });
     return [{ id: 'session', name: `Open the session ${term}`, icon: 'sessions', run: open }, ...pages];

@@ -28,6 +28,13 @@ const PATHS = {
   up: 'm6 14 6-6 6 6',
   down: 'm6 10 6 6 6-6',
   exit: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
+  quickstart: 'M13 3 5 14h6l-1 7 8-11h-6z',
+  keys: 'M4 15.5a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0M11.8 12.2 20 4M16.5 7.5l3 3',
+  brands: 'M8 3h8a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM9 8h6M9 12h6M11 17.5h2',
+  webhook: 'M3 12h10M9 8l4 4-4 4M14 4h5a1 1 0 0 1 1 1v14a1 1 0 0 1-1 1h-5',
+  requests: 'm8 8-4 4 4 4M16 8l4 4-4 4M13.5 5l-3 14',
+  usage: 'M5 20v-7M12 20V4M19 20v-11',
+  accounts: 'M4 21V7l8-4 8 4v14M9 21v-5h6v5M9 10h.01M15 10h.01',
 } as const;
 
 export type IconName = keyof typeof PATHS;

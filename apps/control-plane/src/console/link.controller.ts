@@ -38,13 +38,16 @@ export class LinkController {
     summary: 'Sign in with the link of a development run',
     description:
       'The `consoleUrl` of `npm start`: once, within an hour, from this machine and with NODE_ENV=development alone. Signs in as `root`.',
-    answer: { status: 303, description: 'To the console, with the cookie of the new session.' },
+    answer: {
+      status: 303,
+      description: 'To the console or the quickstart of the account, with the cookie of the new session.',
+    },
     open: true,
     errors: ['NOT_FOUND'],
   })
   async follow(
     @ByVisitor() visitor: Visitor,
-    @Query(QueryPipe) { token }: LinkQuery,
+    @Query(QueryPipe) { token, account }: LinkQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     if (!this.settings.development || !inRanges(visitor.clientAddress, LOOPBACK)) throw REFUSED;
@@ -54,6 +57,6 @@ export class LinkController {
       (await this.begun.take(tx, 'link', token)) === null ? null : holder,
     );
     if (opened === null) throw REFUSED;
-    leadToConsole(reply, opened);
+    leadToConsole(reply, opened, account === undefined ? '' : `quickstart?account=${account}`);
   }
 }

@@ -30,8 +30,12 @@ export function leadToSignIn(
   void reply.header('referrer-policy', 'no-referrer');
 }
 
-/** For calls that a browser goes to, instead of a script of the console: their address may hold a secret that was used up. */
-export function leadToConsole(reply: FastifyReply, opened: OpenedConsoleSession): void {
+/**
+ * For calls that a browser goes to, instead of a script of the console: their address may hold a secret that was used up.
+ *
+ * @param page the path of a page below the console
+ */
+export function leadToConsole(reply: FastifyReply, opened: OpenedConsoleSession, page = ''): void {
   setSessionCookie(reply, opened);
-  void reply.header('location', CONSOLE_PAGE).header('referrer-policy', 'no-referrer');
+  void reply.header('location', `${CONSOLE_PAGE}${page}`).header('referrer-policy', 'no-referrer');
 }

@@ -117,17 +117,17 @@ export class DemoSeed {
       webhookSecret: await readSecret(directory, { accountId: brand.accountId, mode: 'live' }),
       testWebhookSecret: await readSecret(directory, { accountId: brand.accountId, mode: 'test' }),
       inboundNumber: DEMO_INBOUND_NUMBER,
-      consolePath: await this.newConsolePath(tx),
+      consolePath: await this.newConsolePath(tx, renderId('acct', brand.accountId)),
       smpp: { systemId: SYSTEM_ID, password },
     };
   }
 
-  /** Links of earlier runs end. */
-  private async newConsolePath(tx: Executor): Promise<string> {
+  /** Leads to the quickstart of the account. Links of earlier runs end. */
+  private async newConsolePath(tx: Executor, accountId: string): Promise<string> {
     const signIns = new BegunSignInStore(this.parts.keys);
     await signIns.discard(tx, 'link');
     const token = await signIns.begin(tx, { kind: 'link', state: '', seconds: CONSOLE_LINK_SECONDS });
-    return `/console/api/sign-in/link?token=${token}`;
+    return `/console/api/sign-in/link?token=${token}&account=${accountId}`;
   }
 
   private async ensureBrand(tx: Executor): Promise<{ id: Uuid; accountId: Uuid }> {

@@ -10,22 +10,30 @@ interface AccountRights {
   readonly write: readonly Scope[];
 }
 
-/** Calls of an account's members over the console (contract, Admin). Members of the installation: ADMIN_POLICY. */
+/**
+ * Calls for an account over the console (contract, Admin): by its members, and by an owner of the installation who has named
+ * it in the header `Countersign-Account`. An owner reads sessions under `/v1/admin`, where each read is audited.
+ */
 export const ACCOUNT_POLICY = {
-  developer: { read: ['account', 'usage', 'verify', 'webhooks'], write: ['account'] },
+  owner: { read: ['account', 'usage', 'webhooks'], write: ['account', 'webhooks'] },
+  developer: { read: ['account', 'usage', 'verify', 'webhooks'], write: ['account', 'webhooks'] },
   viewer: { read: ['account', 'usage', 'verify', 'webhooks'], write: [] },
-} as const satisfies Readonly<Record<AccountRole, AccountRights>>;
+} as const satisfies Readonly<Record<AccountRole | 'owner', AccountRights>>;
 
-/** Whether a member of an account may make a call that needs a scope. */
-export function mayCallAsMember(role: MemberRole, method: string, scope: Scope): boolean {
-  if (role !== 'developer' && role !== 'viewer') return false;
+type RoleForAccount = keyof typeof ACCOUNT_POLICY;
+
+const hasRights = (role: MemberRole): role is RoleForAccount => Object.hasOwn(ACCOUNT_POLICY, role);
+
+/** Whether the holder of a session may make a call for an account that needs a scope. */
+export function mayCallForAccount(role: MemberRole, method: string, scope: Scope): boolean {
+  if (!hasRights(role)) return false;
   const scopes: readonly Scope[] = ACCOUNT_POLICY[role][method === 'GET' || method === 'HEAD' ? 'read' : 'write'];
   return scopes.includes(scope);
 }
 
-/** The scopes that keys may get which a member of an account makes or rotates. */
-export const grantedBy = (role: AccountRole): readonly Scope[] =>
-  role === 'developer' ? SCOPES : ACCOUNT_POLICY[role].read;
+/** The scopes that keys may get which the holder of a session makes or rotates for an account. */
+export const grantedBy = (role: RoleForAccount): readonly Scope[] =>
+  role === 'viewer' ? ACCOUNT_POLICY[role].read : SCOPES;
 
 /** Roles of an account's members that see phones, metadata and links of sessions. */
 const READS_PERSONAL_DATA: readonly MemberRole[] = ['developer'] satisfies readonly AccountRole[];

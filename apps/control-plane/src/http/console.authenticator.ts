@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { type ConsoleSession, ConsoleSessionStore } from '@countersign/accounts/console-sessions';
-import { renderId, type Uuid } from '@countersign/ids';
+import { ACCOUNTS } from '@countersign/accounts/records';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
 import type { Mode } from '@countersign/keys';
 import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { ControlPlaneSettings } from '@countersign/settings';
@@ -14,8 +15,10 @@ import { cookieOf, isForeignWrite } from './console-requests.js';
 import { RefusedRequest } from './errors.js';
 import type { Caller } from './route-access.js';
 
-/** The mode that an account's member works in. */
+/** The mode of calls for an account. */
 const MODE_HEADER = 'countersign-mode';
+/** The account that an owner of the installation works for. */
+const ACCOUNT_HEADER = 'countersign-account';
 const CSRF_HEADER = 'x-csrf-token';
 
 type Request = Pick<FastifyRequest, 'headers' | 'method' | 'clientAddress' | 'consoleSession'>;
@@ -45,15 +48,15 @@ export class ConsoleAuthenticator {
 
   /**
    * The holder of the session of the cookie, or null; sets `request.consoleSession`. A key in the Authorization header is
-   * ignored. From an address outside ADMIN_ALLOWED_CIDRS an installation role is treated as an unknown cookie. Rejects with
-   * DatabaseUnavailable.
+   * ignored. From an address outside ADMIN_ALLOWED_CIDRS an installation role is treated as an unknown cookie. An owner who
+   * names an account in the header acts for it. Rejects with DatabaseUnavailable.
    */
   async authenticate(request: Request): Promise<Caller | null> {
     const cookie = cookieOf(request.headers.cookie);
     const session = cookie === null ? null : await this.sessions.find(this.database, cookie);
     if (cookie === null || session === null) return null;
-    const caller = callerOf(session, request);
-    if (caller.kind === 'admin' && !this.addresses.has(request.clientAddress)) return null;
+    if (session.accountId === null && !this.addresses.has(request.clientAddress)) return null;
+    const caller = callerOf(session, request.headers, await this.namedAccount(session, request));
     await this.sessions.recordUse(this.database, session, this.clock.nowMs());
     request.consoleSession = { ...session, cookie };
     return caller;
@@ -78,6 +81,13 @@ export class ConsoleAuthenticator {
   judgeUpgrade({ headers }: Pick<IncomingMessage, 'headers'>): RefusedRequest | null {
     const isOwn = headers.origin === this.origin && !isForeignWrite(headers, this.origin);
     return isOwn ? null : forbidden('The handshake does not come from a page of this server.');
+  }
+
+  /** The account that an owner works for; null for everybody else, and for an unknown one. */
+  private async namedAccount({ role }: ConsoleSession, { headers }: Request): Promise<Uuid | null> {
+    const named = headers[ACCOUNT_HEADER];
+    const id = role === 'owner' && typeof named === 'string' ? parseId('acct', named) : null;
+    return id === null ? null : ((await ACCOUNTS.find(this.database, id))?.id ?? null);
   }
 
   /** The refusal of a write that a page of another site could have made, by the browser's headers; null for others. */
@@ -108,18 +118,23 @@ const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD
 const forbidden = (message: string): RefusedRequest => new RefusedRequest({ code: 'FORBIDDEN', message });
 
 /** The caller that the holder of a session is, with the quotas and rights of its own. */
-function callerOf(session: ConsoleSession, { headers }: Request): AdminPrincipal | ApiKeyPrincipal {
-  const { role, accountId, memberId, adminKeyId } = session;
+function callerOf(
+  session: ConsoleSession,
+  headers: Request['headers'],
+  named: Uuid | null,
+): AdminPrincipal | ApiKeyPrincipal {
+  const { id, role, memberId, adminKeyId } = session;
+  const accountId = session.accountId ?? named;
   if (accountId === null) {
     if (!isInstallationRole(role)) throw new Error('a member without an account has a role of the installation');
     return { kind: 'admin', keyId: memberId ?? adminKeyId, name: actorOf(session), role };
   }
-  if (memberId === null || (role !== 'developer' && role !== 'viewer')) {
-    throw new Error('a session of an account is that of a developer or viewer');
+  if (role !== 'owner' && role !== 'developer' && role !== 'viewer') {
+    throw new Error('an account has developers and viewers, and owners of the installation act for it');
   }
   const mode: Mode = headers[MODE_HEADER] === 'test' ? 'test' : 'live';
   return {
-    keyId: memberId,
+    keyId: memberId ?? adminKeyId ?? id,
     kind: mode,
     tenant: { accountId, mode },
     scopes: grantedBy(role),

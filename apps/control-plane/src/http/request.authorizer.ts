@@ -5,7 +5,7 @@ import type { ConsoleSession } from '@countersign/accounts/console-sessions';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ConsoleAuthenticator } from './console.authenticator.js';
-import { mayCallAsMember } from './console-policy.js';
+import { mayCallForAccount } from './console-policy.js';
 import { isConsoleRequest } from './console-requests.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { mayCall, refusedParameter } from './admin-policy.js';
@@ -50,6 +50,7 @@ export interface Upgrade {
 
 /** The admin key of the environment has no id. */
 const ROOT_CALLER = 'root';
+const NO_ACCOUNT = 'This call is for one account: an owner names an existing one in the header Countersign-Account.';
 const SIGNED_OUT = RefusedRequest.withHeaders(
   { code: 'UNAUTHORIZED', message: 'Sign in first: this call needs the cookie of a session of the console.' },
   { 'www-authenticate': 'Cookie' },
@@ -187,9 +188,11 @@ function judgeAccess(
     const who = consoleSession === null ? 'Only an admin key may be used' : 'Only members of the installation may be';
     return refused('FORBIDDEN', `${who} here.`);
   }
-  if (caller.kind === 'admin') return refused('FORBIDDEN', 'An admin key may not be used here.');
+  if (caller.kind === 'admin') {
+    return refused('FORBIDDEN', consoleSession === null ? 'An admin key may not be used here.' : NO_ACCOUNT);
+  }
   if (consoleSession === null) return judgeScope(caller, route);
-  const isAllowed = mayCallAsMember(consoleSession.role, method, route.scope) && route.keyOnly !== true;
+  const isAllowed = mayCallForAccount(consoleSession.role, method, route.scope) && route.keyOnly !== true;
   return isAllowed ? null : refused('FORBIDDEN', `The role ${consoleSession.role} may not make this call.`);
 }
 

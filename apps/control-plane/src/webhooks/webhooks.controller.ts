@@ -1,5 +1,5 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { NoBodyPipe, OptionalBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
@@ -9,6 +9,7 @@ import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
+import { OwnerReadsInterceptor } from './owner-reads.interceptor.js';
 import { SecretRotationService } from './secret-rotation.service.js';
 import { TestWebhookService } from './test-webhook.service.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
@@ -21,6 +22,7 @@ const JSON_TEXT = 'application/json; charset=utf-8';
 
 /** The webhook deliveries and secrets of an account (contract, Webhooks). Bodies are JSON text as they were posted. */
 @Controller('v1/webhooks')
+@UseInterceptors(OwnerReadsInterceptor)
 export class WebhooksController {
   constructor(
     private readonly service: WebhookDeliveriesService,
