@@ -1,4 +1,52 @@
 export interface paths {
+  '/v1/verify': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listVerifications'];
+    put?: never;
+    post: operations['createVerification'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/verify/{sessionId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getVerification'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/usage': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getUsage'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/admin/accounts': {
     parameters: {
       query?: never;
@@ -61,6 +109,70 @@ export interface paths {
     options?: never;
     head?: never;
     patch: operations['updateMember'];
+    trace?: never;
+  };
+  '/v1/admin/destinations/refusals': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDestinationRefusals'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/destinations/budgets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listBudgets'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/destinations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDestinations'];
+    put?: never;
+    post: operations['createDestination'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/destinations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: operations['deleteDestination'];
+    options?: never;
+    head?: never;
+    patch: operations['updateDestination'];
     trace?: never;
   };
   '/v1/admin/binds/{id}/enable': {
@@ -136,7 +248,7 @@ export interface paths {
     };
     get: operations['listBinds'];
     put?: never;
-    post?: never;
+    post: operations['createBind'];
     delete?: never;
     options?: never;
     head?: never;
@@ -153,10 +265,26 @@ export interface paths {
     get: operations['getBind'];
     put?: never;
     post?: never;
-    delete?: never;
+    delete: operations['deleteBind'];
     options?: never;
     head?: never;
     patch: operations['updateBind'];
+    trace?: never;
+  };
+  '/v1/admin/smpp-systems/{id}/rotate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['rotateSmppSystem'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/v1/admin/smpp-systems': {
@@ -168,11 +296,59 @@ export interface paths {
     };
     get: operations['listSmppSystems'];
     put?: never;
-    post?: never;
+    post: operations['createSmppSystem'];
     delete?: never;
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/smpp-systems/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getSmppSystem'];
+    put?: never;
+    post?: never;
+    delete: operations['deleteSmppSystem'];
+    options?: never;
+    head?: never;
+    patch: operations['updateSmppSystem'];
+    trace?: never;
+  };
+  '/v1/admin/inbound-numbers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listInboundNumbers'];
+    put?: never;
+    post: operations['createInboundNumber'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/inbound-numbers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: operations['deleteInboundNumber'];
+    options?: never;
+    head?: never;
+    patch: operations['updateInboundNumber'];
     trace?: never;
   };
   '/v1/admin/routes': {
@@ -184,11 +360,27 @@ export interface paths {
     };
     get: operations['listRoutes'];
     put?: never;
-    post?: never;
+    post: operations['createRoute'];
     delete?: never;
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/routes/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: operations['deleteRoute'];
+    options?: never;
+    head?: never;
+    patch: operations['updateRoute'];
     trace?: never;
   };
   '/v1/admin/routes/resolve': {
@@ -351,6 +543,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/admin/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDeliveryRecords'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/deliveries/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getDeliveryRecord'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/deliveries/{id}/retry': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['retryDeliveryRecord'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/admin/sessions': {
     parameters: {
       query?: never;
@@ -423,6 +663,214 @@ export interface paths {
       cookie?: never;
     };
     get: operations['listAuditEntries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/deliveries/{deliveryId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getDelivery'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/deliveries/{deliveryId}/retry': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['retryDelivery'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['testWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getOwnAccount'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/webhook': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getAccountWebhook'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch: operations['updateAccountWebhook'];
+    trace?: never;
+  };
+  '/v1/account/webhook/secret/rotate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['rotateAccountWebhookSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/keys': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listAccountKeys'];
+    put?: never;
+    post: operations['createAccountKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/keys/{id}/rotate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['rotateAccountKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/keys/{id}/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['revokeAccountKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/brands': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listAccountBrands'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/brands/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getAccountBrand'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch: operations['updateAccountBrand'];
+    trace?: never;
+  };
+  '/v1/account/requests': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listAccountRequests'];
     put?: never;
     post?: never;
     delete?: never;
@@ -623,6 +1071,13 @@ export interface components {
       data: components['schemas']['AccountAnswer'][];
       hasMore: boolean;
     };
+    AttemptAnswer: {
+      /** Format: date-time */
+      at: string;
+      status: number | null;
+      latencyMs: number;
+      error?: string;
+    };
     AuditAnswer: {
       id: string;
       /** Format: date-time */
@@ -733,9 +1188,45 @@ export interface components {
         clearedAt: string;
       } | null;
     };
+    BindDraft: {
+      window?: number;
+      enquireLinkSeconds?: number;
+      responseTimeoutSeconds?: number;
+      /** @enum {string} */
+      defaultAlphabet?: 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+      /** @enum {string} */
+      messageIdBase?: 'as-is' | 'hex-to-dec' | 'dec-to-hex';
+      temporaryStatuses?: number[];
+      retryableMoStatus?: number;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      name?: string;
+      carrier?: string;
+      hosts?: components['schemas']['BindHostAnswer'][];
+      host?: string;
+      port?: number;
+      tls?: components['schemas']['BindTlsSettings'];
+      outbind?: components['schemas']['BindOutbindSettings'] | null;
+      systemId: string;
+      password: string;
+      systemType?: string;
+      /** @enum {string} */
+      bindType?: 'transmitter' | 'receiver' | 'transceiver';
+      /** @enum {string} */
+      interfaceVersion?: '3.3' | '3.4' | '5.0';
+      addressRange?: string;
+      connections?: number;
+      submitPerSecond?: number;
+      trustedForMo?: boolean;
+      /** @enum {string} */
+      senderFormat?: 'international' | 'national' | 'auto';
+      enabled?: boolean;
+    } & (components['schemas']['BindHosts'] | components['schemas']['BindSingleHost']);
     BindHostAnswer: {
       host: string;
       port: number;
+    };
+    BindHosts: {
+      hosts: components['schemas']['BindHostAnswer'][];
     };
     BindList: {
       data: components['schemas']['BindAnswer'][];
@@ -749,6 +1240,10 @@ export interface components {
       systemId: string;
       allowedCidrs: string[];
       password?: string;
+    };
+    BindSingleHost: {
+      host: string;
+      port: number;
     };
     BindStatusAnswer: {
       /** @enum {string} */
@@ -794,6 +1289,28 @@ export interface components {
       /** Format: date-time */
       at: string;
     };
+    BudgetAnswer: {
+      id: string;
+      name: string;
+      lastHour: components['schemas']['BudgetWindow'];
+      today: components['schemas']['BudgetWindow'];
+      dailyMessageCap: number;
+      spentTodayUsd: string;
+      dailySpendCapUsd: string | null;
+    };
+    BudgetList: {
+      data: components['schemas']['BudgetAnswer'][];
+      hasMore: boolean;
+    };
+    BudgetWindow: {
+      sends: number;
+      unconverted: number;
+      allowed: number;
+    };
+    ChannelCounts: {
+      rcs: number;
+      sms_fallback: number;
+    };
     CheckCode: {
       code: string;
     };
@@ -804,6 +1321,129 @@ export interface components {
       submitOptions: components['schemas']['SubmitOptionsAnswer'];
       costUsd: string;
       priceUsd: string | null;
+    };
+    CreatedSession: {
+      id: string;
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+      /** @enum {string} */
+      channel: 'rcs' | 'sms_fallback';
+      fallbackUri: string | null;
+      phone: string;
+      accountId: string;
+      brandId: string;
+      brandSlug: string;
+      clientChallenge: string;
+      latencyMs: number | null;
+      approvedAt: string | null;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: date-time */
+      createdAt: string;
+      metadata: {
+        [key: string]: string;
+      };
+      /** @enum {boolean} */
+      test?: true;
+      authEntropy?: string;
+      matchCode?: string;
+    };
+    CreateVerification: {
+      phone: string;
+      accountId: string;
+      brandId: string;
+      clientChallenge: string;
+      /** Format: uri */
+      webhookUrl?: string;
+      ttl?: number;
+      /** @enum {string} */
+      channel?: 'rcs' | 'sms_fallback';
+      allowSmsOtp?: boolean;
+      metadata?: {
+        [key: string]: string;
+      };
+    };
+    DeliveryAnswer: {
+      id: string;
+      eventId: string;
+      /** @enum {string} */
+      type:
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+        | 'webhook.test'
+        | 'webhook.disabled';
+      sessionId: string | null;
+      /** Format: uri */
+      url: string;
+      /** @enum {string} */
+      status: 'pending' | 'succeeded' | 'failed' | 'blocked';
+      attempts: components['schemas']['AttemptAnswer'][];
+      nextAttemptAt: string | null;
+      body: {
+        [key: string]: unknown;
+      } | null;
+    };
+    DeliveryDetailAnswer: {
+      id: string;
+      eventId: string;
+      accountId: string;
+      test: boolean;
+      /** @enum {string} */
+      type:
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+        | 'webhook.test'
+        | 'webhook.disabled';
+      sessionId: string | null;
+      url: string;
+      /** @enum {string} */
+      status: 'pending' | 'succeeded' | 'failed' | 'blocked';
+      attemptsMade: number;
+      lastAttempt: components['schemas']['AttemptAnswer'] | null;
+      nextAttemptAt: string | null;
+      attempts: components['schemas']['AttemptAnswer'][];
+      body: {
+        [key: string]: unknown;
+      } | null;
+    };
+    DeliveryListAnswer: {
+      data: components['schemas']['DeliveryAnswer'][];
+      hasMore: boolean;
+    };
+    DeliveryRecordAnswer: {
+      id: string;
+      eventId: string;
+      accountId: string;
+      test: boolean;
+      /** @enum {string} */
+      type:
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+        | 'webhook.test'
+        | 'webhook.disabled';
+      sessionId: string | null;
+      url: string;
+      /** @enum {string} */
+      status: 'pending' | 'succeeded' | 'failed' | 'blocked';
+      attemptsMade: number;
+      lastAttempt: components['schemas']['AttemptAnswer'] | null;
+      nextAttemptAt: string | null;
+    };
+    DeliveryRecordList: {
+      data: components['schemas']['DeliveryRecordAnswer'][];
+      hasMore: boolean;
     };
     DestinationAnswer: {
       id: string;
@@ -825,6 +1465,45 @@ export interface components {
       until: string | null;
       /** @enum {string} */
       origin: 'admin' | 'guard';
+    };
+    DestinationChange: {
+      prefix?: string;
+      /** @enum {string} */
+      action?: 'allow' | 'block';
+      kinds?: (
+        | 'non_geographic'
+        | 'pager'
+        | 'personal_number'
+        | 'premium_rate'
+        | 'shared_cost'
+        | 'toll_free'
+        | 'uan'
+        | 'voicemail'
+      )[];
+      reason?: string;
+      until?: string | null;
+    };
+    DestinationDraft: {
+      accountId?: string | null;
+      prefix: string;
+      /** @enum {string} */
+      action: 'allow' | 'block';
+      kinds?: (
+        | 'non_geographic'
+        | 'pager'
+        | 'personal_number'
+        | 'premium_rate'
+        | 'shared_cost'
+        | 'toll_free'
+        | 'uan'
+        | 'voicemail'
+      )[];
+      reason?: string;
+      until?: string | null;
+    };
+    DestinationList: {
+      data: components['schemas']['DestinationAnswer'][];
+      hasMore: boolean;
     };
     ErrorAnswer: {
       error: components['schemas']['ErrorDetail'];
@@ -918,6 +1597,48 @@ export interface components {
       until: string | null;
       rules: components['schemas']['DestinationAnswer'][];
     };
+    InboundNumberAnswer: {
+      id: string;
+      number: string;
+      countries: string[];
+      brandId: string | null;
+    };
+    InboundNumberChange: {
+      number?: string;
+      countries?: string[];
+      brandId?: string | null;
+    };
+    InboundNumberDraft: {
+      number: string;
+      countries: string[];
+      brandId?: string | null;
+    };
+    InboundNumberList: {
+      data: components['schemas']['InboundNumberAnswer'][];
+      hasMore: boolean;
+    };
+    KeyAnswer: {
+      id: string;
+      accountId: string;
+      /** @enum {string} */
+      kind: 'live' | 'test';
+      name: string;
+      scopes: ('verify' | 'otp' | 'usage' | 'realtime' | 'webhooks' | 'account')[];
+      limits: {
+        default?: number;
+        create?: number;
+        poll?: number;
+        usage?: number;
+      };
+      prefix: string;
+      lastUsedAt: string | null;
+      revokedAt: string | null;
+      key?: string;
+    };
+    KeyList: {
+      data: components['schemas']['KeyAnswer'][];
+      hasMore: boolean;
+    };
     KeySignIn: {
       key: string;
     };
@@ -926,6 +1647,30 @@ export interface components {
       at: string;
       reason: string;
       address: string;
+    };
+    ListedSession: {
+      id: string;
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+      /** @enum {string} */
+      channel: 'rcs' | 'sms_fallback';
+      fallbackUri: string | null;
+      phone: string;
+      accountId: string;
+      brandId: string;
+      brandSlug: string;
+      clientChallenge: string;
+      latencyMs: number | null;
+      approvedAt: string | null;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: date-time */
+      createdAt: string;
+      metadata: {
+        [key: string]: string;
+      };
+      /** @enum {boolean} */
+      test?: true;
     };
     MeAnswer: {
       name: string;
@@ -1091,6 +1836,80 @@ export interface components {
       p50: number | null;
       p95: number | null;
     };
+    OwnAccountAnswer: {
+      id: string;
+      name: string;
+      otpCountries: string[];
+      otpDailySpendCapUsd: string | null;
+      otpDailyMessageCap: number;
+      otpUnconvertedFloor: number;
+      key: components['schemas']['OwnKey'];
+    };
+    OwnBrandAnswer: {
+      id: string;
+      name: string;
+      slug: string;
+      instruction: string;
+      logoUrl: string | null;
+      domain: string | null;
+      active: boolean;
+      requested?: components['schemas']['BrandRequest'];
+      /** Format: date-time */
+      requestRefusedAt?: string;
+    };
+    OwnBrandChange: {
+      name?: string;
+      slug?: string;
+      instruction?: string;
+      logoUrl?: string | null;
+    };
+    OwnBrandList: {
+      data: components['schemas']['OwnBrandAnswer'][];
+      hasMore: boolean;
+    };
+    OwnKey: {
+      id: string;
+      /** @enum {string} */
+      kind: 'live' | 'test';
+      scopes: ('verify' | 'otp' | 'usage' | 'realtime' | 'webhooks' | 'account')[];
+      limits: {
+        default?: number;
+        create?: number;
+        poll?: number;
+        usage?: number;
+      };
+    };
+    OwnKeyDraft: {
+      name: string;
+      scopes?: ('verify' | 'otp' | 'usage' | 'realtime' | 'webhooks' | 'account')[];
+    };
+    OwnWebhookAnswer: {
+      defaultWebhookUrl?: string | null;
+      /** Format: date-time */
+      defaultWebhookDisabledAt?: string;
+      defaultWebhookDisabledReason?: string;
+      testWebhookUrl: string | null;
+      webhookEvents: (
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+      )[];
+    };
+    OwnWebhookChange: {
+      defaultWebhookUrl?: string | null;
+      testWebhookUrl?: string | null;
+      webhookEvents?: (
+        | 'verification.completed'
+        | 'verification.denied'
+        | 'verification.expired'
+        | 'verification.cancelled'
+        | 'verification.sender_mismatch'
+        | 'verification.otp_delivery'
+      )[];
+    };
     PhoneSignInAnswer: {
       fallbackUri: string;
       inboundNumber: string;
@@ -1125,9 +1944,44 @@ export interface components {
       data: components['schemas']['QueueAnswer'][];
       hasMore: boolean;
     };
+    RefusalAnswer: {
+      id: string;
+      accountId: string;
+      /** Format: date-time */
+      hour: string;
+      rule: string;
+      prefix: string;
+      refused: number;
+      /** Format: date-time */
+      lastAt: string;
+    };
+    RefusalList: {
+      data: components['schemas']['RefusalAnswer'][];
+      hasMore: boolean;
+    };
+    RequestAnswer: {
+      id: string;
+      /** Format: date-time */
+      at: string;
+      keyId: string;
+      method: string;
+      path: string;
+      status: number;
+      code: string | null;
+      latencyMs: number;
+    };
+    RequestList: {
+      data: components['schemas']['RequestAnswer'][];
+      hasMore: boolean;
+    };
     ResolveRoute: {
       phone: string;
       brandId?: string;
+    };
+    RotatedSecretAnswer: {
+      secret: string;
+      /** Format: date-time */
+      previousValidUntil: string;
     };
     RouteAnswer: {
       id: string;
@@ -1156,6 +2010,28 @@ export interface components {
       verdict: 'chosen' | 'next' | 'skipped';
       reason: string | null;
     };
+    RouteChange: {
+      prefix?: string;
+      bindId?: string | null;
+      smppSystemId?: string | null;
+      priority?: number;
+      weight?: number;
+      costUsd?: string | number;
+      sourceAddress?: string | null;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      enabled?: boolean;
+    };
+    RouteDraft: {
+      prefix: string;
+      bindId?: string | null;
+      smppSystemId?: string | null;
+      priority?: number;
+      weight?: number;
+      costUsd?: string | number;
+      sourceAddress?: string | null;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      enabled?: boolean;
+    };
     RouteList: {
       data: components['schemas']['RouteAnswer'][];
       hasMore: boolean;
@@ -1183,6 +2059,31 @@ export interface components {
       secondStep?: components['schemas']['SecondStepAnswer'];
       me?: components['schemas']['MeAnswer'];
     };
+    SessionAnswer: {
+      id: string;
+      /** @enum {string} */
+      status: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+      /** @enum {string} */
+      channel: 'rcs' | 'sms_fallback';
+      fallbackUri: string | null;
+      phone: string;
+      accountId: string;
+      brandId: string;
+      brandSlug: string;
+      clientChallenge: string;
+      latencyMs: number | null;
+      approvedAt: string | null;
+      /** Format: date-time */
+      expiresAt: string;
+      /** Format: date-time */
+      createdAt: string;
+      metadata: {
+        [key: string]: string;
+      };
+      /** @enum {boolean} */
+      test?: true;
+      authEntropy?: string;
+    };
     SessionCard: {
       /** @enum {string} */
       state: 'offered' | 'sending' | 'sent' | 'refused' | 'unknown' | 'withdrawn';
@@ -1197,6 +2098,11 @@ export interface components {
       readAt: string | null;
       tappedAt: string | null;
       errand: ('revoke' | 'close_approved' | 'close_denied') | null;
+    };
+    SessionListAnswer: {
+      data: components['schemas']['ListedSession'][];
+      hasMore: boolean;
+      nextStartingAfter?: string;
     };
     SessionRecordAnswer: {
       id: string;
@@ -1278,6 +2184,58 @@ export interface components {
       connections: components['schemas']['SystemConnectionAnswer'][];
       password?: string;
     };
+    SmppSystemChange: {
+      window?: number;
+      enquireLinkSeconds?: number;
+      responseTimeoutSeconds?: number;
+      /** @enum {string} */
+      defaultAlphabet?: 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+      /** @enum {string} */
+      messageIdBase?: 'as-is' | 'hex-to-dec' | 'dec-to-hex';
+      temporaryStatuses?: number[];
+      retryableMoStatus?: number;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      systemId?: string;
+      password?: string;
+      carrier?: string;
+      allowedCidrs?: string[];
+      bindTypes?: ('transmitter' | 'receiver' | 'transceiver')[];
+      maxConnections?: number;
+      submitPerSecond?: number | null;
+      deliverPerSecond?: number;
+      tlsRequired?: boolean;
+      outbind?: components['schemas']['SystemOutbindSettings'] | null;
+      trustedForMo?: boolean;
+      /** @enum {string} */
+      senderFormat?: 'international' | 'national' | 'auto';
+      enabled?: boolean;
+    };
+    SmppSystemDraft: {
+      window?: number;
+      enquireLinkSeconds?: number;
+      responseTimeoutSeconds?: number;
+      /** @enum {string} */
+      defaultAlphabet?: 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+      /** @enum {string} */
+      messageIdBase?: 'as-is' | 'hex-to-dec' | 'dec-to-hex';
+      temporaryStatuses?: number[];
+      retryableMoStatus?: number;
+      submitOptions?: components['schemas']['SubmitOptionsAnswer'];
+      systemId: string;
+      password?: string;
+      carrier?: string;
+      allowedCidrs?: string[];
+      bindTypes?: ('transmitter' | 'receiver' | 'transceiver')[];
+      maxConnections?: number;
+      submitPerSecond?: number | null;
+      deliverPerSecond?: number;
+      tlsRequired?: boolean;
+      outbind?: components['schemas']['SystemOutbindSettings'] | null;
+      trustedForMo?: boolean;
+      /** @enum {string} */
+      senderFormat?: 'international' | 'national' | 'auto';
+      enabled?: boolean;
+    };
     SmppSystemList: {
       data: components['schemas']['SmppSystemAnswer'][];
       hasMore: boolean;
@@ -1345,6 +2303,17 @@ export interface components {
       tls: components['schemas']['BindTlsAnswer'];
       systemId: string;
     };
+    SystemOutbindSettings: {
+      host: string;
+      port: number;
+      tls?: components['schemas']['BindTlsSettings'];
+      systemId: string;
+      password?: string;
+    };
+    TestWebhook: {
+      /** Format: uri */
+      url?: string;
+    };
     TimelineEntry: {
       /** Format: date-time */
       at: string;
@@ -1385,6 +2354,34 @@ export interface components {
       fullTraceUntil: string | null;
       connections: components['schemas']['TracedConnectionView'][];
     };
+    UsageAnswer: {
+      verifications: components['schemas']['VerificationCounts'];
+      channels: components['schemas']['ChannelCounts'];
+      estimatedCostUsd: string;
+      period: components['schemas']['UsagePeriod'];
+      breakdown?: components['schemas']['UsageGroup'][];
+    };
+    UsageGroup: {
+      verifications: components['schemas']['VerificationCounts'];
+      channels: components['schemas']['ChannelCounts'];
+      estimatedCostUsd: string;
+      /** Format: date */
+      day?: string;
+      country?: string;
+      brandId?: string;
+    };
+    UsagePeriod: {
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
+    };
+    VerificationCounts: {
+      total: number;
+      approved: number;
+      expired: number;
+      denied: number;
+    };
   };
   responses: never;
   parameters: never;
@@ -1394,6 +2391,132 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  listVerifications: {
+    parameters: {
+      query?: {
+        status?: 'pending' | 'approved' | 'expired' | 'denied' | 'cancelled';
+        phone?: string;
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SessionListAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createVerification: {
+    parameters: {
+      query?: never;
+      header?: {
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateVerification'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CreatedSession'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getVerification: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        sessionId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SessionAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getUsage: {
+    parameters: {
+      query?: {
+        from?: string;
+        to?: string;
+        groupBy?: 'day' | 'country' | 'brand';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['UsageAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listAccounts: {
     parameters: {
       query?: {
@@ -1580,6 +2703,192 @@ export interface operations {
       };
     };
   };
+  listDestinationRefusals: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+        accountId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RefusalList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listBudgets: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BudgetList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listDestinations: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+        accountId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DestinationList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createDestination: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['DestinationDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DestinationAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteDestination: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateDestination: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['DestinationChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DestinationAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   enableBind: {
     parameters: {
       query?: never;
@@ -1727,6 +3036,37 @@ export interface operations {
       };
     };
   };
+  createBind: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['BindDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BindAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   getBind: {
     parameters: {
       query?: never;
@@ -1745,6 +3085,33 @@ export interface operations {
         content: {
           'application/json': components['schemas']['BindAnswer'];
         };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteBind: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       default: {
         headers: {
@@ -1789,6 +3156,35 @@ export interface operations {
       };
     };
   };
+  rotateSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listSmppSystems: {
     parameters: {
       query?: {
@@ -1820,6 +3216,248 @@ export interface operations {
       };
     };
   };
+  createSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SmppSystemDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateSmppSystem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SmppSystemChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SmppSystemAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listInboundNumbers: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InboundNumberList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createInboundNumber: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InboundNumberDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InboundNumberAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteInboundNumber: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateInboundNumber: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InboundNumberChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InboundNumberAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listRoutes: {
     parameters: {
       query?: {
@@ -1839,6 +3477,97 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['RouteList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createRoute: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RouteDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RouteAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteRoute: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateRoute: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RouteChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RouteAnswer'];
         };
       };
       default: {
@@ -2204,6 +3933,99 @@ export interface operations {
       };
     };
   };
+  listDeliveryRecords: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+        accountId?: string;
+        status?: 'pending' | 'succeeded' | 'failed' | 'blocked';
+        sessionId?: string;
+        test?: 'true' | 'false';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryRecordList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getDeliveryRecord: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryDetailAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  retryDeliveryRecord: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryDetailAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listSessionRecords: {
     parameters: {
       query?: {
@@ -2349,6 +4171,483 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['AuditList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listDeliveries: {
+    parameters: {
+      query?: {
+        status?: 'pending' | 'succeeded' | 'failed' | 'blocked';
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryListAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getDelivery: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        deliveryId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  retryDelivery: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        deliveryId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  testWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['TestWebhook'];
+      };
+    };
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeliveryAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getOwnAccount: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnAccountAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getAccountWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnWebhookAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateAccountWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OwnWebhookChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnWebhookAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  rotateAccountWebhookSecret: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RotatedSecretAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listAccountKeys: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  createAccountKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OwnKeyDraft'];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  rotateAccountKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  revokeAccountKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listAccountBrands: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnBrandList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getAccountBrand: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnBrandAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateAccountBrand: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OwnBrandChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OwnBrandAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  listAccountRequests: {
+    parameters: {
+      query?: {
+        limit?: number;
+        startingAfter?: string;
+        format?: 'json' | 'csv';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RequestList'];
         };
       };
       default: {
