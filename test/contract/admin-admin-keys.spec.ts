@@ -27,7 +27,8 @@ describe('an admin key', () => {
     const { id, key, prefix, ...rest } = answer.json;
     expect(id).toMatch(/^akey_[0-9A-HJKMNP-TV-Z]{26}$/);
     expect(parseApiKey(String(key))).toEqual({ kind: 'admin', prefix });
-    expect(rest).toEqual({ name: 'night shift', role: 'operator', lastUsedAt: null, revokedAt: null });
+    const unused = { phone: null, lastUsedAt: null, revokedAt: null };
+    expect(rest).toEqual({ name: 'night shift', role: 'operator', ...unused });
     expect((await root.get(`admin-keys/${String(id)}`)).json).toEqual({ id, prefix, ...rest });
     const listed = await root.get('admin-keys');
     expect(dataOf(listed)[0]).toEqual({ id, prefix, ...rest });
@@ -35,6 +36,16 @@ describe('an admin key', () => {
     expect(await root.log()).not.toContain(String(key));
     const rows = await harness.database.query<{ row: string }>('SELECT k::text AS row FROM admin_keys k');
     expect(rows.some(({ row }) => row.includes(String(key).slice('csk_admin_'.length + 4)))).toBe(false);
+  });
+
+  it('takes the phone of its holder, or none', async () => {
+    const answer = await made({ name: 'with a phone', role: 'viewer', phone: '+14155552671' });
+    expect(answer.json['phone']).toBe('+14155552671');
+    const refused = await made({ name: 'with a wrong phone', role: 'viewer', phone: '+1' });
+    expect([refused.status, refused.code, refused.field]).toEqual([422, 'VALIDATION_ERROR', 'phone']);
+    const path = `admin-keys/${idOf(answer)}`;
+    expect((await root.patch(path, { phone: null })).json['phone']).toBeNull();
+    expect((await root.patch(path, { name: 'phone as it is' })).json['phone']).toBeNull();
   });
 
   it('works at once, and its use is recorded', async () => {

@@ -122,6 +122,10 @@ describe('the calls of the document', () => {
         'getPhoneSignIn',
         'sendSignInCode',
         'checkSignInCode',
+        'listSignInWays',
+        'getSecondStep',
+        'sendSecondStepCode',
+        'checkSecondStepCode',
       ];
       const needed = tags?.[0] === 'Console' ? { session: [] } : { bearer: [expect.any(String) as string] };
       expect([operationId, security]).toEqual([operationId, keyless.includes(operationId ?? '') ? [] : [needed]]);

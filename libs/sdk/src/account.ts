@@ -62,7 +62,7 @@ export interface ShownAccountKey extends AccountKey {
 
 export interface NewAccountKey {
   readonly name: string;
-  /** Those that the key of the call has, at most. */
+  /** At most the scopes of the key of the call. */
   readonly scopes?: readonly Scope[];
 }
 

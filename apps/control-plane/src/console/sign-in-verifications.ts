@@ -53,7 +53,7 @@ export class SignInVerifications {
     return this.shown(session);
   }
 
-  /** What a browser is told of its verification. */
+  /** The verification as its browser sees it. */
   shown(session: Session): BegunVerification {
     const fallbackUri = this.renderer.fallbackUri(session);
     if (fallbackUri === null) throw new Error('a verification of a sign-in has no link');

@@ -12,7 +12,7 @@ type Watched = Pick<RealtimeConnection, 'listener' | 'close'>;
 export interface Credential<Row> {
   /** Null for a connection with another credential. */
   readonly idOf: (listener: Listener) => Uuid | null;
-  /** Those that are still valid, read from the database. */
+  /** Reads the valid rows of these ids from the database. */
   readonly find: (ids: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Row>>;
   /** The close code for a connection, given the present state of its credential; null to keep it. */
   readonly judge: (listener: Listener, row: Row | undefined) => CloseCode | null;
