@@ -7,7 +7,9 @@ import { INSERT_SESSIONS } from '../../libs/session/src/session.sql.js';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 import { openSessionHarness } from '../support/session-harness.js';
 
-const ADD = prepared('INSERT INTO notes (id, text) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET text = excluded.text');
+const ADD = prepared(
+  'INSERT INTO notes (id, text) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET text = excluded.text',
+);
 const READ = prepared('SELECT * FROM notes WHERE id = $1');
 /** PostgreSQL plans a statement five times before it considers a plan for any parameters. */
 const RUNS = 8;
@@ -17,7 +19,12 @@ let database: Database;
 
 /** Of one connection, so that its statements are seen. */
 beforeEach(async () => {
-  database = await Database.open({ url: home.ownerUrl, poolMax: 1, applicationName: 'medium', onError: () => undefined });
+  database = await Database.open({
+    url: home.ownerUrl,
+    poolMax: 1,
+    applicationName: 'medium',
+    onError: () => undefined,
+  });
 });
 afterEach(() => database.close());
 beforeAll(async () => {
@@ -91,7 +98,11 @@ describe('behind a pooler that keeps no statements', () => {
 
   it('keeps its name when an earlier statement of the transaction fails', async () => {
     const failing = database.transaction(async (tx) => {
-      await Promise.all([tx.query('SELECT 1 / $1::integer', [0]), tx.query(ADD, [4, 'four']), tx.query(ADD, [5, 'five'])]);
+      await Promise.all([
+        tx.query('SELECT 1 / $1::integer', [0]),
+        tx.query(ADD, [4, 'four']),
+        tx.query(ADD, [5, 'five']),
+      ]);
     });
     await expect(failing).rejects.toMatchObject({ sqlState: '22012' });
     await database.query(ADD, [4, 'four']);
@@ -107,7 +118,15 @@ describe('the frequent inserts', () => {
         const command = { id: harness.clock.newId(), session: harness.draft() };
         await tx.query(INSERT_SESSIONS, [JSON.stringify([insertRow(harness.keys, command)])]);
         const { accountId } = command.session;
-        const event = [[command.id], ['verification.completed'], [accountId], [command.id], [new Date()], ['{}'], [null]];
+        const event = [
+          [command.id],
+          ['verification.completed'],
+          [accountId],
+          [command.id],
+          [new Date()],
+          ['{}'],
+          [null],
+        ];
         await tx.query(APPEND_EVENTS, [...event, ['verification.completed'], [false]]);
       }
       const plans = await kept(tx);

@@ -241,7 +241,8 @@ describe('a usage report', () => {
       [new Date(clock.daysUntilMs ?? 0)],
     );
     for (const mode of MODES) {
-      for (const span of spans) expect((await report(span, null, { mode })).all).toEqual(recount(within(span, { mode })));
+      for (const span of spans)
+        expect((await report(span, null, { mode })).all).toEqual(recount(within(span, { mode })));
     }
     const restore = 'INSERT INTO usage_hours SELECT * FROM json_populate_recordset(NULL::usage_hours, $1)';
     await harness.database.query(restore, [deleted?.rows]);

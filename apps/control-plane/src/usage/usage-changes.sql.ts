@@ -22,7 +22,11 @@ export const routeOfApproval = (session: string, low: string, high: string): str
  * The minutes of a span before the hours that are read instead, and those after them, as two ranges of an index: those of the
  * hours are kept, and a month of them would be read to be left out.
  */
-export function minutesApart(condition: string, [from, to]: ParameterPair, [hoursFrom, hoursTo]: ParameterPair): string {
+export function minutesApart(
+  condition: string,
+  [from, to]: ParameterPair,
+  [hoursFrom, hoursTo]: ParameterPair,
+): string {
   const part = (low: string, high: string): string =>
     `SELECT * FROM usage_minutes WHERE ${condition} AND minute >= ${low} AND minute < ${high}`;
   return `${part(from, `least(${to}, ${hoursFrom}::timestamptz)`)} UNION ALL ${part(`greatest(${from}, ${hoursTo}::timestamptz)`, to)}`;
