@@ -69,12 +69,19 @@ const INSERT_MINUTES = `
   FROM outbound_messages AS codes JOIN sessions ON sessions.id = session_id
   WHERE sessions.account_id = $1 AND sessions.created_at >= $2 AND sessions.created_at < $3 GROUP BY 1, 3, 4, 7`;
 
-/** Folding is up to date. $1 start of the minutes, $2 end of the settled ones. */
+/** Whole days of these hours. $1 end of the hours. */
+const INSERT_DAYS = `
+  INSERT INTO usage_days (account_id, test, hour, brand_id, channel, status, country, count, cost_usd)
+  SELECT account_id, test, date_trunc('day', hour, 'UTC'), brand_id, channel, status, country, sum(count), sum(cost_usd)
+  FROM usage_hours WHERE hour < date_trunc('day', $1::timestamptz, 'UTC') GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ON CONFLICT DO NOTHING`;
+
+/** Folding is up to date. $1 start of the minutes and end of the hours, $2 end of the settled minutes. */
 const INSERT_PROGRESS = `
-  INSERT INTO usage_progress (minutes_from, settled_until, open_from, folded_xid)
-  VALUES ($1, $2, $2, pg_snapshot_xmin(pg_current_snapshot())::text::bigint)
+  INSERT INTO usage_progress (minutes_from, settled_until, open_from, folded_xid, days_until)
+  VALUES ($1, $2, $2, pg_snapshot_xmin(pg_current_snapshot())::text::bigint, date_trunc('day', $1::timestamptz, 'UTC'))
   ON CONFLICT (only_row) DO UPDATE SET minutes_from = excluded.minutes_from, settled_until = excluded.settled_until,
-    open_from = excluded.open_from, folded_xid = excluded.folded_xid`;
+    open_from = excluded.open_from, folded_xid = excluded.folded_xid, days_until = excluded.days_until`;
 
 const INSERT_PRICES = `
   INSERT INTO price_spans (price_id, channel, country, usd, from_at, held_from)
@@ -98,6 +105,7 @@ export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ 
     const folded = [new Date(firstMs), new Date(foldedUntilMs)];
     await session.query(INSERT_PRICES);
     await session.query(INSERT_HOURS, [accountId, brandId, ...folded, perHour]);
+    await session.query(INSERT_DAYS, [new Date(foldedUntilMs)]);
     const first = [new Date(firstMs), new Date(firstMs + HOUR_MS)];
     await session.query(INSERT_SESSIONS, [accountId, brandId, ...first, perHour]);
     const open = [new Date(foldedUntilMs), new Date(nowMs)];

@@ -70,6 +70,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   submissions: 'where responses and receipts meet, in sets',
   system_connections: 'what gateways see, in sets',
   system_refusals: 'counted in upserts',
+  usage_days: 'added up',
   usage_folds: 'which hours are folded',
   usage_hours: 'added up',
   usage_minutes: 'added up',

@@ -43,7 +43,7 @@ describe('a session with the server', () => {
     expect(Object.fromEntries(rows.map((row) => [row.name, row.setting]))).toEqual({
       TimeZone: 'UTC',
       idle_in_transaction_session_timeout: '5000',
-      plan_cache_mode: 'force_custom_plan',
+      plan_cache_mode: 'auto',
       statement_timeout: '2500',
     });
   });
@@ -56,7 +56,7 @@ describe('a session with the server', () => {
       `SELECT current_setting('work_mem') AS mem, current_setting('plan_cache_mode') AS mode`,
     );
     await other.close();
-    expect(rows).toEqual([{ mem: '9MB', mode: 'force_custom_plan' }]);
+    expect(rows).toEqual([{ mem: '9MB', mode: 'auto' }]);
   });
 
   it('answers DatabaseUnavailable when nobody listens', async () => {

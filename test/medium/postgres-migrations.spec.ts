@@ -39,6 +39,7 @@ const MIGRATIONS = [
   'AccountRequests1700000000039',
   'ConsoleSignIns1700000000041',
   'OverviewDays1700000000042',
+  'UsageDays1700000000050',
   'SecondSteps1700000000055',
   'RetentionClock1700000000063',
 ];

@@ -362,7 +362,9 @@ describe('folds and the changes after them', () => {
 /** No session, and folding begins two hours ago: every session that is created from now on has a later transaction. */
 async function beginAnew(): Promise<void> {
   for (const table of ['sessions', 'outbound_messages']) await owner.query(`DELETE FROM ${table}`);
-  await owner.query('TRUNCATE usage_progress, usage_minutes, usage_hours, usage_folds, overview_hours, overview_days');
+  await owner.query(
+    'TRUNCATE usage_progress, usage_minutes, usage_hours, usage_days, usage_folds, overview_hours, overview_days',
+  );
   await owner.query(`
     INSERT INTO usage_progress (minutes_from, settled_until, open_from, folded_xid)
     SELECT from_at, from_at, from_at, pg_snapshot_xmin(pg_current_snapshot())::text::bigint

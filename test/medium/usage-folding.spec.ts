@@ -231,6 +231,35 @@ describe('a usage report', () => {
     }
   });
 
+  it('reads whole days that are over instead of their hours', async () => {
+    const dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS;
+    const spans = [0, 5 * HOUR_MS, 7_777_777].map((edgeMs) => ({ fromMs: dayMs - edgeMs, toMs: dayMs + 2 * DAY_MS }));
+    const clock = await store.inSnapshot((snapshot) => store.clock(snapshot));
+    expect(clock.daysUntilMs).toBe(Math.floor((clock.foldedUntilMs ?? 0) / DAY_MS) * DAY_MS);
+    const [deleted] = await harness.database.query<{ rows: string }>(
+      `WITH deleted AS (DELETE FROM usage_hours WHERE hour < $1 RETURNING *) SELECT json_agg(deleted)::text AS rows FROM deleted`,
+      [new Date(clock.daysUntilMs ?? 0)],
+    );
+    for (const mode of MODES) {
+      for (const span of spans)
+        expect((await report(span, null, { mode })).all).toEqual(recount(within(span, { mode })));
+    }
+    const restore = 'INSERT INTO usage_hours SELECT * FROM json_populate_recordset(NULL::usage_hours, $1)';
+    await harness.database.query(restore, [deleted?.rows]);
+  });
+
+  it('adds up days whose hours were folded by a release before days', async () => {
+    await harness.database.query('UPDATE usage_progress SET days_until = NULL');
+    for (const table of ['usage_days', 'overview_days']) await harness.database.query(`DELETE FROM ${table}`);
+    await expectExact();
+    // As if the last hour had not been folded yet.
+    await harness.database.query(`UPDATE usage_progress SET settled_until = (SELECT max(hour) FROM usage_folds)`);
+    await until('the hour is settled again', 20_000, () => folds.settleNext(RETENTION_DAYS));
+    const { daysUntilMs, foldedUntilMs } = await store.inSnapshot((snapshot) => store.clock(snapshot));
+    expect(daysUntilMs).toBe(Math.floor((foldedUntilMs ?? 0) / DAY_MS) * DAY_MS);
+    await expectExact();
+  });
+
   it('does not change when the sessions of its folded hours are deleted', async () => {
     const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
     const before = await report(whole, 'country');

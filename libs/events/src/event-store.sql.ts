@@ -1,9 +1,11 @@
+import { prepared } from '@countersign/postgres';
+
 /**
  * Writes events ($1 to $7 and $9, one array per column) and fixes the webhook URL of each: the session's own, else
  * the account's default unless disabled, or its test URL for test events; none when the type is neither among $8,
  * which are always sent, nor among the account's opt-in types. Idempotent by id.
  */
-export const APPEND_EVENTS = `
+export const APPEND_EVENTS = prepared(`
   INSERT INTO events (id, type, account_id, session_id, occurred_at, data, test, webhook_url)
   SELECT new.id, new.type, new.account_id, new.session_id, new.occurred_at, new.data::json, new.test,
     CASE WHEN new.type = ANY ($8::text[]) OR new.type = ANY (account.webhook_events)
@@ -13,7 +15,7 @@ export const APPEND_EVENTS = `
   FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[], $9::boolean[])
     AS new (id, type, account_id, session_id, occurred_at, data, session_webhook_url, test)
   LEFT JOIN accounts account ON account.id = new.account_id
-  ON CONFLICT (id) DO NOTHING`;
+  ON CONFLICT (id) DO NOTHING`);
 
 /**
  * Up to $1 undispatched events from the id $2 on, oldest first, locked; skips those that another process is dispatching. The index

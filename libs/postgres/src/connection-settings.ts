@@ -22,14 +22,15 @@ export const CONNECTION_LIFETIME_SECONDS = 1_800;
 export const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /**
- * Every statement is planned for its own parameters: a generic plan locks all partitions of a table, a custom plan
- * only those within its id bounds. Times are read and written in UTC.
+ * Every statement is planned for its own parameters, unless it is `prepared`: a generic plan locks all partitions of a
+ * table, a custom plan only those within its id bounds. `auto` plans a statement without a name for each run. Times are read
+ * and written in UTC.
  *
  * The rest are PostgreSQL's defaults. A role may set them for its own later sessions (ALTER ROLE … SET), and options of a
  * connection win over that. `Database` resets the other settings of its role, see role-settings.ts.
  */
 const SESSION_OPTIONS = Object.entries({
-  plan_cache_mode: 'force_custom_plan',
+  plan_cache_mode: 'auto',
   timezone: 'UTC',
   array_nulls: 'on',
   bytea_output: 'hex',

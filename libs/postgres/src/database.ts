@@ -18,6 +18,7 @@ import {
   MissingPartition,
   TransactionConflict,
 } from './database-errors.js';
+import { hasParsed, hasStalePlan, isLostByPooler, preparedName } from './prepared-statements.js';
 import { resetRoleSettings } from './role-settings.js';
 
 /** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
@@ -154,6 +155,8 @@ function poolOf(dataSource: DataSource): pg.Pool {
 export class Database implements Executor {
   readonly #pool: pg.Pool;
   readonly #missingPartitionListeners: (() => void)[] = [];
+  /** Whether connections keep prepared statements. False once a pooler has lost one. */
+  #keepsStatements = true;
 
   private constructor(
     private readonly dataSource: DataSource,
@@ -293,7 +296,8 @@ export class Database implements Executor {
 
   /**
    * A read-only server, or one that is silent for longer than its statement timeout, is considered unavailable for
-   * the other connections too: they are replaced instead of failing one after the other.
+   * the other connections too: they are replaced instead of failing one after the other. So are those that keep a
+   * statement with an old plan; the transaction runs again.
    */
   async #run<Row extends object>(
     client: pg.PoolClient,
@@ -304,15 +308,28 @@ export class Database implements Executor {
     const left = Math.ceil(deadlineMs - performance.now());
     if (left <= 0) throw new DatabaseUnavailable('no time left for a statement');
     const query: TimedQuery = { text, values: [...values], query_timeout: left };
+    const name = this.#keepsStatements ? preparedName(text) : undefined;
+    const parsed = name !== undefined && hasParsed(client, name);
+    if (name !== undefined) query.name = name;
     corkUntilNextTick(client);
     try {
       return await client.query<Row & pg.QueryResultRow>(query);
     } catch (error) {
+      if (name !== undefined) this.#judgeStatement(error, parsed);
       if (isReadOnly(error) || (isQueryTimeout(error) && left > STATEMENT_TIMEOUT_MS)) this.generations.retireAll();
       const reason = classifyError(error);
       if (reason instanceof MissingPartition) for (const listener of this.#missingPartitionListeners) listener();
       throw reason;
     }
+  }
+
+  /** Throws TransactionConflict if the error is only of the kept statement. */
+  #judgeStatement(error: unknown, parsed: boolean): void {
+    const lost = isLostByPooler(error, parsed);
+    if (!lost && !hasStalePlan(error)) return;
+    if (lost) this.#keepsStatements = false;
+    this.generations.retireAll();
+    throw new TransactionConflict('a kept statement does not hold any more', { cause: error });
   }
 
   async #onOneConnection<T>(work: (client: pg.PoolClient, deadlineMs: number) => Promise<T>): Promise<T> {

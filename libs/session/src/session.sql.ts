@@ -1,4 +1,4 @@
-import { CLOCK_MS as NOW, columnsOf, CURRENT_XID, recordsetOf } from '@countersign/postgres';
+import { CLOCK_MS as NOW, columnsOf, CURRENT_XID, prepared, recordsetOf } from '@countersign/postgres';
 import { SessionEntity } from './session.entity.js';
 
 /**
@@ -47,13 +47,13 @@ const CODE_COLUMNS = ['otpSends', 'otpAttempts', 'otpAttemptLimit', 'otpSentAt']
  * Inserts new sessions, all pending, and returns their creation times. An id that exists was written by an earlier
  * run of the same command: it is left unchanged and not returned. $1 JSON array of rows (see `insertRow`).
  */
-export const INSERT_SESSIONS = `
+export const INSERT_SESSIONS = prepared(`
   INSERT INTO sessions (${NEW.columns}, status, created_at, expires_at)
   SELECT ${NEW.values}, 'pending', created, created + make_interval(secs => "ttlSeconds")
   FROM (SELECT *, ${NOW} AS created
     FROM json_to_recordset($1::json) AS input (${NEW.types}, "ttlSeconds" integer)) AS stamped
   ON CONFLICT (id) DO NOTHING
-  RETURNING id, created_at AS "createdAt"`;
+  RETURNING id, created_at AS "createdAt"`);
 
 /** One session of one tenant. $1 id, $2 account, $3 whether of a test key. */
 export const FIND_SESSION = `SELECT ${COLUMNS}, ${NOW} AS now FROM sessions

@@ -1,7 +1,7 @@
 import { TIME_BOUNDS_MS } from './approval-time.js';
 import { COUNTED } from './counted-accounts.sql.js';
 import { CHANGES, EPOCH, priceOf } from './session-price.sql.js';
-import { bucketOf, changesBetween, NO_ROUTE, routeOfApproval } from './usage-changes.sql.js';
+import { bucketOf, changesBetween, minutesApart, NO_ROUTE, routeOfApproval } from './usage-changes.sql.js';
 
 const BUCKETS = Array.from({ length: TIME_BOUNDS_MS.length + 1 }, (_, bucket) => bucket);
 
@@ -46,7 +46,7 @@ export const FOLD_OVERVIEW = `
 const SUMS = [...COUNTS, 'cost_usd'].map((column) => `sum(${column})`).join(', ');
 const TIMES = `ARRAY[${BUCKETS.map((bucket) => `sum(times[${bucket + 1}])`).join(', ')}]::bigint[]`;
 
-/** Adds up the hours of days, each once. $1 first day, $2 the end of the last; every hour of them is added up. */
+/** Adds up the hours of days, each once. $1 first day, $2 the end of the last. */
 export const FOLD_DAYS = `
   INSERT INTO overview_days (test, dimension, hour, key, ${COLUMNS})
   SELECT test, dimension, date_trunc('day', hour), key, ${SUMS}, ${TIMES}
@@ -58,7 +58,8 @@ export const FOLD_DAYS = `
 function sessionsOfSpan(first: number): string {
   return `
     SELECT id, brand_id, channel, CASE WHEN status = 'pending' AND expires_at <= statement_timestamp() THEN 'expired'
-        ELSE status END AS status, country, approved_by, created_at, ended_at, ${EPOCH}, 1 AS sign
+        ELSE status END AS status, country, approved_by, created_at, ended_at, ${EPOCH},
+      ${bucketOf('status')} AS bucket, 1 AS count
     FROM sessions WHERE test = $1 AND id >= $${first + 2}::uuid AND id < $${first + 3}::uuid
       AND created_at >= $${first}::timestamptz AND created_at < $${first + 1}::timestamptz AND ${COUNTED}`;
 }
@@ -92,35 +93,35 @@ const HOUR_OF = (time: string): string => `date_trunc('hour', ${time})`;
  * it. Hours are read by their dimension, with `times` by bucket; minutes and what is not folded are added up here, `times` null.
  * $1 whether of test keys, $3 and $4 hours, $5–$9 and $10–$14 spans that are counted, $15 and $16 minutes, $17 and $18
  * transactions that are not folded, $19–$23 the open minutes (see READ_USAGE), $24 and $25
- * the days that are read instead of their hours.
+ * the days that are read instead of their hours: within them, or empty at their start.
  */
 const rowsOf = (grouped: string): string => `
   WITH ${CHANGES}, ${changesBetween(OPEN)},
   overdue AS (
-    SELECT id, brand_id, channel, side.status, country, approved_by, created_at, ended_at, ${EPOCH}, sign
-    FROM sessions CROSS JOIN (VALUES ('expired', 1), ('pending', -1)) AS side (status, sign)
+    SELECT id, brand_id, channel, side.status, country, approved_by, created_at, ended_at, ${EPOCH}, 0::smallint, count
+    FROM sessions CROSS JOIN (VALUES ('expired', 1), ('pending', -1)) AS side (status, count)
     WHERE ${IS_OVERDUE} AND test = $1 AND id >= ANY (ARRAY[$21]::uuid[]) AND id < ANY (ARRAY[$22]::uuid[])
       AND created_at >= $19::timestamptz AND created_at < $20::timestamptz AND ${COUNTED}),
   live AS MATERIALIZED (
     ${sessionsOfSpan(5)} UNION ALL ${sessionsOfSpan(10)} UNION ALL SELECT * FROM overdue
-    UNION ALL SELECT id, brand_id, channel, status, country, approved_by, created_at, ended_at, epoch, sign
+    UNION ALL SELECT id, brand_id, channel, status, country, CASE WHEN id IS NOT NULL THEN 'otp' END, created_at, ended_at, epoch,
+      bucket, count
     FROM moved WHERE test = $1),
   grouped AS (
-    SELECT ${HOUR_OF('created_at')} AS hour, brand_id, channel, status, country, ${bucketOf('status')} AS bucket, epoch,
-      sum(sign) AS count
+    SELECT ${HOUR_OF('created_at')} AS hour, brand_id, channel, status, country, bucket, epoch, sum(count) AS count
     FROM live GROUP BY 1, 2, 3, 4, 5, 6, 7),
   facts AS (
     SELECT ${HOUR_OF('minute')} AS hour, brand_id, channel, status, country, route_id, bucket, sum(count) AS count,
       sum(cost_usd) AS cost_usd
-    FROM usage_minutes WHERE test = $1 AND minute >= $15 AND minute < $16 AND NOT (minute >= $3 AND minute < $4)
-      AND NOT (minute >= $10 AND minute < $11)
+    FROM (${minutesApart('test = $1', ['$15', '$16'], ['$3', '$4'])}) AS minutes
+    WHERE NOT (minute >= $10 AND minute < $11)
     GROUP BY 1, 2, 3, 4, 5, 6, 7
     UNION ALL
     SELECT hour, brand_id, channel, status, country, ${NO_ROUTE}, bucket, count,
       CASE WHEN $1 THEN 0 ELSE count * coalesce(usd, 0) END
     FROM grouped ${priceOf('grouped')}
     UNION ALL
-    SELECT ${HOUR_OF('created_at')}, brand_id, 'sms_otp', status, country, route.route_id, ${bucketOf('status')}, sign, 0
+    SELECT ${HOUR_OF('created_at')}, brand_id, 'sms_otp', status, country, route.route_id, bucket, count, 0
     FROM live CROSS JOIN ${routeOfApproval('live', CODES_FROM, CODES_TO)} AS route
     WHERE status = 'approved' AND approved_by = 'otp' AND NOT $1
     UNION ALL
@@ -135,7 +136,10 @@ const rowsOf = (grouped: string): string => `
   SELECT dimension, ${grouped}, 0, ${SUMS}, ${TIMES}
   FROM (
     SELECT * FROM overview_hours
-    WHERE test = $1 AND dimension IN ('all', $2) AND hour >= $3 AND hour < $4 AND NOT (hour >= $24 AND hour < $25)
+    WHERE test = $1 AND dimension IN ('all', $2) AND hour >= $3 AND hour < $24
+    UNION ALL
+    SELECT * FROM overview_hours
+    WHERE test = $1 AND dimension IN ('all', $2) AND hour >= $25 AND hour < $4
     UNION ALL
     SELECT * FROM overview_days WHERE test = $1 AND dimension IN ('all', $2) AND hour >= $24 AND hour < $25) AS sums
   GROUP BY 1, 2`;

@@ -2,7 +2,7 @@ import { Database, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
 import { timeQuantileMs } from './approval-time.js';
 import { READ_OVERVIEW } from './overview.sql.js';
-import { DAY_MS, HOUR_MS, planUsage, wholeMinutes, type Span, type UsageClock } from './usage-window.js';
+import { HOUR_MS, planUsage, wholeDays, wholeMinutes, type Span, type UsageClock } from './usage-window.js';
 import { datesOf, spanParameters, UsageStore, type SnapshotClock } from './usage.store.js';
 
 export const OVERVIEW_GROUPINGS = ['country', 'channel', 'brand', 'route', 'day', 'hour'] as const;
@@ -101,7 +101,7 @@ export class OverviewStore {
       clock.progress?.foldedXid ?? clock.endXid,
       clock.endXid,
       ...spanParameters(plan.open),
-      ...datesOf(grouping === 'hour' ? NO_DAYS : wholeDays(plan.hours)),
+      ...datesOf(wholeDays(plan.hours, grouping === 'hour' ? null : clock.daysUntilMs)),
     ]);
     return { period, ...sumsOf(rows, grouping) };
   }
@@ -111,14 +111,6 @@ export interface OverviewRequest {
   readonly window: Span;
   readonly test: boolean;
   readonly grouping: OverviewGrouping | null;
-}
-
-const NO_DAYS: Span = { fromMs: 0, toMs: 0 };
-
-/** The whole days (UTC) of some hours; empty if there are none. */
-function wholeDays({ fromMs, toMs }: Span): Span {
-  const days = { fromMs: Math.ceil(fromMs / DAY_MS) * DAY_MS, toMs: Math.floor(toMs / DAY_MS) * DAY_MS };
-  return days.fromMs < days.toMs ? days : NO_DAYS;
 }
 
 /** Hours are added up by dimension once their minutes are settled, whoever folded them for usage. */

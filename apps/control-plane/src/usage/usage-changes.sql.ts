@@ -19,6 +19,23 @@ export const routeOfApproval = (session: string, low: string, high: string): str
       AND codes.submitted_at <= ${session}.ended_at AND codes.route_id IS NOT NULL
     ORDER BY codes.submitted_at DESC LIMIT 1)`;
 
+/**
+ * The minutes of a span before the hours that are read instead, and those after them, as two ranges of an index: those of the
+ * hours are kept, and a month of them would be read to be left out.
+ */
+export function minutesApart(
+  condition: string,
+  [from, to]: ParameterPair,
+  [hoursFrom, hoursTo]: ParameterPair,
+): string {
+  const part = (low: string, high: string): string =>
+    `SELECT * FROM usage_minutes WHERE ${condition} AND minute >= ${low} AND minute < ${high}`;
+  return `${part(from, `least(${to}, ${hoursFrom}::timestamptz)`)} UNION ALL ${part(`greatest(${from}, ${hoursTo}::timestamptz)`, to)}`;
+}
+
+/** The parameters of a span, as `$1`. */
+type ParameterPair = readonly [from: string, to: string];
+
 /** Parameters of `changesBetween`, as `$1`. */
 export interface ChangeParameters {
   /** Transactions: from (inclusive) to (exclusive). */
@@ -37,27 +54,37 @@ export interface ChangeParameters {
  * CTEs `moved` and `sent`: what the transactions of a range changed of the counts of sessions and codes.
  *
  * A session counts once, in a state that depends on the transactions that are considered: `moved` has its state after the range
- * with sign 1 and its state before the range, if it existed, with sign -1. So the sums of adjacent ranges are the sums of
- * their union, whatever the order of the commits. A session that a release before minutes ended counts as pending until its
- * minute is settled. The greatest of its transactions finds it; the ids alone would be a range
+ * with a positive count and its state before the range, if it existed, with a negative one. So the sums of adjacent ranges are
+ * the sums of their union, whatever the order of the commits. A session that a release before minutes ended counts as pending
+ * until its minute is settled. The greatest of its transactions finds it; the ids alone would be a range
  * that the planner expects to be narrow (see LOCK_BY_DIGEST in libs/session).
+ *
+ * Sessions are grouped as they are read, since a row of a CTE for each would double the price. `created_at` is the minute of a
+ * group; a session that a code approved is a group of its own, with its `id` and `ended_at`.
  */
 export function changesBetween(p: ChangeParameters): string {
   const changed = 'greatest(sessions.created_xid, sessions.rcs_xid, sessions.ended_xid)';
+  const stateAt = (xid: string): string => `
+      CASE WHEN rcs_xid >= ${xid}::bigint THEN 'sms_fallback' ELSE channel END,
+      CASE WHEN coalesce(ended_xid, created_xid) < ${xid}::bigint THEN status ELSE 'pending' END`;
   return `
-  changed AS MATERIALIZED (
-    SELECT id, account_id, test, brand_id, country, channel, status, approved_by, created_at, ended_at, created_xid,
-      rcs_xid, ended_xid, ${EPOCH}
+  changed (account_id, test, brand_id, country, created_at, epoch, bucket, id, existed, channel_before, status_before,
+      channel_after, status_after, ended_at, count) AS MATERIALIZED (
+    SELECT account_id, test, brand_id, country, date_trunc('minute', created_at), ${EPOCH}, ${bucketOf('status')},
+      CASE approved_by WHEN 'otp' THEN id END, created_xid < ${p.fromXid}::bigint, ${stateAt(p.fromXid)}, ${stateAt(p.toXid)},
+      max(ended_at), count(*)::integer
     FROM sessions
     WHERE ${changed} >= ${p.fromXid}::bigint AND ${changed} < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+      AND created_xid < ${p.toXid}::bigint
       AND id >= ANY (ARRAY[${p.low}]::uuid[]) AND id < ANY (ARRAY[${p.sessionHigh}]::uuid[])
-      AND created_at >= ${p.from}::timestamptz AND created_at < ${p.to}::timestamptz AND ${COUNTED}),
+      AND created_at >= ${p.from}::timestamptz AND created_at < ${p.to}::timestamptz AND ${COUNTED}
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13),
   moved AS (
-    SELECT id, account_id, test, brand_id, country, approved_by, created_at, ended_at, epoch, sign,
-      CASE WHEN rcs_xid >= upto THEN 'sms_fallback' ELSE channel END AS channel,
-      CASE WHEN coalesce(ended_xid, created_xid) < upto THEN status ELSE 'pending' END AS status
-    FROM changed CROSS JOIN (VALUES (1, ${p.toXid}::bigint), (-1, ${p.fromXid}::bigint)) AS side (sign, upto)
-    WHERE created_xid < upto),
+    SELECT id, account_id, test, brand_id, country, created_at, ended_at, epoch, channel, status,
+      CASE status WHEN 'approved' THEN bucket ELSE 0 END::smallint AS bucket, sign * count AS count
+    FROM changed CROSS JOIN LATERAL
+      (VALUES (1, channel_after, status_after), (-1, channel_before, status_before)) AS side (sign, channel, status)
+    WHERE sign = 1 OR existed),
   sent AS (
     SELECT sessions.account_id, sessions.brand_id, sessions.country, sessions.created_at,
       coalesce(codes.route_id, ${NO_ROUTE}) AS route_id, coalesce(codes.cost_usd, 0) AS cost_usd

@@ -26,10 +26,12 @@ export const BEGIN = `
     (SELECT coalesce((SELECT max(hour) + interval '1 hour' FROM usage_folds), $1::timestamptz) AS first) AS begun
   ON CONFLICT (only_row) DO NOTHING`;
 
-/** Locks the progress for one process. No row while another process has it. */
+/** Locks the progress for one process. No row while another process has it. Days begin with the first folded hour. */
 export const LOCK_PROGRESS = `
   SELECT (extract(epoch FROM settled_until) * 1000)::float8 AS "settledUntilMs",
     (extract(epoch FROM open_from) * 1000)::float8 AS "openFromMs", folded_xid::float8 AS "foldedXid",
+    (extract(epoch FROM coalesce(days_until, (SELECT date_trunc('day', min(hour), 'UTC') FROM usage_folds))) * 1000)::float8
+      AS "daysUntilMs",
     floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"
   FROM usage_progress FOR UPDATE SKIP LOCKED`;
 
@@ -54,17 +56,16 @@ export const FOLD_CHANGES = `
     messageHigh: '$7',
   })},
   grouped AS (
-    SELECT account_id, test, ${MINUTE} AS minute, brand_id, channel, status, country, ${bucketOf('status')} AS bucket,
-      epoch, sum(sign) AS count
+    SELECT account_id, test, created_at AS minute, brand_id, channel, status, country, bucket, epoch, sum(count) AS count
     FROM moved GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9),
   counted (${KEY}, count, cost_usd) AS (
     SELECT account_id, test, minute, brand_id, channel, status, country, ${NO_ROUTE}, bucket, count,
       CASE WHEN test THEN 0 ELSE count * coalesce(usd, 0) END
     FROM grouped ${priceOf('grouped')}
     UNION ALL
-    SELECT account_id, test, ${MINUTE}, brand_id, 'sms_otp', status, country, route.route_id, ${bucketOf('status')}, sign, 0
+    SELECT account_id, test, created_at, brand_id, 'sms_otp', status, country, route.route_id, bucket, count, 0
     FROM moved CROSS JOIN ${routeOfApproval('moved', '$5', '$7')} AS route
-    WHERE status = 'approved' AND approved_by = 'otp' AND NOT test
+    WHERE status = 'approved' AND moved.id IS NOT NULL AND NOT test
     UNION ALL
     SELECT account_id, false, ${MINUTE}, brand_id, 'sms_otp', 'submitted', country, route_id, 0, 1, cost_usd FROM sent)
   INSERT INTO usage_minutes (${KEY}, count, cost_usd)
@@ -131,6 +132,17 @@ export const FOLD_HOUR = `
   FROM folded CROSS JOIN usage_minutes
   WHERE minute >= $1 AND minute < $2 AND NOT (channel = 'sms_otp' AND status = 'approved')
   GROUP BY account_id, test, hour, brand_id, channel, status, country`;
+
+/** Adds up the hours of days, each once. $1 first day, $2 the end of the last. */
+export const FOLD_USAGE_DAYS = `
+  INSERT INTO usage_days (account_id, test, hour, brand_id, channel, status, country, count, cost_usd)
+  SELECT account_id, test, date_trunc('day', hour, 'UTC'), brand_id, channel, status, country, sum(count), sum(cost_usd)
+  FROM usage_hours WHERE hour >= $1 AND hour < $2
+  GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ON CONFLICT DO NOTHING`;
+
+/** $1 end of the days that are added up. */
+export const MARK_DAYS = `UPDATE usage_progress SET days_until = $1`;
 
 /** Deletes minutes that are older than retention. $1 their end, the start of an hour. */
 export const DROP_MINUTES = `DELETE FROM usage_minutes WHERE minute < $1`;

@@ -11,7 +11,9 @@ import {
   FIRST_SESSION,
   FOLD_CHANGES,
   FOLD_HOUR,
+  FOLD_USAGE_DAYS,
   LOCK_PROGRESS,
+  MARK_DAYS,
   MARK_DROPPED,
   MARK_FOLDED,
   MARK_SETTLED,
@@ -19,14 +21,18 @@ import {
   MAX_XIDS_BEHIND,
   READ_FENCE,
 } from './usage-fold.sql.js';
-import { DAY_MS, firstHourOf, HOUR_MS, nextToSettle, type Span, type UsageProgress } from './usage-window.js';
+import { DAY_MS, firstHourOf, HOUR_MS, nextDays, nextToSettle, type Span, type UsageProgress } from './usage-window.js';
 import { FOLD_DAYS, FOLD_OVERVIEW } from './overview.sql.js';
 import { datesOf, spanParameters } from './usage.store.js';
 
 /** Statement timeout for the minutes of one hour. No request waits for it. */
 const SETTLE_TIMEOUT_MS = 300_000;
 
-type LockedProgress = Omit<UsageProgress, 'minutesFromMs'> & { readonly nowMs: number };
+type LockedProgress = Omit<UsageProgress, 'minutesFromMs'> & {
+  readonly nowMs: number;
+  /** Null until the first hour is folded. */
+  readonly daysUntilMs: number | null;
+};
 
 /**
  * The only writer of folds. Each method is one transaction that locks the progress, changes the folds and advances the progress;
@@ -82,7 +88,7 @@ export class UsageFoldStore {
     const settleInOne = async (tx: Executor): Promise<boolean> => {
       const progress = await lock(tx);
       const span = progress === null ? NONE : nextToSettle(progress.settledUntilMs, progress.nowMs);
-      if (progress !== null && span.fromMs < span.toMs) await settle(tx, span, progress.nowMs - retentionDays * DAY_MS);
+      if (progress !== null && span.fromMs < span.toMs) await settle(tx, span, progress, retentionDays);
       return span.fromMs < span.toMs;
     };
     return this.database.maintenance(SETTLE_TIMEOUT_MS, (session) => session.transaction(settleInOne));
@@ -96,7 +102,7 @@ async function lock(tx: Executor): Promise<LockedProgress | null> {
   return progress ?? null;
 }
 
-async function settle(tx: Executor, span: Span, retainedFromMs: number): Promise<void> {
+async function settle(tx: Executor, span: Span, progress: LockedProgress, retentionDays: number): Promise<void> {
   await tx.query(DISCARD_MINUTES, datesOf(span));
   await tx.query(COUNT_MINUTES, spanParameters(span));
   await tx.query(MARK_SETTLED, [new Date(span.toMs)]);
@@ -104,11 +110,18 @@ async function settle(tx: Executor, span: Span, retainedFromMs: number): Promise
   const hour = datesOf({ fromMs: span.toMs - HOUR_MS, toMs: span.toMs });
   await tx.query(FOLD_HOUR, hour);
   await tx.query(FOLD_OVERVIEW, hour);
-  // With the day before: a process of a release before days may have folded its last hour.
-  const endOfDaysMs = Math.floor(span.toMs / DAY_MS) * DAY_MS;
-  await tx.query(FOLD_DAYS, datesOf({ fromMs: endOfDaysMs - 2 * DAY_MS, toMs: endOfDaysMs }));
+  if (progress.daysUntilMs !== null) await foldDays(tx, nextDays(progress.daysUntilMs, span.toMs));
   // A day more, so that no report within retention needs a minute that is gone.
-  const end = [new Date(Math.floor((retainedFromMs - DAY_MS) / HOUR_MS) * HOUR_MS)];
+  const retainedFromMs = progress.nowMs - (retentionDays + 1) * DAY_MS;
+  const end = [new Date(Math.floor(retainedFromMs / HOUR_MS) * HOUR_MS)];
   await tx.query(DROP_MINUTES, end);
   await tx.query(MARK_DROPPED, end);
+}
+
+/** Every hour of the days is folded; so each day is added up once, whichever release folded its hours. */
+async function foldDays(tx: Executor, days: Span): Promise<void> {
+  if (days.fromMs >= days.toMs) return;
+  await tx.query(FOLD_USAGE_DAYS, datesOf(days));
+  await tx.query(FOLD_DAYS, datesOf(days));
+  await tx.query(MARK_DAYS, [new Date(days.toMs)]);
 }

@@ -10,6 +10,8 @@ export const MAX_SPAN_DAYS = 366;
 
 /** A minute is settled this long after the end of its longest session, when its last transactions have ended. */
 const SETTLED_AFTER_MS = 600_000;
+/** Days that are added up in one transaction at most: after an upgrade there may be years of hours. */
+const MAX_FOLDED_DAYS = 31;
 /** Partitions are dropped by session id, so some sessions shortly after the edge may be in a dropped partition. */
 const RETENTION_SLACK_MS = 900_000;
 
@@ -110,6 +112,16 @@ export function planUsage(window: Span, clock: UsageClock, retentionDays: number
     ],
   };
 }
+
+/** The whole days (UTC) of some hours that end by `untilMs`; empty at the first of the hours if there are none. */
+export function wholeDays({ fromMs, toMs }: Span, untilMs: number | null): Span {
+  const days = { fromMs: ceilTo(DAY_MS, fromMs), toMs: floorTo(DAY_MS, Math.min(toMs, untilMs ?? -Infinity)) };
+  return days.fromMs < days.toMs ? days : { fromMs, toMs: fromMs };
+}
+
+/** The next days to add up from hours that are folded up to `foldedUntilMs`. Empty if none is due. */
+export const nextDays = (daysUntilMs: number, foldedUntilMs: number): Span =>
+  spanOf(daysUntilMs, Math.min(floorTo(DAY_MS, foldedUntilMs), daysUntilMs + MAX_FOLDED_DAYS * DAY_MS));
 
 /** The end of the minutes whose sessions can no longer change. */
 export const settledEndMs = (nowMs: number): number =>

@@ -1,7 +1,7 @@
 import type { Tenant } from '@countersign/keys';
 import { Database, requireRow, type Executor } from '@countersign/postgres';
 import { Inject, Injectable } from '@nestjs/common';
-import { HOUR_MS, idSpan, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
+import { HOUR_MS, idSpan, wholeDays, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
 import { ONE_SNAPSHOT, READ_CLOCK, READ_USAGE } from './usage.sql.js';
 
 export const GROUPINGS = ['day', 'country', 'brand'] as const;
@@ -28,8 +28,13 @@ type UsageRow = UsageCounts & { readonly isTotal: boolean; readonly key: string 
 
 const NO_USAGE: UsageCounts = { total: 0, approved: 0, expired: 0, denied: 0, rcs: 0, smsFallback: 0, costUsd: '0' };
 
-/** The clock of a snapshot, with the end of the transactions that it sees. */
-export type SnapshotClock = UsageClock & { readonly endXid: number };
+/** The clock of a snapshot. */
+export interface SnapshotClock extends UsageClock {
+  /** The end of the transactions that it sees. */
+  readonly endXid: number;
+  /** The end of the days that are added up; null if none is. */
+  readonly daysUntilMs: number | null;
+}
 
 interface ClockRow {
   readonly nowMs: number;
@@ -38,6 +43,7 @@ interface ClockRow {
   readonly settledUntilMs: number;
   readonly openFromMs: number;
   readonly foldedXid: number;
+  readonly daysUntilMs: number | null;
   readonly endXid: number;
 }
 
@@ -57,12 +63,12 @@ export class UsageStore {
   /** The database time, rounded up to a millisecond, and the progress of the folds. */
   async clock(snapshot: Executor): Promise<SnapshotClock> {
     const row = requireRow(await snapshot.query<ClockRow>(READ_CLOCK));
-    const { nowMs, endXid, lastHourMs, minutesFromMs, settledUntilMs, openFromMs, foldedXid } = row;
+    const { nowMs, endXid, daysUntilMs, lastHourMs, minutesFromMs, settledUntilMs, openFromMs, foldedXid } = row;
     // The progress of another server, before the next fold begins anew: no open minute is of any use.
     const heldFromMs = foldedXid > endXid ? Infinity : openFromMs;
     const progress =
       minutesFromMs === null ? null : { minutesFromMs, settledUntilMs, openFromMs: heldFromMs, foldedXid };
-    return { nowMs, endXid, foldedUntilMs: lastHourMs === null ? null : lastHourMs + HOUR_MS, progress };
+    return { nowMs, endXid, daysUntilMs, foldedUntilMs: lastHourMs === null ? null : lastHourMs + HOUR_MS, progress };
   }
 
   /** Counts and cost of a tenant. The plan must be of a clock of the same snapshot. */
@@ -77,6 +83,7 @@ export class UsageStore {
       clock.progress?.foldedXid ?? clock.endXid,
       clock.endXid,
       ...spanParameters(open),
+      ...datesOf(wholeDays(hours, clock.daysUntilMs)),
     ]);
     const groups = rows.flatMap(({ isTotal, key, ...counts }) => (isTotal || key === null ? [] : [{ key, ...counts }]));
     const {

@@ -1,4 +1,5 @@
 import { isRunning } from '@countersign/events';
+import { prepared } from '@countersign/postgres';
 
 /** Database time in milliseconds, as a JS Date holds it: leases are compared for equality. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
@@ -12,7 +13,7 @@ const HOST = `lower(substring(url from '^[A-Za-z]+://([^/?#]*)'))`;
  * session, type, URL, time of the event; $7 sealed bodies, $8 whether each is to be claimed, $9 lease in seconds; $10 whether
  * each is of a test key.
  */
-export const INSERT_DELIVERIES = `
+export const INSERT_DELIVERIES = prepared(`
   INSERT INTO deliveries
     (id, account_id, test, session_id, type, url, occurred_at, next_attempt_at, claimed_until, body_sealed)
   SELECT id, account_id, test, session_id, type, url, occurred_at,
@@ -23,7 +24,7 @@ export const INSERT_DELIVERIES = `
         AS made (id, account_id, session_id, type, url, occurred_at, body, wanted, test)) AS made,
     (SELECT now AS begins, now + make_interval(secs => $9) AS ends FROM (SELECT ${NOW} AS now) AS clock) AS lease
   ON CONFLICT (id) DO NOTHING
-  RETURNING id, claimed_until AS "claimedUntil"`;
+  RETURNING id, claimed_until AS "claimedUntil"`);
 
 /** The parameters are the hosts, and the accounts of live and of test deliveries, that have no capacity. */
 const hasCapacity = (hosts: string, live: string, test: string): string => `

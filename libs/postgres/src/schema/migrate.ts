@@ -46,6 +46,7 @@ import { OverviewHours1700000000038 } from '../migrations/0038-overview-hours.js
 import { AccountRequests1700000000039 } from '../migrations/0039-account-requests.js';
 import { ConsoleSignIns1700000000041 } from '../migrations/0041-console-sign-ins.js';
 import { OverviewDays1700000000042 } from '../migrations/0042-overview-days.js';
+import { UsageDays1700000000050 } from '../migrations/0050-usage-days.js';
 import { SecondSteps1700000000055 } from '../migrations/0055-second-steps.js';
 import { RetentionClock1700000000063 } from '../migrations/0063-retention-clock.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
@@ -86,6 +87,7 @@ const MIGRATIONS = [
   AccountRequests1700000000039,
   ConsoleSignIns1700000000041,
   OverviewDays1700000000042,
+  UsageDays1700000000050,
   SecondSteps1700000000055,
   RetentionClock1700000000063,
 ];
