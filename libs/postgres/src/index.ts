@@ -1,14 +1,7 @@
 export { Batcher, BatcherFull, type BatcherOptions, type BatchLimits } from './batcher.js';
 export { CONNECT_TIMEOUT_MS, connectionSettings } from './connection-settings.js';
 export { DatabaseClock } from './database-clock.js';
-export {
-  DatabaseUnavailable,
-  DataError,
-  isCausedByRows,
-  LockTimeout,
-  MissingPartition,
-  TransactionConflict,
-} from './database-errors.js';
+export { DatabaseUnavailable, DataError, isCausedByRows, TransactionConflict } from './database-errors.js';
 export { Database, type Executor } from './database.js';
 export { columnsOf, CreatedAtColumn, recordsetOf, TimeColumn } from './entity-columns.js';
 export { entityManager, entitySource } from './entity-source.js';

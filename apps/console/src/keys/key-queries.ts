@@ -4,7 +4,7 @@ import { type AccountScope, keyOf } from '../account/scope.js';
 
 export type Key = Schemas['KeyAnswer'];
 
-/** Scopes of a key, with what they are for. Those that a key has by default come first. */
+/** Scopes of a key, with what they are for. The default ones come first. */
 export const SCOPES = [
   ['verify', 'opens, reads and cancels sessions'],
   ['otp', 'sends and checks codes'],
