@@ -25,4 +25,4 @@ export const codeText = ({ name }: BrandTexts, domain: string | null): string =>
 };
 
 /** The places that a text takes in an SMS, if its alphabet is GSM 7-bit. The server decides. */
-export const placesOf = (text: string): number => [...text].length + (text.match(DOUBLE)?.length ?? 0);
+export const placesOf = (text: string): number => Array.from(text).length + (text.match(DOUBLE)?.length ?? 0);

@@ -96,28 +96,7 @@ function Editor({ brand }: { readonly brand: OwnBrand }): JSX.Element {
           </p>
         )}
         <form className="stack" onSubmit={submit}>
-          <Field name="name" label="Name, approved by an operator" draft={draft} onChange={setDraft} max={60} />
-          <Field
-            name="slug"
-            label="Slug, in the SMS; approved by an operator"
-            draft={draft}
-            onChange={setDraft}
-            max={12}
-          />
-          <Field
-            name="instruction"
-            label="Instruction below the token in the SMS"
-            draft={draft}
-            onChange={setDraft}
-            max={160}
-          />
-          <Field
-            name="logoUrl"
-            label="URL of the picture on the card (https)"
-            draft={draft}
-            onChange={setDraft}
-            max={2048}
-          />
+          <Fields draft={draft} onChange={setDraft} />
           <p className="soft small">
             Phones load the picture. This page loads nothing from other servers, and shows a letter.
           </p>
@@ -136,6 +115,17 @@ function Editor({ brand }: { readonly brand: OwnBrand }): JSX.Element {
     </div>
   );
 }
+
+type FieldsProps = Pick<FieldProps, 'draft' | 'onChange'>;
+
+const Fields = (props: FieldsProps): JSX.Element => (
+  <>
+    <Field {...props} name="name" label="Name, approved by an operator" max={60} />
+    <Field {...props} name="slug" label="Slug, in the SMS; approved by an operator" max={12} />
+    <Field {...props} name="instruction" label="Instruction below the token in the SMS" max={160} />
+    <Field {...props} name="logoUrl" label="URL of the picture on the card (https)" max={2048} />
+  </>
+);
 
 function Waiting({ brand: { name, slug, requested, requestRefusedAt } }: { readonly brand: OwnBrand }) {
   if (requested !== undefined)

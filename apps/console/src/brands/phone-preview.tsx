@@ -8,7 +8,7 @@ interface PhonePreviewProps {
   readonly hasLogo: boolean;
 }
 
-const first = (name: string): string => [...name.trim()][0]?.toUpperCase() ?? '?';
+const first = (name: string): string => Array.from(name.trim())[0]?.toUpperCase() ?? '?';
 
 /** The texts that a user sees: the card, the SMS that the phone sends, and the SMS with a code. */
 export const PhonePreview = ({ texts, domain, hasLogo }: PhonePreviewProps): JSX.Element => (
