@@ -320,7 +320,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
     await title(page, 'Numbers');
     const table = page.getByRole('table', { name: 'numbers' });
     await table.locator('strong', { hasText: '+12000000000' }).waitFor();
-    await until('all rows are loaded', 120_000, async () => {
+    await until('all rows are loaded', 240_000, async () => {
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       return (await table.getAttribute('aria-rowcount')) === '100001';
     });
@@ -339,7 +339,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
     }
     await table.locator('strong', { hasText: '+12000000000' }).waitFor();
     expect(await findingsOf(page)).toEqual([]);
-  });
+  }, 400_000);
 
   it('are as wide as a narrow screen, with an open form', async () => {
     const page = await stage.signedIn('/routes', { viewport: NARROW, colorScheme: 'dark' });

@@ -15,8 +15,22 @@ export interface HostList {
   readonly rest: string;
 }
 
-/** The parts of a URL whose host may be a list, as libpq reads it (34.1.1.2). Null for a text of another form. */
+/** Whether every escape is two hexadecimal digits, and all together are UTF-8. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The parts of a URL whose host may be a list, as libpq reads it (34.1.1.2). Null for a text of another form, and for one with a
+ * percent sign that begins no escape.
+ */
 export function readHostList(text: string): HostList | null {
+  if (!isDecodable(text)) return null;
   const [, scheme, credentials, hosts, rest] = URL_PARTS.exec(text) ?? [];
   if (scheme === undefined || hosts === undefined || rest === undefined) return null;
   const list = hosts.split(',');

@@ -96,6 +96,16 @@ describe('a Redis URL', () => {
   });
 });
 
+it.each([
+  'redis+sentinel://h/%',
+  'redis+sentinel://postgres://%',
+  'redis://user:50%@h:6379',
+  'redis://:%ff@h',
+  'postgres://user:50%@h/db',
+])('a percent sign that begins no escape is refused: %s', (text) => {
+  expect([databaseUrls(text), readRedisUrl(text)]).toEqual([null, null]);
+});
+
 it('any text is read or refused', () => {
   const part = fc.constantFrom(
     'postgres://',
@@ -124,5 +134,6 @@ it('any text is read or refused', () => {
         expect(readRedisUrl(text)?.nodes.every(({ port }) => port >= 0 && port < 65_536) ?? true).toBe(true);
       },
     ),
+    { examples: [['redis+sentinel://postgres://%']] },
   );
 });
