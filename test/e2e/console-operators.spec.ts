@@ -304,8 +304,8 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
     const page = await stage.signedIn('/overview');
     let pages = 0;
     await page.route('**/console/api/v1/admin/inbound-numbers?*', async (route) => {
-      const data = Array.from({ length: 2_000 }, (_, index) => {
-        const number = pages * 2_000 + index;
+      const data = Array.from({ length: 10_000 }, (_, index) => {
+        const number = pages * 10_000 + index;
         return {
           id: `num_${String(number)}`,
           number: `+1${String(2_000_000_000 + number)}`,
@@ -314,7 +314,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
         };
       });
       pages += 1;
-      await route.fulfill({ json: { data, hasMore: pages < 50 } });
+      await route.fulfill({ json: { data, hasMore: pages < 10 } });
     });
     await page.getByRole('link', { name: 'Numbers' }).click();
     await title(page, 'Numbers');
