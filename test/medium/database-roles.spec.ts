@@ -212,12 +212,10 @@ describe("the daemons' role", () => {
     await pastPartitions(home, nowMs - 40 * DAY_MS);
     const old = (await partitionsOf('events')).filter((name) => name < partitionAt('events', nowMs - 20 * DAY_MS));
     expect(old).toHaveLength(9);
-    const yesterday = new Date(nowMs - DAY_MS).toISOString().slice(0, 10);
-    const dropped = database.query(`SELECT drop_day_partition('events', $1::date, 30)`, [yesterday]);
+    const young = (await partitionsOf('events')).filter((name) => !old.includes(name));
+    const dropped = database.query(`SELECT drop_day_partition('events', current_date - 1, 30)`);
     await expect(dropped).rejects.toThrow(/partitions are dropped after/);
-    const before = await partitionsOf('events');
     await expect(dropOldPartitions(database, nowMs + 100 * DAY_MS, 30)).rejects.toThrow();
-    const young = before.filter((name) => !old.includes(name));
     expect(await partitionsOf('events')).toEqual(expect.arrayContaining(young));
     await dropOldPartitions(database, nowMs, 30);
     for (const parent of PARENTS) expect(await partitionsOf(parent)).toHaveLength(9);
