@@ -64,8 +64,13 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
       await page.getByRole('link', { name: 'north 1' }).click();
       await title(page, 'north 1');
       const timeline = page.getByRole('region', { name: 'Timeline' });
-      await timeline.getByText('Changed: window, submitPerSecond').waitFor({ timeout: SOON_MS });
-      await timeline.getByText(/Connection 1 is bound/).waitFor();
+      await timeline
+        .getByText(/^Changed: (window, submitPerSecond|submitPerSecond, window)$/)
+        .waitFor({ timeout: SOON_MS });
+      await timeline
+        .getByText(/Connection \d is bound/)
+        .first()
+        .waitFor();
     });
 
     it('is created, edited and deleted; what the server refuses stays in the form', async () => {

@@ -255,6 +255,6 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
         }
       }
       expect(found).toEqual([]);
-    });
+    }, 600_000);
   });
 });

@@ -11,13 +11,11 @@ import { applyTheme } from './shell/theme.js';
 import { Toasts } from './ui/toasts.js';
 
 applyTheme();
-const queries = createQueries(
-  () =>
-    void router.navigate({
-      to: '/sign-in',
-      search: { next: location.pathname.replace(/^\/console/, '') + location.search },
-    }),
-);
+const queries = createQueries(() => {
+  if (router.state.location.pathname === '/sign-in') return;
+  const next = location.pathname.replace(/^\/console/, '') + location.search;
+  void router.navigate({ to: '/sign-in', search: { next } });
+});
 const router = createConsoleRouter(queries);
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has an element #root');

@@ -14,7 +14,7 @@ function realtimeOf(client: QueryClient): Realtime {
   if (known !== undefined) return known;
   const realtime = new Realtime({
     open: () => new WebSocket(new URL(PATH, location.href.replace(/^http/, 'ws')), SUBPROTOCOL),
-    onRefused: () => void client.invalidateQueries({ queryKey: meQuery.queryKey }),
+    onRefused: () => void client.query({ ...meQuery, staleTime: 0 }).catch(() => undefined),
   });
   connections.set(client, realtime);
   return realtime;

@@ -125,7 +125,7 @@ describe('the realtime connection of the console', () => {
     vi.advanceTimersByTime(1_000);
     live().closes(4401);
     expect(onRefused).toHaveBeenCalledTimes(2);
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(3_000);
     live().closes(1006);
     expect(onRefused).toHaveBeenCalledTimes(2);
   });

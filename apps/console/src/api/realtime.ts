@@ -33,6 +33,8 @@ const PING_MS = 20_000;
 const IDLE_MS = 5_000;
 /** The session ended, or the role changed. */
 const SESSION_ENDED = 4401;
+/** Time for the question whether the session lives; with another role the connection is made again. */
+const AFTER_SESSION_MS = 3_000;
 
 /**
  * One connection for all channels. It is open while a channel has a listener and shortly after, and reconnects with growing waits. Without
@@ -83,7 +85,9 @@ export class Realtime {
     this.#listeners.delete(channel);
     this.#live.delete(channel);
     if (this.#isOpen) this.#send({ type: 'unsubscribe', channel });
-    if (this.#listeners.size === 0) this.#idle = setTimeout(() => this.#end(), IDLE_MS);
+    if (this.#listeners.size > 0) return;
+    if (this.#socket === null) this.#end();
+    else this.#idle = setTimeout(() => this.#end(), IDLE_MS);
   }
 
   #end(): void {
@@ -153,7 +157,8 @@ export class Realtime {
     if (!wasOpen || code === SESSION_ENDED) this.#parts.onRefused();
     const { random = Math.random } = this.#parts;
     const growing = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures) * (0.5 + random() / 2);
-    this.#timer = setTimeout(() => this.#connect(), Math.max(this.#waitMs, growing));
+    const leastMs = code === SESSION_ENDED ? AFTER_SESSION_MS : this.#waitMs;
+    this.#timer = setTimeout(() => this.#connect(), Math.max(leastMs, growing));
     this.#failures += 1;
     this.#waitMs = 0;
   }
