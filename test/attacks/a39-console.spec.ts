@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
-import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
+import { ControlPlaneHarness, ownAddress, type Answer } from '../support/control-plane-harness.js';
+import { rawAnswer } from '../support/raw-answer.js';
 
 let harness: ControlPlaneHarness;
 let root: AdminCalls;
@@ -113,6 +114,26 @@ describe('A39 cookies of the console', () => {
       '/Console/api/v1/admin/accounts',
     ])
       expect((await harness.call(path, { key: null, headers })).status).toBe(404);
+  });
+
+  it.each([
+    ['GET', 'me'],
+    ['GET', 'sessions'],
+    ['DELETE', 'sessions'],
+    ['DELETE', 'sessions/csn_00000000000000000000000000'],
+    ['POST', 'sign-out'],
+  ] as const)('A39 another spelling of the path leads no key to a call of the console: %s %s', async (method, path) => {
+    const port = Number(harness.environment['CONTROL_PLANE_PORT']);
+    const targets = [`/%63onsole/api/${path}`, `/console%2Fapi/${path}`, `${harness.baseUrl}/console/api/${path}`];
+    const logged = harness.log.length;
+    for (const key of [harness.demo.apiKey, harness.demo.testApiKey, root.key]) {
+      for (const target of targets) {
+        const headers = `Host: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nConnection: close`;
+        const { status } = await rawAnswer(port, `${method} ${target} HTTP/1.1\r\n${headers}\r\n\r\n`, ownAddress());
+        expect([target, status]).toEqual([target, 404]);
+      }
+    }
+    expect(harness.log.slice(logged).filter((line) => line.includes('"level":50'))).toEqual([]);
   });
 
   it('A39 each role may do over the cookie what it may do with a key, on every call', async () => {

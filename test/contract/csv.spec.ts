@@ -3,6 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, parametersOf } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
+import { ConsoleBrowser } from '../support/console-browser.js';
 import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 
 let harness: ControlPlaneHarness;
@@ -108,6 +109,16 @@ describe('format=csv', () => {
     const [whole] = rowsOf(await admin.get('sessions?format=csv&limit=1'));
     expect(whole?.['phone']).toBe(PHONE);
     expect((await admin.notes('list')).slice(before)).toMatchObject([{ action: 'read', resource: 'sessions' }]);
+  });
+
+  it('leads from page to page over the console too', async () => {
+    for (const name of ['one', 'two']) await admin.post('accounts', { name });
+    const browser = await ConsoleBrowser.withKey(harness, admin.key);
+    const all = dataOf(await browser.call('v1/admin/accounts?limit=2'));
+    const first = await browser.call('v1/admin/accounts?limit=1&format=csv');
+    const [, next = ''] = /^\/console\/api\/(.+)$/.exec(nextOf(first) ?? '') ?? [];
+    const second = await browser.call(next);
+    expect([...rowsOf(first), ...rowsOf(second)].map(({ id }) => id)).toEqual(all.map(({ id }) => id));
   });
 
   it('refuses another format, and answers errors in JSON', async () => {

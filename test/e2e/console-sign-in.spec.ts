@@ -94,6 +94,17 @@ describe.skipIf(chromiumIsMissing)('the sign-in of the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Gateways' }).waitFor({ timeout: SOON_MS });
   });
 
+  it('leads to no other origin, whatever the address of the page names', async () => {
+    for (const next of ['http://127.0.0.2:9/look-alike', '\thttp://127.0.0.2:9/look-alike', '//127.0.0.2:9/x']) {
+      const page = await stage.visit(`/sign-in?next=${encodeURIComponent(next)}`);
+      await page.getByLabel('Admin key').fill(stage.admin.key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'), { timeout: SOON_MS });
+      expect([next, new URL(page.url()).origin]).toEqual([next, stage.harness.baseUrl]);
+      await page.getByRole('navigation').first().waitFor({ timeout: SOON_MS });
+    }
+  });
+
   it('at the provider is offered by its name, and comes back with a reason when nobody is known', async () => {
     const page = await stage.visit('/sign-in');
     const offer = page.getByRole('link', { name: 'Sign in with Acme ID' });

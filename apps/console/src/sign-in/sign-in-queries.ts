@@ -2,6 +2,7 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api, ApiError, dataOf, type Schemas } from '../api/client.js';
 import { keep, type Me, meQuery } from '../api/session.js';
+import { nextPage } from './next-page.js';
 
 /** A verification that this browser has begun, and that the phone approves. */
 export type Approval = Schemas['PhoneSignInAnswer'];
@@ -55,12 +56,12 @@ export const checkCode = (path: ApprovalPath, code: string): Promise<Me> =>
 
 /** Keeps the new session, and opens the page that asked for it. */
 export function useOpened(): (me: Me) => void {
-  const { next = '/' } = useSearch({ from: '/sign-in' });
+  const { next } = useSearch({ from: '/sign-in' });
   const client = useQueryClient();
   const navigate = useNavigate();
   return (me) => {
     client.setQueryData(meQuery.queryKey, keep(me));
-    void navigate({ href: next });
+    void navigate({ href: nextPage(next, location.origin) });
   };
 }
 

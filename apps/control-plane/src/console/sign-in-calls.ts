@@ -34,7 +34,6 @@ export class SignInCalls {
 
   /** Sends the code after the answer. */
   async sendCode(call: SignInCall): Promise<void> {
-    await this.admit(call);
     const sessionId = valueOf(await call.signIns.requestCode(tokenOf(call)));
     if (sessionId === null) return;
     call.reply.raw.once('close', () => {
@@ -43,13 +42,13 @@ export class SignInCalls {
   }
 
   async check(call: SignInCall, code: string): Promise<Plain<MeAnswer>> {
-    await this.admit(call);
     const opened = await call.signIns.check(call.visitor, tokenOf(call), code);
     return opened === null ? valueOf(refuse('INVALID_CODE')) : this.signedIn(call.reply, opened);
   }
 
   async state(call: SignInCall): Promise<VerificationState> {
-    await this.admit(call);
+    const { request, reply, visitor } = call;
+    admit(request, reply, await this.limits.countSignInState(visitor.clientAddress));
     const state = await call.signIns.state(call.visitor, tokenOf(call));
     if (state === null) throw NO_SIGN_IN;
     return state;
@@ -59,10 +58,6 @@ export class SignInCalls {
   signedIn(reply: FastifyReply, opened: OpenedConsoleSession): Plain<MeAnswer> {
     setSessionCookie(reply, opened);
     return meView(opened.session, this.sessions.csrfTokenOf(opened.cookie));
-  }
-
-  private async admit({ request, reply, visitor }: SignInCall): Promise<void> {
-    admit(request, reply, await this.limits.countSignInCall(visitor.clientAddress));
   }
 }
 

@@ -26,6 +26,9 @@ const isPageOfConsole = (url: string): boolean =>
 /** Whether the request was addressed to `/console/api`: a cookie authorizes it, and no key does. */
 export const isConsoleRequest = (request: IncomingMessage): boolean => consoleRequests.has(request);
 
+/** The path below which the caller has the API: `/console/api` with a cookie, otherwise none. */
+export const basePathOf = (request: IncomingMessage): string => (isConsoleRequest(request) ? CONSOLE : '');
+
 /** The value of one cookie of a Cookie header; null without it, and for several of that name. */
 export function cookieOf(header: string | undefined, name: string = SESSION_COOKIE): string | null {
   const values = (header ?? '')

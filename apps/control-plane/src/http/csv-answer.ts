@@ -5,6 +5,7 @@ import { IsIn, ValidateIf } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { failsWith } from './compiled-validator.js';
+import { basePathOf } from './console-requests.js';
 import { renderCsv } from './csv.js';
 import { parseJsonObject, type JsonObject, type JsonValue } from './json-body.js';
 
@@ -47,7 +48,7 @@ class CsvInterceptor implements NestInterceptor {
   }
 
   private render(
-    { url, query }: FastifyRequest<{ Querystring: Readonly<Record<string, string>> }>,
+    { raw, url, query }: FastifyRequest<{ Querystring: Readonly<Record<string, string>> }>,
     reply: FastifyReply,
     answer: unknown,
   ): string {
@@ -60,7 +61,7 @@ class CsvInterceptor implements NestInterceptor {
     const next = nextOf(page);
     if (next !== null) {
       const following = new URLSearchParams({ ...query, startingAfter: next });
-      void reply.header('link', `<${path}?${following.toString()}>; rel="next"`);
+      void reply.header('link', `<${basePathOf(raw)}${path}?${following.toString()}>; rel="next"`);
     }
     this.#columns ??= columnsOf(this.list);
     return renderCsv(this.#columns, rowsOf(page));

@@ -110,7 +110,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: {
     status: 413,
     message: 'The request is too large.',
-    when: 'The body is larger than 128 KiB, or the request line and headers together are larger than 16 KiB.',
+    when: 'The body is larger than 128 KiB, or that of a sign-in to the console larger than 1 KiB or without Content-Length, or the request line and headers together are larger than 16 KiB.',
     whatToDo: 'Send less: the largest legal body (16 metadata values of 512 characters) fits well within the limit.',
   },
   UNSUPPORTED_MEDIA_TYPE: {

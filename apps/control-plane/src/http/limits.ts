@@ -37,7 +37,7 @@ const START_POLICIES = {
   oidc: policySet([{ name: 'start', limit: STARTS.oidc, windowSeconds: START_SECONDS }]),
   'second-step': policySet([{ name: 'start', limit: STARTS['second-step'], windowSeconds: START_SECONDS }]),
 };
-/** Further calls a minute of sign-ins that one address has begun: a page asks for the state every second or two. */
+/** Calls of sign-ins a minute from one address: a page asks for the state every second or two. */
 const SIGN_IN_CALLS_LIMIT = 120;
 const SIGN_IN_POLICIES = policySet([perMinute('signin', SIGN_IN_CALLS_LIMIT)]);
 const ADDRESS_POLICIES = policySet([perMinute('ip', WRONG_KEYS_LIMIT)]);
@@ -54,6 +54,7 @@ export interface RefusedKey {
   readonly refused: RefusedRequest;
 }
 
+const TOO_MANY_SIGN_INS = 'Too many calls of sign-ins came from this address.';
 const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
 const UNAUTHORIZED = RefusedRequest.withHeaders({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
@@ -124,9 +125,15 @@ export class Limits {
     return this.count(START_POLICIES['second-step'], () => `start:second-step:${holderId}`);
   }
 
-  /** Counts a further call of a sign-in that has begun. */
-  countSignInCall(address: string): Promise<Counted> {
+  /** Counts a question for the state of a sign-in that has begun. */
+  countSignInState(address: string): Promise<Counted> {
     return this.count(SIGN_IN_POLICIES, () => `sign-in:${addressKey(address)}`);
+  }
+
+  /** Counts a call of a sign-in that may have a body, whatever becomes of it. Questions for the state never use it up. */
+  async countSignInPost(address: string): Promise<Counted> {
+    const { headers, refusal } = await this.count(SIGN_IN_POLICIES, () => `sign-in-post:${addressKey(address)}`);
+    return { headers, refusal: refusal === null ? null : { ...refusal, message: TOO_MANY_SIGN_INS } };
   }
 
   /** The rate limit headers of a response that no quota counted. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { RefusedRequest } from './errors.js';
 import { parseJsonObject, type JsonObject } from './json-body.js';
@@ -6,6 +7,8 @@ import type { BodyKind } from './route-access.js';
 
 /** Fits the largest legal body: 16 metadata values of 512 characters, every one escaped. */
 export const MAX_BODY_OCTETS = 128 * 1024;
+/** Of a body that anybody may send; fits a key of 200 characters. */
+export const MAX_SIGN_IN_OCTETS = 1024;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,6 +31,10 @@ export function readBody(request: FastifyRequest, octets: Buffer): JsonObject | 
   if (!body.ok) throw new RefusedRequest({ code: 'MALFORMED_REQUEST', message: body.because });
   return body.value;
 }
+
+/** Whether the headers announce a body that no sign-in has, or one of unknown length. */
+export const isLargeForSignIn = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_SIGN_IN_OCTETS;
 
 /** The body kind of the route; null when no route declares one. */
 function bodyKindOf({ routeOptions }: FastifyRequest): BodyKind | null {

@@ -13,6 +13,7 @@ import { RefusedRequest, type Refusal } from './errors.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import type { LimitHeaders } from './limit-headers.js';
 import { Limits } from './limits.js';
+import { isLargeForSignIn, MAX_SIGN_IN_OCTETS } from './request-body.js';
 import { RequestTransport } from './request-transport.js';
 import type { Caller, RouteAccess } from './route-access.js';
 
@@ -54,6 +55,13 @@ const NO_ACCOUNT = 'This call is for one account: an owner names an existing one
 const SIGNED_OUT = RefusedRequest.withHeaders(
   { code: 'UNAUTHORIZED', message: 'Sign in first: this call needs the cookie of a session of the console.' },
   { 'www-authenticate': 'Cookie' },
+);
+const LARGE_SIGN_IN = RefusedRequest.withHeaders(
+  {
+    code: 'PAYLOAD_TOO_LARGE',
+    message: `The body of a sign-in has at most ${MAX_SIGN_IN_OCTETS} octets, and its Content-Length.`,
+  },
+  { connection: 'close' },
 );
 
 /**
@@ -104,9 +112,17 @@ export class RequestAuthorizer {
     return this.keys.authenticate(request.headers.authorization, request.clientAddress);
   }
 
+  /** Anybody may send the body of a sign-in: it is small, and its address has a quota of them. */
   private async judgeSignIn(request: FastifyRequest): Promise<RefusedRequest | null> {
-    request.limitHeaders = await this.limits.ofAddress(request.clientAddress);
-    return this.console.judgeOrigin(request);
+    const forged = this.console.judgeOrigin(request);
+    if (forged !== null || request.method !== 'POST') {
+      request.limitHeaders = await this.limits.ofAddress(request.clientAddress);
+      return forged;
+    }
+    const { headers, refusal } = await this.limits.countSignInPost(request.clientAddress);
+    request.limitHeaders = headers;
+    if (refusal !== null) return new RefusedRequest(refusal);
+    return isLargeForSignIn(request.headers) ? LARGE_SIGN_IN : null;
   }
 
   /**
@@ -182,7 +198,8 @@ function judgeAccess(
   caller: Caller,
   route: KeyedRoute,
 ): RefusedRequest | null {
-  if (route.access === 'console') return null;
+  // Another spelling of the path leads to the route too, with a key.
+  if (route.access === 'console') return consoleSession === null ? refused('NOT_FOUND') : null;
   if (route.access === 'admin') {
     if (caller.kind === 'admin') return judgeRole(caller, route, query);
     const who = consoleSession === null ? 'Only an admin key may be used' : 'Only members of the installation may be';
