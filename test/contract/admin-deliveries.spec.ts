@@ -125,8 +125,18 @@ describe('budgets of accounts', () => {
     });
     await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.05' });
     await admin.patch(`accounts/${harness.demo.accountId}`, { otpDailySpendCapUsd: '10', otpDailyMessageCap: 7 });
-    await harness.database.query(`UPDATE routes SET enabled = true, prefix = '+'`);
-    await harness.call(`/v1/verify/${String((await harness.create()).json['id'])}/send-sms`, { method: 'POST' });
+    const hosts = [{ host: '127.0.0.1', port: 1 }];
+    const bind = await admin.post('binds', {
+      name: 'out',
+      carrier: 'out',
+      hosts,
+      systemId: 'out',
+      password: 'secret08',
+    });
+    await admin.post('routes', { prefix: '+', bindId: bind.json['id'] });
+    const send = `/v1/verify/${String((await harness.create()).json['id'])}/send-sms`;
+    // A copy of the routes is used for up to 3 s.
+    await expect.poll(async () => (await harness.call(send, { method: 'POST' })).status, { interval: 250 }).toBe(200);
     expect(await budget()).toMatchObject({
       today: { sends: 1, unconverted: 1, allowed: 64 },
       lastHour: { sends: 1, unconverted: 1, allowed: 54 },

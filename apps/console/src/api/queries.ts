@@ -1,4 +1,4 @@
-import { hashKey, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiError } from './client.js';
 import { meQuery } from './session.js';
 
@@ -6,22 +6,13 @@ const RETRIES = 2;
 
 /** The client of all queries. @param onSignedOut called when the server no longer knows the session */
 export function createQueries(onSignedOut: () => void): QueryClient {
-  let wasSignedIn = false;
-  /** The session may have ended though no call was refused: a connection asks for it. */
-  const onSuccess = (data: unknown, { queryHash }: { readonly queryHash: string }): void => {
-    if (queryHash !== hashKey(meQuery.queryKey)) return;
-    const isOver = wasSignedIn && data === null;
-    wasSignedIn = data !== null;
-    if (isOver) onSignedOut();
-  };
   const onError = (error: Error): void => {
     if (!(error instanceof ApiError) || error.status !== 401 || client.getQueryData(meQuery.queryKey) === null) return;
-    wasSignedIn = false;
     client.setQueryData(meQuery.queryKey, null);
     onSignedOut();
   };
   const client = new QueryClient({
-    queryCache: new QueryCache({ onError, onSuccess }),
+    queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {

@@ -105,6 +105,11 @@ function Holder(): JSX.Element {
   const client = useQueryClient();
   const navigate = useNavigate();
   const say = useSay();
+  const isSignedOut = me === null;
+  // The session ended without a refused call: the realtime connection has asked.
+  useEffect(() => {
+    if (isSignedOut) void navigate({ to: '/sign-in' });
+  }, [isSignedOut, navigate]);
   const leave = async (): Promise<void> => {
     try {
       await signOut();
