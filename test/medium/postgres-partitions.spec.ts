@@ -148,9 +148,9 @@ describe('partitions', () => {
     const clock = { nowMs: () => NOW + 31 * DAY_MS, driftMs: 6_000 };
     const onError = (error: unknown): void => void errors.push(error);
     const maintainer = new PartitionMaintainer({ database, clock, retentionDays: 30, onError });
-    await expect(database.query(INSERT_EVENT, [newId(NOW + 20 * DAY_MS)])).rejects.toMatchObject({
-      constructor: { name: 'MissingPartition' },
-    });
+    await expect(database.query(INSERT_EVENT, [newId(NOW + 20 * DAY_MS)])).rejects.toSatisfy(
+      (error: Error) => error.constructor.name === 'MissingPartition',
+    );
     await until('the maintainer has run', 10_000, () => errors.length > 0);
     await maintainer.stop();
     expect(String(errors[0])).toContain('no data is dropped');
@@ -164,9 +164,9 @@ describe('partitions', () => {
       retentionDays: null,
       onError: () => undefined,
     });
-    await expect(database.query(INSERT_EVENT, [newId(NOW)])).rejects.toMatchObject({
-      constructor: { name: 'MissingPartition' },
-    });
+    await expect(database.query(INSERT_EVENT, [newId(NOW)])).rejects.toSatisfy(
+      (error: Error) => error.constructor.name === 'MissingPartition',
+    );
     await until('the partition was made', 10_000, () =>
       database.query(INSERT_EVENT, [newId(NOW)]).then(
         () => true,
