@@ -10,6 +10,8 @@ import { GatewayBeside } from './gateway-beside.js';
 import { until } from './until.js';
 
 const SOON_MS = 20_000;
+/** The first page of a browser and of a server. */
+const FIRST_PAGE_MS = 90_000;
 const SESSION_COOKIE = '__Host-countersign';
 export const DESKTOP = { width: 1280, height: 900 };
 export const NARROW = { width: 360, height: 760 };
@@ -137,7 +139,7 @@ export class ConsoleStage {
   /** A page of somebody who signed in with that key, by the form. */
   async signedIn(path: string, look: Look = {}, key = this.admin.key): Promise<Page> {
     const page = await this.visit(path, look);
-    await page.getByLabel('Admin key').fill(key);
+    await page.getByLabel('Admin key').fill(key, { timeout: FIRST_PAGE_MS });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor({ state: 'detached' });
