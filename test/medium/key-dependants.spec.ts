@@ -14,6 +14,7 @@ const NOT_RESEALED: Readonly<Record<string, string>> = {
   'console_sessions.digest': 'none: deleted within 12 hours; its holder signs in again',
   'console_sessions.key_digests': 'none: deleted within 12 hours; its holder signs in again',
   'console_sign_ins.digest': 'none: deleted within the hour',
+  'console_sign_ins.key_digests': 'none: deleted within the hour',
   'console_sign_ins.sealed': 'none: deleted within the hour',
   'idempotency_keys.body_sealed': 'idempotency_keys',
   'idempotency_keys.digest': 'idempotency_keys',

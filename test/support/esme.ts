@@ -17,7 +17,7 @@ export interface EsmeAccount {
   readonly stack?: typeof smpp;
 }
 
-const ANSWER_MS = 10_000;
+const ANSWER_MS = 30_000;
 
 /** A peer that connects in, on npm `smpp`, an independent stack. One connection, without reconnection. */
 export class Esme {

@@ -34,10 +34,11 @@ const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
  * Interval of sweeps over every partition, which find sessions that a long outage left outside the ordinary bounds.
  */
 const FULL_SWEEP_INTERVAL_MS = 10 * 60 * 1000;
-/** Of an ordinary sweep: sweeps follow each other within a second. */
-const SWEPT_SECONDS = 120;
-/** Of a sweep over everything. */
+/** How far back a sweep looks that shall be quick: sweeps follow each other within a second. */
+const QUICK_SWEEP_SECONDS = 120;
 const ALL_SECONDS = 100 * 365 * 24 * 60 * 60;
+/** A read of all past times is followed by quick sweeps for so many times its own duration, so it takes 5 % of the time at most. */
+const QUICK_SWEEP_FACTOR = 20;
 
 const DEFAULT_MAX_BATCH = 64;
 const DEFAULT_MAX_IN_FLIGHT = 2;
@@ -108,6 +109,8 @@ export class SessionStore {
   private readonly codes: SessionCodes;
   private readonly listing: SessionList;
   private sweptAllAtMs = 0;
+  /** On the clock of `performance.now()`: until then, sweeps are quick. */
+  private quickSweepsUntilMs = 0;
 
   constructor(private readonly options: SessionStoreOptions) {
     const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch } = options.batch ?? {};
@@ -297,9 +300,12 @@ export class SessionStore {
     const nowMs = clock.nowMs();
     const everything = nowMs - this.sweptAllAtMs >= FULL_SWEEP_INTERVAL_MS;
     const low = firstIdAt(everything ? 0 : nowMs - TOKEN_MEMORY_MS);
-    const values = [limit, low, this.firstFutureId(nowMs), everything ? ALL_SECONDS : SWEPT_SECONDS];
+    const isQuick = !everything && performance.now() < this.quickSweepsUntilMs;
+    const values = [limit, low, this.firstFutureId(nowMs), isQuick ? QUICK_SWEEP_SECONDS : ALL_SECONDS];
     const work = database.transaction(async (tx) => {
+      const startedMs = performance.now();
       const rows = await tx.query<TimedRow>(LOCK_DUE, values);
+      if (!isQuick) this.quickSweepsUntilMs = performance.now() + (performance.now() - startedMs) * QUICK_SWEEP_FACTOR;
       const { eventIds: expired } = await this.endings.endByRule(tx, EXPIRY, rows);
       const test = rows.filter((row) => row.test).length;
       return [{ live: rows.length - test, test }, expired] as const;

@@ -12,7 +12,7 @@ describe('the bind lockout', () => {
   it('doubles the delay of each refusal', () => {
     const { lockout } = clockedLockout();
     expect(Array.from({ length: 6 }, () => lockout.recordFailure(PEER))).toEqual([
-      1_000, 2_000, 4_000, 8_000, 9_000, 9_000,
+      1_000, 2_000, 4_000, 7_000, 7_000, 7_000,
     ]);
   });
 
@@ -35,7 +35,7 @@ describe('the bind lockout', () => {
     expect(lockout.isLockedOut(PEER)).toBe(true);
     clock.nowMs = FAILURE_WINDOW_MS;
     expect(lockout.isLockedOut(PEER)).toBe(false);
-    expect(lockout.recordFailure(PEER)).toBe(9_000);
+    expect(lockout.recordFailure(PEER)).toBe(7_000);
     expect(lockout.isLockedOut(PEER)).toBe(true);
   });
 

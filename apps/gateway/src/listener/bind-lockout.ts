@@ -6,8 +6,8 @@ export const MAX_FAILURES = 5;
 export const FAILURE_WINDOW_MS = 10 * 60 * 1_000;
 /** Delay of the first refusal; each further one doubles it. */
 const FIRST_ANSWER_MS = 1_000;
-/** Below the session-init timer, so that the peer receives the refusal. */
-export const LAST_ANSWER_MS = 9_000;
+/** Three seconds below the session-init timer, so that a busy gateway still answers before it. */
+export const LAST_ANSWER_MS = 7_000;
 /** Maximum peers with recorded failures; the least recently failed one is evicted for a new one. */
 const MAX_PEERS = 10_000;
 
