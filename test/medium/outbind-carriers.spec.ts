@@ -18,7 +18,7 @@ import { until } from '../support/until.js';
 const OK = 0;
 const INVALID_BIND_STATUS = 0x04;
 const BIND_FAILED = 0x0d;
-const WITHIN_MS = 10_000;
+const WITHIN_MS = 30_000;
 /** Limit after a crash of the owner (contract, Admin). */
 const TAKEN_OVER_WITHIN_MS = 20_000;
 const NEVER_DIALED = [{ host: '127.0.0.1', port: 9 }];

@@ -17,6 +17,10 @@ export const DESKTOP = { width: 1280, height: 900 };
 export const NARROW = { width: 360, height: 760 };
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** What the browser reports of a request without a session, or of one that the page has given up. */
+const REFUSED_REQUEST =
+  /^Failed to load resource|^WebSocket connection to \S+ failed: (Error during WebSocket handshake: Unexpected response code: 401|WebSocket is closed before)/;
+
 /** Would run if any part of it became HTML. */
 export const HOSTILE = '<img src=x onerror=console.error(1)><script>console.error(2)</script>';
 const REPORT_VIOLATIONS = {
@@ -129,8 +133,7 @@ export class ConsoleStage {
     await page.addInitScript(REPORT_VIOLATIONS);
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-        this.complaints.push(message.text());
+      if (message.type() === 'error' && !REFUSED_REQUEST.test(message.text())) this.complaints.push(message.text());
     });
     await page.goto(`${this.harness.baseUrl}/console${path}`);
     return page;
