@@ -15,7 +15,15 @@ import { rerunCommand } from './rerun.mjs';
  * Quick kinds first, so that mistakes show early. Kinds that mostly wait for timers run side by side: they share no
  * server. Faults run alone on the machine.
  */
-const STAGES = [[['small']], [['medium'], ['contract'], ['attacks', 'interop', 'fuzz', 'e2e']], [['faults']]];
+const STAGES = [
+  [['small']],
+  [
+    ['medium', 'fuzz'],
+    ['contract', 'interop'],
+    ['attacks', 'e2e'],
+  ],
+  [['faults']],
+];
 const KINDS = STAGES.flat(2);
 /** Debian packages that the tests with other SMPP stacks and with a browser need, by the word in the tests' names. */
 const PACKAGES = {
