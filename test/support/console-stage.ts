@@ -17,7 +17,7 @@ export const DESKTOP = { width: 1280, height: 900 };
 export const NARROW = { width: 360, height: 760 };
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What the browser reports of a request without a session, or of one that the page has given up. */
+/** Messages of the browser about a request without a session, or about one that the page has given up. */
 const REFUSED_REQUEST =
   /^Failed to load resource|^WebSocket connection to \S+ failed: (Error during WebSocket handshake: Unexpected response code: 401|WebSocket is closed before)/;
 

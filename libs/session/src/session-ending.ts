@@ -47,7 +47,10 @@ export class SessionEndings {
 
   constructor(private readonly clock: DatabaseClock) {}
 
-  /** Ends sessions whose locks the caller holds. Returns the ids of the events written. */
+  /**
+   * The one place where a session is approved, denied, cancelled or marked as expired. The caller holds the locks of the rows.
+   * Returns the ids of the events written.
+   */
   async endSessions(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {
     if (endings.length === 0) return [];
     const ids = endings.map(({ row }) => row.id);

@@ -43,7 +43,7 @@ interface AttemptTimes {
   answeredAt: Date | null;
 }
 
-/** Makes the attempt of a claimed message. */
+/** Makes the attempt of a claimed message: sends the SMS with the code. */
 @Injectable()
 export class AttemptMaker {
   constructor(
@@ -54,7 +54,7 @@ export class AttemptMaker {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Sends the message and resolves to the outcome. Never rejects. */
+  /** Sends the SMS, in parts if it is long, and resolves to the outcome. Never rejects. */
   async makeAttempt(claimed: Claimed): Promise<MadeAttempt> {
     const times: AttemptTimes = { submittedAt: null, answeredAt: null };
     const outcome = await this.sendParts(claimed, times);
@@ -96,7 +96,7 @@ export class AttemptMaker {
     }
   }
 
-  /** Called at its turn in the queue: checks sender and remaining time again. */
+  /** An SMS is sent here, by `submit_sm`, at its turn in the queue: checks sender and remaining time again. */
   private submitPart(claimed: ClaimedWithOptions, part: TextPart): Promise<ResponsePdu> {
     const { message, plan, endsMs, options, times } = claimed;
     const sender = this.senders.senderOf(plan.link);
