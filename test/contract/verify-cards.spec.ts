@@ -311,7 +311,7 @@ describe('engineers', () => {
       deliveredAt: moment,
       readAt: null,
       tappedAt: null,
-      errand: null,
+      command: null,
     });
     const plain = await create({ channel: 'sms_fallback' });
     const page = await admin.get(`sessions?limit=2`);

@@ -2097,7 +2097,7 @@ export interface components {
       deliveredAt: string | null;
       readAt: string | null;
       tappedAt: string | null;
-      errand: ('revoke' | 'close_approved' | 'close_denied') | null;
+      command: ('revoke' | 'close_approved' | 'close_denied') | null;
     };
     SessionListAnswer: {
       data: components['schemas']['ListedSession'][];

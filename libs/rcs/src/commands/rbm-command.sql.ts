@@ -4,8 +4,7 @@ import { NOW } from '../offers/card-tables.sql.js';
 type RbmCommandKind = 'revoke' | 'close_approved' | 'close_denied';
 
 /**
- * A request to the platform that is still due: revoke the card, or send the text that closes it. Its columns and its field in
- * the admin API are called `errand`.
+ * A request to the platform that is still due: revoke the card, or send the text that closes it. Its columns are called `errand`.
  */
 export interface RbmCommand {
   readonly id: Uuid;

@@ -12,7 +12,7 @@ const STATES = [
   'unknown',
   'withdrawn',
 ] as const satisfies readonly CardState[];
-const ERRANDS = ['revoke', 'close_approved', 'close_denied'] as const;
+const COMMANDS = ['revoke', 'close_approved', 'close_denied'] as const;
 
 const oneOf = (values: readonly string[], description: string): ApiPropertyOptions => ({
   oneOf: [{ type: 'string', enum: [...values] }, { type: 'null' }],
@@ -60,12 +60,12 @@ export class SessionCard {
   @ApiProperty(moment('When the user answered it, with effect.'))
   readonly tappedAt!: string | null;
 
-  @ApiProperty(oneOf(ERRANDS, 'The pending command to the platform: revoke the card, or send the closing text.'))
-  readonly errand!: CardRecord['command'];
+  @ApiProperty(oneOf(COMMANDS, 'The pending command to the platform: revoke the card, or send the closing text.'))
+  readonly command!: CardRecord['command'];
 }
 
 export function sessionCardView(card: CardRecord): Plain<SessionCard> {
-  const { state, refusal: reason, agentId, numberMatching, finalChannel: settledAs, command: errand } = card;
+  const { state, refusal: reason, agentId, numberMatching, finalChannel: settledAs, command } = card;
   return {
     state,
     reason,
@@ -77,7 +77,7 @@ export function sessionCardView(card: CardRecord): Plain<SessionCard> {
     deliveredAt: timeOf(card.deliveredAt),
     readAt: timeOf(card.readAt),
     tappedAt: timeOf(card.tappedAt),
-    errand,
+    command,
   };
 }
 
