@@ -96,9 +96,13 @@ async function outbind(bind: Bind, changes: Partial<OutbindCall> = {}): Promise<
   return smsc;
 }
 
+/** Sends outbind again when its connection was closed, as carriers do: a gateway reads the binds every few seconds. */
 async function boundSmsc(bind: Bind, changes: Partial<OutbindCall> = {}): Promise<OutbindSmsc> {
-  const smsc = await outbind(bind, changes);
-  await until('the connection is bound', WITHIN_MS, () => smsc.isBound);
+  let smsc = await outbind(bind, changes);
+  await until('the connection is bound', WITHIN_MS, async () => {
+    if (smsc.isClosed) smsc = await outbind(bind, changes);
+    return smsc.isBound;
+  });
   return smsc;
 }
 

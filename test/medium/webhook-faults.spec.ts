@@ -365,13 +365,13 @@ describe('the backlog of one account', () => {
   it('does not hide deliveries whose process has died', async () => {
     const one = worker();
     const id = await createOfOther(one);
-    expect(await claimPast(one, [harness.account.id])).toEqual([id]);
+    expect(await claimPast(one, [harness.account.id])).toContain(id);
     await harness.database.query(
       `UPDATE deliveries SET claimed_until = now() - interval '1 ms', next_attempt_at = now() - interval '1 ms'
        WHERE id = $1`,
       [id],
     );
-    expect(await claimPast(one, [harness.account.id])).toEqual([id]);
+    expect(await claimPast(one, [harness.account.id])).toContain(id);
   });
 
   it('is postponed in time when the statistics are older than the backlog', async () => {
