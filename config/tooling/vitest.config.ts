@@ -54,7 +54,7 @@ export default defineConfig({
           include: ['test/attacks/**/*.spec.ts'],
           globalSetup: ['test/support/servers.setup.ts'],
           testTimeout: 120_000,
-          ...serial,
+          ...oneProcess,
         },
       },
       {

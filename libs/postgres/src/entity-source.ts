@@ -11,20 +11,26 @@ class SnakeCaseNames extends DefaultNamingStrategy {
   }
 }
 
+const importedEntities = () => getMetadataArgsStorage().tables.map(({ target }) => target);
+
 /** Metadata of all entities that are imported when it loads. It never connects: statements run on an Executor. */
 class EntitySource extends DataSource {
-  static async load(): Promise<EntitySource> {
-    const entities = getMetadataArgsStorage().tables.map(({ target }) => target);
+  static async load(entities: ReturnType<typeof importedEntities>): Promise<EntitySource> {
     const source = new EntitySource({ type: 'postgres', entities, namingStrategy: new SnakeCaseNames() });
     await source.buildMetadatas();
     return source;
   }
 }
 
-let loading: Promise<DataSource> | undefined;
+let loading: { readonly entities: number; readonly source: Promise<DataSource> } | undefined;
 
-/** TypeORM's metadata of all entities. */
-export const entitySource = (): Promise<DataSource> => (loading ??= EntitySource.load());
+/** TypeORM's metadata of all entities, loaded again when more of them have been imported. */
+export function entitySource(): Promise<DataSource> {
+  const entities = importedEntities();
+  if (loading?.entities !== entities.length)
+    loading = { entities: entities.length, source: EntitySource.load(entities) };
+  return loading.source;
+}
 
 /** Runs TypeORM's statements on an Executor, with its deadline and its errors. */
 class ExecutorQueryRunner extends PostgresQueryRunner {
