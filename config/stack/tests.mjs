@@ -25,7 +25,7 @@ const STAGES = [
   [['faults']],
 ];
 const KINDS = STAGES.flat(2);
-/** Debian packages that the tests with other SMPP stacks and with a browser need, by the word in the tests' names. */
+/** Debian packages that the tests with other SMPP stacks, a browser and a pooler need, by the word in the tests' names. */
 const PACKAGES = {
   Kannel: 'kannel',
   'Net::SMPP': 'libnet-smpp-perl',
@@ -33,6 +33,7 @@ const PACKAGES = {
   OsmoMSC: 'osmo-msc gcc libc6-dev',
   tshark: 'tshark',
   Chromium: 'chromium',
+  PgBouncer: 'pgbouncer',
 };
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');

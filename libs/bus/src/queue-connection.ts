@@ -1,5 +1,11 @@
 import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
-import { grantDaemonRole, type DaemonRole, type OwnerQuery, SchemaOutdated } from '@countersign/postgres/schema';
+import {
+  grantDaemonRole,
+  type DaemonRole,
+  type OwnerQuery,
+  SchemaOutdated,
+  usesPooler,
+} from '@countersign/postgres/schema';
 import {
   assertSchemaCompatibility,
   type ConnectionOptions,
@@ -19,7 +25,7 @@ import { createRetryingBackend } from './retrying-backend.js';
 export interface QueueStoreOptions {
   /** `REDIS_URL_FORM`; null uses PostgreSQL for job notifications. */
   readonly redisUrl: string | null;
-  /** A direct or session-pooled connection when there is no Redis: BullMQ's PostgreSQL backend uses LISTEN. */
+  /** Without a pooler when there is no Redis: BullMQ's PostgreSQL backend uses LISTEN and settings of its session. */
   readonly databaseUrl: string;
 }
 
@@ -201,8 +207,8 @@ export async function migrateQueues({ databaseUrl, queues, roles }: QueueMigrati
 /**
  * Call before the first Queue or Worker of the process: selects BullMQ's backend for the whole process and, for
  * PostgreSQL, checks that BullMQ's tables are those of this release (without them its workers retry without a pause).
- * Throws SchemaOutdated when they are not, another error when the connection does not receive notifications (a
- * transaction pooler), and the error of `pg` without a connection. With Redis nothing is checked; its workers read a bounded part
+ * Throws SchemaOutdated when they are not, another error when the URL leads to a pooler or the connection does not receive
+ * notifications, and the error of `pg` without a connection. With Redis nothing is checked; its workers read a bounded part
  * of a job.
  */
 export async function prepareQueues(options: QueueStoreOptions): Promise<void> {
@@ -212,10 +218,14 @@ export async function prepareQueues(options: QueueStoreOptions): Promise<void> {
     return;
   }
   const { databaseUrl } = options;
-  if (!(await receivesNotifications(databaseUrl, databaseUrl, NOTIFICATION_TIMEOUT_MS))) {
+  if (await usesPooler(databaseUrl)) {
     throw new Error(
-      'without Redis, DATABASE_URL must be a direct or session-pooled connection: it receives no notification',
+      'without Redis, DATABASE_URL must lead to PostgreSQL itself, not to a connection pooler: ' +
+        'job notifications need a session of their own. Set REDIS_URL, or change DATABASE_URL',
     );
+  }
+  if (!(await receivesNotifications(databaseUrl, databaseUrl, NOTIFICATION_TIMEOUT_MS))) {
+    throw new Error('without Redis, DATABASE_URL must lead to PostgreSQL itself: it receives no notification');
   }
   setDefaultBackendFactory(createRetryingBackend);
   const version = await withClient(databaseUrl, POSTGRES_QUERY_TIMEOUT_MS, schemaVersion);

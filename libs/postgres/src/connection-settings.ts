@@ -17,6 +17,12 @@ export const STATEMENT_TIMEOUT_MS = 2_500;
 export const LOCK_TIMEOUT_MS = 1_200;
 /** Releases the locks of a transaction whose client is silent. */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
+/** Of every session of a `Database`. */
+export const SESSION_TIMEOUTS = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  lock_timeout: LOCK_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+} as const;
 /** Connections are replaced after this time, so that a moved server or changed address is noticed. */
 export const CONNECTION_LIFETIME_SECONDS = 1_800;
 export const KEEP_ALIVE_DELAY_MS = 10_000;
@@ -29,22 +35,24 @@ export const KEEP_ALIVE_DELAY_MS = 10_000;
  * The rest are PostgreSQL's defaults. A role may set them for its own later sessions (ALTER ROLE … SET), and options of a
  * connection win over that. `Database` resets the other settings of its role, see role-settings.ts.
  */
-const SESSION_OPTIONS = Object.entries({
+export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   plan_cache_mode: 'auto',
   timezone: 'UTC',
   array_nulls: 'on',
   bytea_output: 'hex',
   datestyle: 'ISO',
   default_transaction_deferrable: 'off',
-  default_transaction_isolation: String.raw`read\ committed`,
+  default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   idle_session_timeout: '0',
   intervalstyle: 'postgres',
   lock_timeout: '0',
   row_security: 'on',
   standard_conforming_strings: 'on',
-})
-  .map(([name, value]) => `-c ${name}=${value}`)
+};
+
+const SESSION_OPTIONS = Object.entries(SESSION_SETTINGS)
+  .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', String.raw`\ `)}`)
   .join(' ');
 
 export interface ConnectionSettings {
@@ -56,6 +64,9 @@ export interface ConnectionSettings {
   /** Of a URL with several hosts and TLS: the certificate of a server may name any of them. */
   readonly ssl?: ConnectionOptions;
 }
+
+/** For a pooler, which takes no settings in the startup packet. */
+export const NO_OPTIONS = '';
 
 /**
  * Separates `options` from a connection URL. In `pg` the URL takes precedence over the configuration, so an

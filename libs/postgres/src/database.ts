@@ -1,15 +1,7 @@
 import pg from 'pg';
-import { DataSource, type DataSourceOptions } from 'typeorm';
-import {
-  CONNECT_TIMEOUT_MS,
-  CONNECTION_LIFETIME_SECONDS,
-  connectionSettings,
-  IDLE_IN_TRANSACTION_TIMEOUT_MS,
-  KEEP_ALIVE_DELAY_MS,
-  LOCK_TIMEOUT_MS,
-  QUERY_TIMEOUT_MS,
-  STATEMENT_TIMEOUT_MS,
-} from './connection-settings.js';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions, Generations, poolOf, type DatabaseOptions } from './connection-pool.js';
+import { STATEMENT_TIMEOUT_MS } from './connection-settings.js';
 import {
   classifyError,
   DatabaseUnavailable,
@@ -18,8 +10,8 @@ import {
   MissingPartition,
   TransactionConflict,
 } from './database-errors.js';
+import { BEGIN, BEGIN_OF_POOLER, usesPooler } from './pooler.js';
 import { hasParsed, hasStalePlan, isLostByPooler, preparedName } from './prepared-statements.js';
-import { resetRoleSettings } from './role-settings.js';
 
 /** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
 export interface Executor {
@@ -34,16 +26,6 @@ export interface Executor {
 export interface MaintenanceSession extends Executor {
   /** Runs `statements` in one transaction. */
   transaction<T>(statements: (tx: Executor) => Promise<T>): Promise<T>;
-}
-
-export interface DatabaseOptions {
-  readonly url: string;
-  /** Maximum number of connections of this process. */
-  readonly poolMax: number;
-  /** Shown in pg_stat_activity. */
-  readonly applicationName: string;
-  /** Called for connections that fail while idle. A failing statement rejects for its caller instead. */
-  readonly onError: (error: Error) => void;
 }
 
 /** Deadline of a statement or a transaction, including the time to get a connection and retries. */
@@ -84,70 +66,6 @@ async function statementsIssued(work: Promise<unknown>): Promise<void> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Tracks which connections were opened before the server was last found unavailable, so may still point to it. */
-class Generations {
-  #current = 0;
-  readonly #of = new WeakMap<object, number>();
-
-  register(client: object): void {
-    this.#of.set(client, this.#current);
-  }
-
-  isCurrent(client: object): boolean {
-    return this.#of.get(client) === this.#current;
-  }
-
-  retireAll(): void {
-    this.#current++;
-  }
-}
-
-/** pg's pool waits for a promise of `onConnect`; its types do not say so. */
-type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & { readonly onConnect: (client: pg.ClientBase) => Promise<void> };
-
-function dataSourceOptions(options: DatabaseOptions, generations: Generations): DataSourceOptions {
-  const { connectionString, ...session } = connectionSettings(options.url);
-  return {
-    type: 'postgres',
-    url: connectionString,
-    applicationName: options.applicationName,
-    synchronize: false,
-    logging: false,
-    installExtensions: false,
-    poolSize: options.poolMax,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    poolErrorHandler: (error: unknown) => {
-      options.onError(classifyError(error));
-    },
-    extra: {
-      ...session,
-      query_timeout: QUERY_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-      // Pipelines statements issued together: a round trip costs more than most statements.
-      pipeline: true,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
-      maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
-      onConnect: (client) => {
-        generations.register(client);
-        // The pool handles errors of idle connections only. A connection that fails between two statements of a
-        // transaction emits an error too, which would end the process without a listener; the next statement rejects
-        // for the caller.
-        client.on('error', () => undefined);
-        return resetRoleSettings(client);
-      },
-    } satisfies PoolConfig,
-  };
-}
-
-function poolOf(dataSource: DataSource): pg.Pool {
-  const driver: object = dataSource.driver;
-  if (!('master' in driver) || !(driver.master instanceof pg.Pool)) throw new Error('TypeORM has no pool of pg');
-  return driver.master;
-}
-
 /**
  * Access to PostgreSQL: a pool with all timeouts set. Failures are classified: DatabaseUnavailable (try again later) or
  * DataError (the server rejected the statement).
@@ -161,22 +79,26 @@ export class Database implements Executor {
   private constructor(
     private readonly dataSource: DataSource,
     private readonly generations: Generations,
+    /** Connections lead through a pooler, so that a setting holds for one transaction only. */
+    private readonly pooler: boolean,
   ) {
     this.#pool = poolOf(dataSource);
   }
 
   /**
-   * Connects once, so that a wrong address is found at boot. Throws DatabaseUnavailable when the connection fails.
+   * Connects once, so that a wrong address is found at boot, and looks whether a pooler is in between. Throws DatabaseUnavailable
+   * when the connection fails.
    */
   static async open(options: DatabaseOptions): Promise<Database> {
     const generations = new Generations();
-    const dataSource = new DataSource(dataSourceOptions(options, generations));
+    const pooler = await usesPooler(options.url);
+    const dataSource = new DataSource(dataSourceOptions(options, generations, pooler));
     try {
       await dataSource.initialize();
     } catch (error) {
       throw classifyError(error);
     }
-    return new Database(dataSource, generations);
+    return new Database(dataSource, generations, pooler);
   }
 
   /** Connections and queued requests of the pool, for metrics. */
@@ -190,6 +112,7 @@ export class Database implements Executor {
   }
 
   async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    if (this.pooler) return this.transaction((tx) => tx.query<Row>(text, values));
     return this.#retryConflicts(async (deadlineMs) => {
       const client = await this.#checkOut();
       try {
@@ -366,7 +289,7 @@ export class Database implements Executor {
         return (await this.#run<Row>(client, text, values, deadlineMs)).rows;
       },
     };
-    const begun = this.#run(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', [], deadlineMs);
+    const begun = this.#run(client, this.pooler ? BEGIN_OF_POOLER : BEGIN, [], deadlineMs);
     // Not awaited here: it is sent with the first statement of the work, and awaited before the commit.
     begun.catch(() => undefined);
     return { tx, begun, close: () => (open = false) };

@@ -9,3 +9,4 @@ export {
   revertMigration,
   SchemaOutdated,
 } from './migrate.js';
+export { usesPooler } from '../pooler.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { CONNECT_TIMEOUT_MS, connectionSettings, QUERY_TIMEOUT_MS } from '../connection-settings.js';
+import { CONNECT_TIMEOUT_MS, connectionSettings, NO_OPTIONS, QUERY_TIMEOUT_MS } from '../connection-settings.js';
 import {
   faultsOfDaemonRole,
   grantDaemonRole,
@@ -12,6 +12,7 @@ import {
   type RoleFault,
 } from './daemon-role.js';
 import { classifyError, DataError } from '../database-errors.js';
+import { usesPooler } from '../pooler.js';
 import { FirstTables1700000000001 } from '../migrations/0001-first-tables.js';
 import { CodesLimitsUsage1700000000002 } from '../migrations/0002-codes-limits-usage.js';
 import { CarrierGrade1700000000003 } from '../migrations/0003-carrier-grade.js';
@@ -133,6 +134,10 @@ function migrationSource(url: string): DataSource {
   });
 }
 
+const THROUGH_POOLER =
+  'the address for migrations leads through a connection pooler, which keeps no settings of a session: ' +
+  'set DATABASE_MIGRATION_URL to the address of PostgreSQL itself (DATABASE_URL may stay that of the pooler)';
+
 /** When two processes create the same table concurrently, one of them gets one of these errors. */
 const ALREADY_THERE = new Set(['23505', '42P07', '42710']);
 
@@ -156,6 +161,7 @@ const driverError = (error: unknown): unknown =>
  * migration_lock itself must run there: on any other connection they would wait for the holder forever.
  */
 async function underLock<T>(url: string, work: (source: DataSource, holder: QueryRunner) => Promise<T>): Promise<T> {
+  if (await usesPooler(url)) throw new Error(THROUGH_POOLER);
   const source = migrationSource(url);
   try {
     await source.initialize();
@@ -295,7 +301,7 @@ export async function ensureSchema(url: string, prepare: ((url: string) => Promi
  */
 export async function checkSchema(url: string): Promise<void> {
   const client = new pg.Client({
-    ...connectionSettings(url),
+    ...connectionSettings(url, NO_OPTIONS),
     application_name: 'countersign-schema-check',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
