@@ -1,6 +1,7 @@
 import { isTestMode, ownsRow, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
 import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { QuickLooks } from '@countersign/postgres/due-rows';
 import type { FoundToken } from './tokens/find-tokens.js';
 import { judgeInbound, type InboundCase, type InboundVerdict } from './rules/judge-inbound.js';
 import { tokenDigests } from './tokens/token.js';
@@ -34,11 +35,6 @@ const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
  * Interval of sweeps over every partition, which find sessions that a long outage left outside the ordinary bounds.
  */
 const FULL_SWEEP_INTERVAL_MS = 10 * 60 * 1000;
-/** How far back a sweep looks that shall be quick: sweeps follow each other within a second. */
-const QUICK_SWEEP_SECONDS = 120;
-const ALL_SECONDS = 100 * 365 * 24 * 60 * 60;
-/** A read of all past times is followed by quick sweeps for so many times its own duration, so it takes 5 % of the time at most. */
-const QUICK_SWEEP_FACTOR = 20;
 
 const DEFAULT_MAX_BATCH = 64;
 const DEFAULT_MAX_IN_FLIGHT = 2;
@@ -109,8 +105,7 @@ export class SessionStore {
   private readonly codes: SessionCodes;
   private readonly listing: SessionList;
   private sweptAllAtMs = 0;
-  /** On the clock of `performance.now()`: until then, sweeps are quick. */
-  private quickSweepsUntilMs = 0;
+  private readonly sweeps = new QuickLooks();
 
   constructor(private readonly options: SessionStoreOptions) {
     const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch } = options.batch ?? {};
@@ -300,12 +295,11 @@ export class SessionStore {
     const nowMs = clock.nowMs();
     const everything = nowMs - this.sweptAllAtMs >= FULL_SWEEP_INTERVAL_MS;
     const low = firstIdAt(everything ? 0 : nowMs - TOKEN_MEMORY_MS);
-    const isQuick = !everything && performance.now() < this.quickSweepsUntilMs;
-    const values = [limit, low, this.firstFutureId(nowMs), isQuick ? QUICK_SWEEP_SECONDS : ALL_SECONDS];
+    const next = this.firstFutureId(nowMs);
     const work = database.transaction(async (tx) => {
-      const startedMs = performance.now();
-      const rows = await tx.query<TimedRow>(LOCK_DUE, values);
-      if (!isQuick) this.quickSweepsUntilMs = performance.now() + (performance.now() - startedMs) * QUICK_SWEEP_FACTOR;
+      const rows = await this.sweeps.look(everything, (seconds) =>
+        tx.query<TimedRow>(LOCK_DUE, [limit, low, next, seconds]),
+      );
       const { eventIds: expired } = await this.endings.endByRule(tx, EXPIRY, rows);
       const test = rows.filter((row) => row.test).length;
       return [{ live: rows.length - test, test }, expired] as const;

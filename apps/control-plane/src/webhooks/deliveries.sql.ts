@@ -1,5 +1,6 @@
 import { isRunning } from '@countersign/events';
 import { prepared } from '@countersign/postgres';
+import { QUICK_LOOK_SECONDS } from '@countersign/postgres/due-rows';
 
 /** Database time in milliseconds, as a JS Date holds it: leases are compared for equality. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
@@ -35,12 +36,15 @@ const hasCapacity = (hosts: string, live: string, test: string): string => `
 /**
  * Reads due deliveries, longest due first, without those of full hosts and accounts; none while the queue is paused. Does not
  * lock: with a backlog most due deliveries cannot be claimed now, and locking a row writes it. Stops to read after $6 rows. $1
- * how many at most, $2 lowest id, $3 hosts, $4 accounts of live and $5 of test deliveries without capacity.
+ * how many at most, $2 lowest id, $3 hosts, $4 accounts of live and $5 of test deliveries without capacity, $7 how many seconds ago
+ * they were due at most. `late`: a quick look would not find it.
  */
 export const READ_DUE_DELIVERIES = `
-  SELECT id, account_id AS "accountId", test, url FROM (
-    SELECT id, account_id, test, url FROM deliveries
+  SELECT id, account_id AS "accountId", test, url,
+    next_attempt_at <= statement_timestamp() - interval '${QUICK_LOOK_SECONDS} seconds' AS late FROM (
+    SELECT id, account_id, test, url, next_attempt_at FROM deliveries
     WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND ${isRunning('webhooks')}
+      AND next_attempt_at > statement_timestamp() - make_interval(secs => $7)
     ORDER BY next_attempt_at LIMIT $6) AS longest_due
   WHERE ${hasCapacity('$3', '$4', '$5')} LIMIT $1`;
 
@@ -121,7 +125,8 @@ const ALL_KEPT = `(jsonb_array_length(deliveries.attempts) >= ${MAX_ATTEMPTS_KEP
 const RETRY_REQUESTED = `(deliveries.retry_asked AND NOT made.beside AND made.status <> 'succeeded')`;
 
 /**
- * Records attempts of deliveries whose lease is unchanged; a lost lease records nothing. $1 ids, $2 leases, $3 new status,
+ * Records attempts of deliveries whose lease is unchanged; a lost lease records nothing. The end of a lease is its fencing token: a
+ * delivery is claimed again only after that time, or after this record, so that the next lease ends later. $1 ids, $2 leases, $3 new status,
  * $4 next attempt or null, $5 attempt as JSON, $6 whether it was beside the schedule, each in the order of the ids.
  */
 export const RECORD_ATTEMPTS = `

@@ -1,6 +1,7 @@
 import type { DueEvent, EventType } from '@countersign/events';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
+import { QuickLooks } from '@countersign/postgres/due-rows';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
 import { OnStop } from '../composition/phases.js';
@@ -83,6 +84,10 @@ interface DueDelivery extends ShareOwner {
   readonly url: string;
 }
 
+interface LongestDue extends DueDelivery {
+  readonly late: boolean;
+}
+
 interface DeliveryRow extends DueDelivery {
   readonly sessionId: Uuid | null;
   readonly type: EventType;
@@ -138,6 +143,7 @@ interface RecordCommand {
 @Injectable()
 export class DeliveryStore {
   private readonly recordBatcher: Batcher<RecordCommand, boolean>;
+  private readonly looks = new QuickLooks();
   private nextFullClaimMs = -Infinity;
   /** The last account that a claim past backlogs has read: the next one continues behind it. */
   private lastAccountRead: ShareOwner = BEFORE_ALL;
@@ -188,8 +194,7 @@ export class DeliveryStore {
     const { database } = this;
     const horizon = this.horizon();
     const lowestId = this.lowestIdToRead(horizon);
-    const values = [MAX_READ, lowestId, limits.fullHosts, ...idsByMode(limits.fullAccounts), MAX_READ_PAST];
-    const longestDue = await database.query<DueDelivery>(READ_DUE_DELIVERIES, values);
+    const longestDue = await this.readLongestDue(lowestId, limits, lowestId !== horizon);
     const due = await this.withOthers(longestDue, lowestId, limits);
     const { chosen, leftOver } = choose(due, limits, MAX_SET);
     if (lowestId !== horizon) this.noteFullClaim(due, horizon, limits);
@@ -254,6 +259,21 @@ export class DeliveryStore {
   @OnStop('batchers')
   async drain(): Promise<void> {
     await this.recordBatcher.drain();
+  }
+
+  /** Behind full hosts and accounts deliveries become late unread, so no look is quick while there are any. */
+  private readLongestDue(
+    lowestId: Uuid,
+    { fullHosts, fullAccounts }: ClaimLimits,
+    all: boolean,
+  ): Promise<LongestDue[]> {
+    const isFull = fullHosts.length + fullAccounts.length > 0;
+    const values = [MAX_READ, lowestId, fullHosts, ...idsByMode(fullAccounts), MAX_READ_PAST];
+    return this.looks.look(
+      all || isFull,
+      (seconds) => this.database.query<LongestDue>(READ_DUE_DELIVERIES, [...values, seconds]),
+      (found) => isFull || found.length >= MAX_READ || found.some(({ late }) => late),
+    );
   }
 
   /**

@@ -1,6 +1,7 @@
 import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
 import { idBounds, type IdSource, type Uuid } from '@countersign/ids';
 import { DataError, type Database, type Executor } from '@countersign/postgres';
+import { QuickLooks } from '@countersign/postgres/due-rows';
 import { isBindLease, type SendingLink } from '../leases/sending-link.js';
 import { loggedOutcome } from './attempt-log.js';
 import { canonicalId } from './message-id.js';
@@ -12,6 +13,7 @@ import {
   LIST_LAPSED,
   LOCK_DUE,
   LOCK_LAPSED,
+  LOCK_MESSAGES,
   NAME_SUBMISSIONS,
   UPSERT_RECEIPTS,
   MARK_SUBMITTED,
@@ -111,6 +113,8 @@ interface SessionFacts {
  * with an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
  */
 export class MtMessageStore {
+  private readonly looks = new QuickLooks();
+
   constructor(
     private readonly events: EventStore,
     private readonly ids: IdSource,
@@ -138,13 +142,12 @@ export class MtMessageStore {
 
   /** Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. */
   async claimDueMessages(tx: Executor, query: DueQuery, planOf: (message: DueMessage) => MtPlan): Promise<MtClaim> {
-    const rows = await tx.query<Omit<DueMessage, 'brand' | 'sessionLive'>>(LOCK_DUE, [
-      query.limit,
-      query.fromId,
-      query.beforeId,
-      query.expiredLimit,
+    const bounds = [query.limit, query.fromId, query.beforeId, query.expiredLimit, query.everyExpired];
+    const rows = await this.looks.look(
       query.everyExpired,
-    ]);
+      (seconds) => tx.query<Omit<DueMessage, 'brand' | 'sessionLive'>>(LOCK_DUE, [...bounds, seconds]),
+      (found) => isFull(found, query),
+    );
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0, isFull: false };
     const sessions = await sessionsOf(tx, rows);
     const decided = rows.map((row) => {
@@ -158,16 +161,15 @@ export class MtMessageStore {
       plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error }] : [],
     );
     const eventIds = await this.appendEvents(tx, await endAll(tx, given, 'queued'));
-    const expired = rows.filter(({ expiresAt, now }) => expiresAt <= now).length;
-    const isFull = rows.length >= query.limit || expired >= query.expiredLimit;
-    return { claimed, eventIds, due: rows.length, isFull };
+    return { claimed, eventIds, due: rows.length, isFull: isFull(rows, query) };
   }
 
   /**
-   * Records the outcomes of attempts. Attempts whose message was taken back change nothing: every claim has a number of its own.
-   * The lease of a bind's connection is not asked for: it was checked when the message was claimed and sent, and what the carrier
-   * answered stays true after an outage in which the lease ended. Returns the ids of the events written. At most one record per
-   * message.
+   * Records the outcomes of attempts. The number of an attempt is its fencing token: every claim increases it under the lock of the
+   * row, nothing sets it back, and a record applies only while the message is in state `sending` with that number. So a former
+   * holder changes nothing once its message was taken back, claimed again or ended. The epoch of the connection's lease is not
+   * asked for: it was checked when the message was claimed, and what the carrier answered stays true after an outage in which the
+   * lease ended. Returns the ids of the events written. At most one record per message.
    */
   async recordAttempts(tx: Executor, records: readonly AttemptRecord[]): Promise<Uuid[]> {
     const parkedReceipts = await nameSubmissions(tx, records);
@@ -250,6 +252,14 @@ export class MtMessageStore {
     await this.events.append(tx, events);
     return events.map(({ id }) => id);
   }
+}
+
+/** Whether more messages may be due than were read. */
+function isFull(
+  rows: readonly Pick<DueMessage, 'expiresAt' | 'now'>[],
+  { limit, expiredLimit }: Pick<DueQuery, 'limit' | 'expiredLimit'>,
+): boolean {
+  return rows.length >= limit || rows.filter(({ expiresAt, now }) => expiresAt <= now).length >= expiredLimit;
 }
 
 interface KnownReceipt {
@@ -427,13 +437,16 @@ async function endAll(tx: Executor, endings: readonly Ending[], from: 'queued' |
   const ids = [...byId.keys()];
   const { low, high } = idBounds(ids);
   const all = [...byId.values()];
-  const updated = await tx.query<StepRow>(END_MESSAGES, [
-    ids,
-    all.map(({ state }) => state),
-    all.map(({ networkError }) => networkError),
-    low,
-    high,
-    from,
+  const [, updated] = await Promise.all([
+    tx.query(LOCK_MESSAGES, [ids, low, high, from]),
+    tx.query<StepRow>(END_MESSAGES, [
+      ids,
+      all.map(({ state }) => state),
+      all.map(({ networkError }) => networkError),
+      low,
+      high,
+      from,
+    ]),
   ]);
   return updated.flatMap((row) => {
     const ending = byId.get(row.id);

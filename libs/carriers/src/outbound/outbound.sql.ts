@@ -94,19 +94,21 @@ const LONGEST_DUE = `interval '10 minutes'`;
  * Due messages, locked; skips those that another gateway is claiming, and those of test keys. First those that may still be
  * sent, longest due first; none while the queue is paused. Then some of the expired ones, to be failed: however many these
  * are, and whenever they are due, they delay no other. The index outbound_messages_live has the queued codes that are due before
- * they end; LONGEST_DUE skips those of them that expired long ago. With 100,000 of each queued, 100 are locked in 0.5 ms. $1 maximum rows, $2 lowest id, $3 first id
- * that cannot exist yet, $4 maximum expired rows, $5 whether to read expired ones that are not due as well.
+ * they end; LONGEST_DUE skips those of them that expired long ago. With 100,000 of each queued, 100 are locked in 0.5 ms. $1
+ * maximum rows, $2 lowest id, $3 first id that cannot exist yet, $4 maximum expired rows, $5 whether to read expired ones that
+ * are not due as well, $6 how many seconds ago they were due at most (`QuickLooks`).
  */
 export const LOCK_DUE = `
   WITH live AS MATERIALIZED (
     SELECT ${DUE} FROM outbound_messages
     WHERE state = 'queued' AND NOT test AND next_attempt_at < expires_at AND next_attempt_at <= statement_timestamp()
-      AND next_attempt_at > statement_timestamp() - ${LONGEST_DUE} AND expires_at > statement_timestamp()
+      AND next_attempt_at > statement_timestamp() - least(${LONGEST_DUE}, make_interval(secs => $6)) AND expires_at > statement_timestamp()
       AND id >= $2 AND id < $3 AND ${isRunning('outbound')}
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED),
   expired AS MATERIALIZED (
     SELECT ${DUE} FROM outbound_messages
     WHERE state = 'queued' AND NOT test AND next_attempt_at <= CASE WHEN $5 THEN 'infinity'::timestamptz ELSE statement_timestamp() END
+      AND next_attempt_at > statement_timestamp() - make_interval(secs => $6)
       AND expires_at <= statement_timestamp() AND id >= $2 AND id < $3
     ORDER BY next_attempt_at LIMIT least($4, $1 - (SELECT count(*) FROM live)) FOR UPDATE SKIP LOCKED)
   SELECT * FROM live UNION ALL SELECT * FROM expired`;
@@ -192,6 +194,13 @@ export const MARK_SUBMITTED = `
   WHERE id = done_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND state = $6
     AND attempts = coalesce(done.attempt, attempts)
   RETURNING id, session_id AS "sessionId", account_id AS "accountId", test, submitted_at AS at`;
+
+/**
+ * Locks messages in the order of their ids, before END_MESSAGES, which locks in the order of its plan: receipts of two attempts
+ * of the same messages arrive at two gateways in any order. $1 ids, $2 and $3 their bounds, $4 their state.
+ */
+export const LOCK_MESSAGES = `
+  SELECT FROM outbound_messages WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = $4 ORDER BY id FOR UPDATE`;
 
 /**
  * Ends messages, once, and erases their texts. $1 ids, $2 final states and $3 reasons or null, in the same order, $4

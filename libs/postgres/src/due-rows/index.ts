@@ -1,0 +1,1 @@
+export { QUICK_LOOK_SECONDS, QuickLooks } from './quick-looks.js';
