@@ -140,7 +140,9 @@ describe('two batches of receipts of the same messages, sent twice, in opposite 
   }
 
   it('lock in one order: neither is a deadlock', async () => {
-    await harness.database.query(`UPDATE outbound_messages SET state = 'submitted', next_attempt_at = NULL`);
+    await harness.database.query(
+      `UPDATE outbound_messages SET state = 'submitted', next_attempt_at = NULL, text_sealed = NULL, submitted_at = now()`,
+    );
     const [first, second] = [messages.map(receiptOf('1')), [...messages].reverse().map(receiptOf('2'))];
     for (const [owners, receipts] of [
       [messages, first],
@@ -152,20 +154,21 @@ describe('two batches of receipts of the same messages, sent twice, in opposite 
         [receipts.map(({ smscMessageId }) => smscMessageId), owners],
       );
     }
-    await harness.database.query('ANALYZE outbound_messages');
+    // A transaction sees the activity of the server as it was at its first look.
+    const [holder, watcher] = await Promise.all([connected(), connected()]);
+    await holder.query('ANALYZE outbound_messages');
     // Both have locked rows from their end of the list when these two in the middle are released.
     const middle = messages.slice(COUNT / 2 - 1, COUNT / 2 + 1);
-    const holder = await connected();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM outbound_messages WHERE id = ANY ($1::uuid[]) FOR UPDATE', [middle]);
     const both = Promise.all([first, second].map(applied));
     await until('both wait', SOON_MS, async () => {
-      const { rows } = await holder.query<{ count: number }>(WAITING);
+      const { rows } = await watcher.query<{ count: number }>(WAITING);
       return rows[0]?.count === 2;
     });
     await holder.query('COMMIT');
     expect(await both).toEqual(['committed', 'committed']);
-    await holder.end();
+    await Promise.all([holder.end(), watcher.end()]);
     expect(await found()).toEqual([{ state: 'delivered', attempts: 0, count: COUNT }]);
   });
 });
