@@ -1,4 +1,4 @@
-import type { KeyLimits } from '@countersign/accounts/accounts';
+import { USUAL_LIMITS, type KeyLimits } from '@countersign/accounts/accounts';
 import { ROOT_NAME } from '@countersign/accounts/admin-keys';
 import { Limiter, type QuotaResult } from '@countersign/bus';
 import { parseId, type Uuid } from '@countersign/ids';
@@ -16,8 +16,6 @@ import {
 import type { Caller, RouteAccess } from './route-access.js';
 
 const WINDOW_SECONDS = 60;
-/** Requests a minute of a key without limits of its own (contract, General). */
-const USUAL_LIMITS: Required<KeyLimits> = { default: 600, create: 300, poll: 60, usage: 60 };
 const ADMIN_LIMIT = 6_000;
 /** Wrong keys a minute from one address. */
 const WRONG_KEYS_LIMIT = 60;

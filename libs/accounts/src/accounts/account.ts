@@ -15,6 +15,9 @@ export type LimitName = (typeof LIMIT_NAMES)[number];
 /** Requests per minute of a key, where they differ from the usual limits. */
 export type KeyLimits = Partial<Readonly<Record<LimitName, number>>>;
 
+/** Requests per minute of a key without limits of its own (contract, General). */
+export const USUAL_LIMITS: Required<KeyLimits> = { default: 600, create: 300, poll: 60, usage: 60 };
+
 /** The authenticated caller of a request. */
 export interface ApiKeyPrincipal {
   readonly keyId: Uuid;
