@@ -7,7 +7,6 @@ export {
   USUAL_LIMITS,
   type ApiKeyPrincipal,
   type KeyLimits,
-  type LimitName,
   type Scope,
 } from './account.js';
 export { isLiveKey } from './account.sql.js';
