@@ -185,6 +185,12 @@ describe('the list of sessions', () => {
     expect((await one.call('sessions?startingAfter=x')).field).toBe('startingAfter');
     expect((await one.call('sessions', { method: 'DELETE' })).status).toBe(204);
     expect([(await one.call('me')).status, (await two.call('me')).status]).toEqual([200, 401]);
+    const [newer, older] = own.map(({ id }) => id);
+    const signOut = { actor: 'listed', action: 'sign-out', before: { holder: 'listed', role: 'viewer' }, after: null };
+    expect(await root.notes(newer)).toMatchObject([{ action: 'sign-in' }, signOut]);
+    expect(await root.notes(older)).toMatchObject([{ action: 'sign-in' }]);
+    expect((await one.call('sessions', { method: 'DELETE' })).status).toBe(204);
+    expect(await root.notes(newer)).toHaveLength(2);
   });
 
   it('ends one of them: an own one, by an owner any', async () => {
@@ -268,6 +274,38 @@ describe('a member of an account', () => {
     const viewer = await signedIn(await member('viewer'));
     expect((await viewer.call('v1/account/keys', { method: 'POST', body: { name: 'x' } })).code).toBe('FORBIDDEN');
     expect((await viewer.call('v1/account')).status).toBe(200);
+  });
+
+  it('that is a developer makes keys with no limit above those of its account’s keys, revoked or not', async () => {
+    const accountId = idOf(await root.post('accounts', { name: 'Limited' }));
+    const browser = await signedIn(await member('developer', accountId));
+    const made = async (mode = 'live'): Promise<unknown> => {
+      const call = { method: 'POST', body: { name: 'x', scopes: ['verify'] }, headers: { 'countersign-mode': mode } };
+      return (await browser.call('v1/account/keys', { ...call, method: 'POST' })).json['limits'];
+    };
+    await root.post('keys', { accountId, name: 'small', limits: { default: 60, create: 1, poll: 90 } });
+    const second = await root.post('keys', { accountId, name: 'other', limits: { default: 70, create: 2, usage: 50 } });
+    expect(await made()).toEqual({ default: 70, create: 2 });
+    for (const { id } of dataOf(await browser.call('v1/account/keys')))
+      await browser.call(`v1/account/keys/${String(id)}/revoke`, { method: 'POST' });
+    expect(await made()).toEqual({ default: 70, create: 2 });
+    expect(await made('test')).toEqual({});
+    const large = await root.post('keys', { accountId, name: 'large', limits: { default: 100_000, create: 50_000 } });
+    expect(await made()).toEqual({});
+    const rotated = await browser.call(`v1/account/keys/${idOf(large)}/rotate`, { method: 'POST' });
+    expect(rotated.status).toBe(202);
+    expect((await browser.call(`v1/account/keys/${idOf(second)}/rotate`, { method: 'POST' })).code).toBe('CONFLICT');
+  });
+
+  it('that is a developer has its replacement of a webhook secret in the audit log, on both paths', async () => {
+    const accountId = idOf(await root.post('accounts', { name: 'Secrets' }));
+    const id = await member('developer', accountId);
+    const browser = await signedIn(id);
+    for (const path of ['v1/webhooks/secret/rotate', 'v1/account/webhook/secret/rotate'])
+      expect((await browser.call(path, { method: 'POST' })).status).toBe(200);
+    const entries = (await root.notes(accountId)).filter(({ resource }) => resource === 'webhook-secrets');
+    const entry = { actor: `Dev developer (${id})`, action: 'rotate', before: null, after: { mode: 'live' } };
+    expect(entries).toMatchObject([entry, entry]);
   });
 
   it('does not see another account', async () => {

@@ -6,8 +6,8 @@ import type { MemberRole } from '../members/member.js';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
 import {
   DELETE_EXPIRED,
-  DELETE_OTHERS,
   DELETE_SESSION,
+  DELETE_SESSIONS,
   DELETE_SURPLUS,
   FIND_LIVE_SESSIONS,
   FIND_SESSION,
@@ -115,9 +115,12 @@ export class ConsoleSessionStore {
     await db.query(DELETE_SESSION, [id]);
   }
 
-  /** Ends the other sessions of the same holder, and returns how many. */
-  async endOthers(db: Executor, { id, memberId, adminKeyId }: ConsoleSession): Promise<number> {
-    return (await db.query(DELETE_OTHERS, [memberId, adminKeyId, id])).length;
+  /** Ends the other valid sessions of the same holder, and returns them. */
+  async endOthers(tx: Executor, session: ConsoleSession): Promise<readonly ConsoleSession[]> {
+    const own = await this.list(tx, { limit: MAX_OF_HOLDER + 1, startingAfter: null, holder: session });
+    const others = own.filter(({ id }) => id !== session.id);
+    const ended = await tx.query<{ id: Uuid }>(DELETE_SESSIONS, [others.map(({ id }) => id)]);
+    return others.filter((each) => ended.some(({ id }) => id === each.id));
   }
 
   /** The token that writes with this cookie must carry. Another cookie has another token. */
