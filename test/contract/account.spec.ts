@@ -125,6 +125,29 @@ describe('the keys of an account', () => {
       expect((await post('/keys', { name: 'x', ...extra }, narrow)).code).toBe('VALIDATION_ERROR');
   });
 
+  it('never show the text of a key with a limit that the caller’s lacks', async () => {
+    const idWith = async (limits: Record<string, number>): Promise<string> => {
+      const { json } = await admin.post('keys', { accountId: harness.demo.accountId, name: 'l', limits });
+      return String(json['id']);
+    };
+    const low = await keyWith({ scopes: EVERY, limits: { default: 60, poll: 100 } });
+    const usual = await keyWith({ scopes: EVERY, limits: {} });
+    const rotate = async (id: string, key: string): Promise<unknown[]> => {
+      const { status, code, json } = await post(`/keys/${id}/rotate`, undefined, key);
+      return [status, code, /limit (\w+)/.exec(JSON.stringify(json))?.[1]];
+    };
+    expect(await rotate(await idWith({ default: 61 }), low)).toEqual([403, 'FORBIDDEN', 'default']);
+    expect(await rotate(await idWith({}), low)).toEqual([403, 'FORBIDDEN', 'default']);
+    expect(await rotate(await idWith({ default: 60, usage: 61 }), low)).toEqual([403, 'FORBIDDEN', 'usage']);
+    expect(await rotate(await idWith({ default: 601 }), usual)).toEqual([403, 'FORBIDDEN', 'default']);
+    expect((await rotate(await idWith({ default: 60, poll: 100 }), low))[0]).toBe(202);
+    expect((await rotate(await idWith({ default: 1 }), low))[0]).toBe(202);
+    expect((await rotate(await idWith({ create: 300 }), usual))[0]).toBe(202);
+    const own = await post('/keys', { name: 'n', scopes: ['verify'] }, low);
+    expect(own.json['limits']).toEqual({ default: 60, poll: 100 });
+    expect((await rotate(String(own.json['id']), low))[0]).toBe(202);
+  });
+
   it('are rotated and revoked', async () => {
     const made = await post('/keys', { name: 'r', scopes: ['verify'] });
     const id = String(made.json['id']);

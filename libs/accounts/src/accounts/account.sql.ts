@@ -1,6 +1,7 @@
 import type { Mode } from '@countersign/keys';
 import { columnsOf } from '@countersign/postgres';
 import { AccountEntity } from './account.entity.js';
+import { LIMIT_NAMES } from './account.js';
 import { BrandEntity } from './brand.entity.js';
 
 /** Keys that are not revoked, of accounts that are active. $1 digests, of each key under each version of the master key. */
@@ -31,6 +32,16 @@ export const FIND_BRAND = `SELECT ${columnsOf(BrandEntity)} FROM brands WHERE id
 export const COUNT_RECENT_KEYS = `
   SELECT count(*)::integer AS keys FROM api_keys
   WHERE account_id = $1 AND kind = $2 AND (revoked_at IS NULL OR created_at > clock_timestamp() - interval '1 day')`;
+
+/**
+ * The largest of each limit of the keys of the account $1 and the mode $2 that are not revoked, or of its revoked keys when
+ * all are; null for an account without a key. $3 the limits of a key that has none of its own.
+ */
+export const LARGEST_LIMITS = `
+  WITH keys AS (
+    SELECT $3::jsonb || limits AS limits, revoked_at IS NULL AS valid FROM api_keys WHERE account_id = $1 AND kind = $2)
+  SELECT ${LIMIT_NAMES.map((name) => `max((limits->>'${name}')::integer) AS "${name}"`).join(', ')} FROM keys
+  WHERE valid OR NOT EXISTS (SELECT FROM keys WHERE valid)`;
 
 /** By mode, the columns of the webhook secret and of replaced secrets that still sign. */
 const SECRET_COLUMNS: Readonly<

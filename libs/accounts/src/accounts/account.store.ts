@@ -2,8 +2,14 @@ import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/
 import type { Uuid } from '@countersign/ids';
 import { CLOCK_MS, requireRow, type Executor } from '@countersign/postgres';
 import { type Account, ACCOUNTS } from './account.entity.js';
-import { CLEAR_FAILURES, COUNT_RECENT_KEYS, ROTATE_WEBHOOK_SECRET, SECRET_OVER_IN } from './account.sql.js';
-import { DEFAULT_SCOPES } from './account.js';
+import {
+  CLEAR_FAILURES,
+  COUNT_RECENT_KEYS,
+  LARGEST_LIMITS,
+  ROTATE_WEBHOOK_SECRET,
+  SECRET_OVER_IN,
+} from './account.sql.js';
+import { DEFAULT_SCOPES, LIMIT_NAMES, USUAL_LIMITS, type KeyLimits, type LimitName } from './account.js';
 import { type ApiKey, API_KEYS } from './api-key.entity.js';
 import { type Brand, BRANDS } from './brand.entity.js';
 import { checkBrand, type BrandText } from './check-brand.js';
@@ -136,6 +142,14 @@ export class AccountStore {
    */
   async countRecentKeys(tx: Executor, { accountId, mode }: Tenant): Promise<number> {
     return requireRow(await tx.query<{ keys: number }>(COUNT_RECENT_KEYS, [accountId, mode])).keys;
+  }
+
+  /** The limits that a tenant's keys have at most, each of any of them; the usual ones for a tenant without keys. */
+  async largestLimits(tx: Executor, { accountId, mode }: Tenant): Promise<Required<KeyLimits>> {
+    const values = [accountId, mode, JSON.stringify(USUAL_LIMITS)];
+    const largest = requireRow(await tx.query<Record<LimitName, number | null>>(LARGEST_LIMITS, values));
+    const found = LIMIT_NAMES.map((name) => [name, largest[name] ?? USUAL_LIMITS[name]] as const);
+    return { ...USUAL_LIMITS, ...Object.fromEntries(found) };
   }
 
   /** Writes name, scopes and limits. */
