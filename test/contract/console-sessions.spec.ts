@@ -225,7 +225,7 @@ describe('a member of an account', () => {
   }
   let phones = 0;
   const member = async (role: string, accountId = harness.demo.accountId): Promise<string> => {
-    const phone = `+1415555268${String(phones++)}`;
+    const phone = `+1415555${String(2_600 + phones++)}`;
     return idOf(await root.post('members', { name: `Dev ${role}`, role, accountId, phone }));
   };
 
@@ -295,6 +295,22 @@ describe('a member of an account', () => {
     const rotated = await browser.call(`v1/account/keys/${idOf(large)}/rotate`, { method: 'POST' });
     expect(rotated.status).toBe(202);
     expect((await browser.call(`v1/account/keys/${idOf(second)}/rotate`, { method: 'POST' })).code).toBe('CONFLICT');
+  });
+
+  it('that is a developer makes keys that share one quota for each mode', async () => {
+    const accountId = idOf(await root.post('accounts', { name: 'Shared' }));
+    const browser = await signedIn(await member('developer', accountId));
+    const made = async (mode: string): Promise<string> => {
+      const body = { name: mode, scopes: ['verify'] };
+      const call = { method: 'POST', body, headers: { 'countersign-mode': mode } } as const;
+      return String((await browser.call('v1/account/keys', call)).json['key']);
+    };
+    const remaining = async (key: string): Promise<unknown> =>
+      (await harness.call('/v1/verify', { key })).headers['x-ratelimit-remaining'];
+    const keys = [await made('live'), await made('live'), await made('test')];
+    const left = [];
+    for (const key of keys) left.push(await remaining(key));
+    expect(left).toEqual(['599', '598', '599']);
   });
 
   it('that is a developer has its replacement of a webhook secret in the audit log, on both paths', async () => {

@@ -7,8 +7,10 @@ import { BrandEntity } from './brand.entity.js';
 /** Keys that are not revoked, of accounts that are active. $1 digests, of each key under each version of the master key. */
 export const FIND_API_KEYS = `
   SELECT api_keys.id AS "keyId", api_keys.kind, api_keys.account_id AS "accountId", api_keys.scopes,
-    api_keys.limits, api_keys.digest_version AS "digestVersion", encode(api_keys.digest, 'hex') AS digest
+    api_keys.limits, api_keys.quota_id AS "quotaId", lender.limits AS "limitsOfQuota",
+    api_keys.digest_version AS "digestVersion", encode(api_keys.digest, 'hex') AS digest
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
+  LEFT JOIN api_keys lender ON lender.id = api_keys.quota_id
   WHERE api_keys.digest = ANY ($1::bytea[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
 
 /** The keys that are not revoked, of active accounts, with their scopes. $1 ids. */

@@ -36,9 +36,9 @@ export type NewBrand = Defaulted<
   'accountId' | 'name' | 'slug' | 'instruction' | 'entropyKeyVersion'
 >;
 
-/** A new key; by default it has DEFAULT_SCOPES and the usual limits. */
+/** A new key; by default it has DEFAULT_SCOPES, the usual limits and a quota of its own. */
 export type NewApiKey = Defaulted<
-  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits'>,
+  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits' | 'quotaId'>,
   'accountId' | 'kind' | 'name'
 >;
 
@@ -152,9 +152,9 @@ export class AccountStore {
     return { ...USUAL_LIMITS, ...Object.fromEntries(found) };
   }
 
-  /** Writes name, scopes and limits. */
-  updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
-    return API_KEYS.update(tx, id, { name, scopes, limits });
+  /** Writes name, scopes, limits and quota. */
+  updateApiKey(tx: Executor, { id, name, scopes, limits, quotaId }: ApiKey): Promise<ApiKey> {
+    return API_KEYS.update(tx, id, { name, scopes, limits, quotaId });
   }
 
   /** Replaces the secret of a key; the old one is invalid. The key must be locked, and not revoked. */

@@ -3,10 +3,13 @@ export { AccountEntity, ACCOUNTS, type Account } from './account.entity.js';
 export {
   DEFAULT_SCOPES,
   LIMIT_NAMES,
+  lowerLimits,
   SCOPES,
   USUAL_LIMITS,
+  withUsualLimits,
   type ApiKeyPrincipal,
   type KeyLimits,
+  type LimitName,
   type Scope,
 } from './account.js';
 export { isLiveKey } from './account.sql.js';

@@ -2,7 +2,8 @@ import {
   AccountStore,
   DEFAULT_SCOPES,
   LIMIT_NAMES,
-  USUAL_LIMITS,
+  lowerLimits,
+  withUsualLimits,
   type ApiKey,
   type ApiKeyPrincipal,
   type KeyLimits,
@@ -25,6 +26,7 @@ import type { OwnKeyDraft } from './own-key.dto.js';
 const MAX_KEYS = 100;
 
 type Answer = Plain<KeyAnswer>;
+type KeyQuota = Pick<ApiKey, 'limits' | 'quotaId'>;
 
 /**
  * The keys of an account in the mode of the caller's key. No key gets a scope or a limit that the caller's lacks: neither
@@ -82,10 +84,15 @@ export class OwnKeysService {
     // Concurrent creates wait for each other, so that the count is exact.
     await ACCOUNTS.lock(tx, accountId);
     if ((await this.accounts.countRecentKeys(tx, caller.tenant)) >= MAX_KEYS) return TOO_MANY;
-    const limits = isMember ? cappedBy(await this.accounts.largestLimits(tx, caller.tenant)) : caller.limits;
-    const draft = { accountId, kind: caller.kind, name, scopes: wanted, limits };
+    const quota = isMember ? await this.quotaOfMembers(tx, caller) : quotaOf(caller);
+    const draft = { accountId, kind: caller.kind, name, scopes: wanted, ...quota };
     const { key, ...row } = await this.accounts.createApiKey(tx, draft);
     return succeed({ row, once: { key } });
+  }
+
+  /** Keys that members make share one quota for each mode: the usual limits, lower ones where no key of the account has as much. */
+  private async quotaOfMembers(tx: Executor, { tenant }: ApiKeyPrincipal): Promise<KeyQuota> {
+    return { limits: lowerLimits({}, await this.accounts.largestLimits(tx, tenant)), quotaId: tenant.accountId };
   }
 }
 
@@ -95,23 +102,18 @@ const resourceOf = ({ tenant, kind }: ApiKeyPrincipal): AdminResource<ApiKey, An
   table: API_KEYS.where({ accountId: tenant.accountId, kind }),
 });
 
-const withUsual = (limits: KeyLimits): Required<KeyLimits> => ({ ...USUAL_LIMITS, ...limits });
+/** A key shares the quota of the key that makes it, so that no number of keys makes more requests than an operator allowed. */
+const quotaOf = ({ keyId, quotaId = keyId, limits }: ApiKeyPrincipal): KeyQuota => ({ limits, quotaId });
 
 /** The first limit of a key that exceeds the caller's. */
 function largerLimit(limits: KeyLimits, ofCaller: KeyLimits): LimitName | undefined {
-  const [own, most] = [withUsual(limits), withUsual(ofCaller)];
+  const [own, most] = [withUsualLimits(limits), withUsualLimits(ofCaller)];
   return LIMIT_NAMES.find((name) => own[name] > most[name]);
-}
-
-/** The usual limits, lower ones where no key of the account has as much. Those that are as usual are left out. */
-function cappedBy(largest: Required<KeyLimits>): KeyLimits {
-  const lower = LIMIT_NAMES.filter((name) => largest[name] < USUAL_LIMITS[name]);
-  return Object.fromEntries(lower.map((name) => [name, largest[name]]));
 }
 
 const hasLower = (name: LimitName, limits: KeyLimits) =>
   refuse('FORBIDDEN', {
-    message: `The limit ${name} of the key of this call is ${withUsual(limits)[name]}, lower than that of this key, so it cannot rotate it.`,
+    message: `The limit ${name} of the key of this call is ${withUsualLimits(limits)[name]}, lower than that of this key, so it cannot rotate it.`,
   });
 const lacks = (scope: Scope) =>
   refuse('FORBIDDEN', { message: `The key of this call lacks the scope ${scope}, so it cannot give it.` });
