@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
+import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
 let root: AdminCalls;
@@ -252,6 +253,45 @@ describe('a member of an account', () => {
     if (role === 'viewer')
       for (const path of ['v1/webhooks/secret/rotate', 'v1/webhooks/test', 'v1/webhooks/deliveries/x/retry'])
         expect((await browser.call(path, { method: 'POST' })).code).toBe('FORBIDDEN');
+  });
+
+  it('that is a viewer sees nobody’s phone, metadata or link, in lists and tables, and does not search for a phone', async () => {
+    const [viewer, developer] = [await signedIn(await member('viewer')), await signedIn(await member('developer'))];
+    const email = 'ann@people.example';
+    const session = await harness.create({ phone: PHONE, metadata: { email } });
+    const { id, fallbackUri } = session.json;
+    const [mine] = dataOf(await viewer.call('v1/verify?limit=1'));
+    expect(mine).toMatchObject({ id, phone: '+141******71', metadata: {}, fallbackUri: null });
+    const token = /AUTH-[A-Z0-9]+-[0-9A-Z]+/.exec(String(fallbackUri))?.[0] ?? 'no token';
+    for (const path of ['v1/verify', 'v1/verify?format=csv', 'v1/verify?status=pending'])
+      for (const secret of [PHONE, PHONE.slice(1), email, token]) {
+        expect([path, secret, (await viewer.call(path)).text.includes(secret)]).toEqual([path, secret, false]);
+        if (secret !== token) expect((await developer.call(path)).text).toContain(secret);
+      }
+    expect(dataOf(await developer.call('v1/verify?limit=1'))[0]).toMatchObject({ id, phone: PHONE, fallbackUri });
+    for (const query of ['phone=%2B14155552671', 'ph%6Fne=%2B14155552671', 'phone=+14155552671&format=csv'])
+      expect((await viewer.call(`v1/verify?${query}`)).code).toBe('FORBIDDEN');
+    expect(dataOf(await developer.call('v1/verify?phone=%2B14155552671')).length).toBeGreaterThan(0);
+  });
+
+  it('that is a viewer sees deliveries without phones, metadata and the values in their URLs', async () => {
+    const [viewer, developer] = [await signedIn(await member('viewer')), await signedIn(await member('developer'))];
+    const email = 'bob@people.example';
+    const webhookUrl = 'https://acme.example/hook?token=f00dfeedc0de';
+    const session = await harness.create({ phone: PHONE, metadata: { email }, webhookUrl });
+    await harness.approve(String(session.json['id']));
+    const listed = async (browser: ConsoleBrowser): Promise<Readonly<Record<string, unknown>> | undefined> =>
+      dataOf(await browser.call('v1/webhooks/deliveries')).find(({ sessionId }) => sessionId === session.json['id']);
+    await until('it has a body', 10_000, async () => ((await listed(developer))?.['body'] ?? null) !== null);
+    const { id, body } = (await listed(developer)) ?? {};
+    expect(body).toMatchObject({ data: { phone: PHONE, metadata: { email } } });
+    const shown = { phone: '+141******71', metadata: {}, status: 'approved' };
+    const masked = { id, url: 'https://acme.example/hook?token=***', body: { data: shown } };
+    expect(await listed(viewer)).toMatchObject(masked);
+    expect((await viewer.call(`v1/webhooks/deliveries/${String(id)}`)).json).toMatchObject(masked);
+    for (const path of ['deliveries', 'deliveries?format=csv', `deliveries/${String(id)}`])
+      for (const secret of [PHONE, PHONE.slice(1), email, 'f00dfeedc0de'])
+        expect((await viewer.call(`v1/webhooks/${path}`)).text).not.toContain(secret);
   });
 
   it('that is a developer sends test webhooks and repeats deliveries', async () => {
