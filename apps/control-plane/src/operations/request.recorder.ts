@@ -50,7 +50,7 @@ export class RequestRecorder {
   #buffer: Recorded[] = [];
   #countByTenant = new Map<string, number>();
   #minute = 0;
-  /** What was recorded in this minute: by tenant how much, and of which keys and routes refusals with 429. */
+  /** In this minute: the number of recorded requests by tenant, and the keys and routes of recorded refusals with 429. */
   #minuteByTenant = new Map<string, number>();
   #refused = new Set<string>();
 

@@ -28,10 +28,20 @@ interface CrudOperations<Draft, Change> {
 
 const noOperation: MethodDecorator = () => undefined;
 
+function seenBy<Row extends { readonly id: Uuid }, View extends object>(
+  resource: AdminResource<Row, View> & Pick<CrudResource<Row, View, unknown, unknown>, 'seenBy'>,
+  by: Engineer,
+): AdminResource<Row, View> {
+  return resource.seenBy?.(by) ?? resource;
+}
+
+const filterOf = (query: PageQuery): object =>
+  query instanceof AccountPageQuery ? { accountId: query.accountId } : {};
+
 /** The base class of a controller with the five calls of a resource. Nest reads the classes of parameters from metadata. */
 export function CrudController<Row extends { readonly id: Uuid }, View extends Identified, Draft, Change, Resource>(
   resourceClass: Type<Resource & CrudResource<Row, View, Draft, Change>>,
-  operations: CrudOperations<Draft, Change>,
+  { holdsPeople = false, ...operations }: CrudOperations<Draft, Change>,
 ) {
   abstract class Controller {
     /** A provider of the module of the controller. */
@@ -45,10 +55,9 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends I
 
     @operations.list
     async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: PageQuery): Promise<PageAnswer<View>> {
-      const seen = this.seenBy(by);
-      if (operations.holdsPeople !== true) return valueOf(await this.admin.list(seen, query));
-      const filter = query instanceof AccountPageQuery ? { accountId: query.accountId } : {};
-      return valueOf(await this.reads.list(seen, by, { query, filter }));
+      const seen = seenBy(this.resource, by);
+      if (!holdsPeople) return valueOf(await this.admin.list(seen, query));
+      return valueOf(await this.reads.list(seen, by, { query, filter: filterOf(query) }));
     }
 
     @operations.create
@@ -58,8 +67,8 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends I
 
     @operations.get
     async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<View> {
-      const reads = operations.holdsPeople === true ? this.reads.find(this.seenBy(by), by, id) : null;
-      return valueOf(await (reads ?? this.admin.find(this.seenBy(by), id)));
+      const seen = seenBy(this.resource, by);
+      return valueOf(await (holdsPeople ? this.reads.find(seen, by, id) : this.admin.find(seen, id)));
     }
 
     @operations.update
@@ -80,10 +89,6 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends I
       write: (tx: Executor, row: Row) => Reply<Row, View>,
     ): Promise<View> {
       return valueOf(await this.admin.act(this.resource, by, { id, action }, write));
-    }
-
-    private seenBy(by: Engineer): AdminResource<Row, View> {
-      return this.resource.seenBy?.(by) ?? this.resource;
     }
   }
   Reflect.defineMetadata('design:paramtypes', [AdminService, resourceClass, AuditedReads], Controller);
