@@ -154,6 +154,37 @@ describe('A13 reading data of another account', () => {
     }
   });
 
+  it('A13 a key with the scope account learns the text of no key with larger limits', async () => {
+    const keyWith = async (limits: object, scopes?: readonly string[]): Promise<Answer['json']> =>
+      (await admin.post('keys', { accountId: stranger.accountId, name: 'limits', limits, ...(scopes && { scopes }) }))
+        .json;
+    const low = String((await keyWith({ default: 60 }, ['account', 'verify']))['key']);
+    const large = await keyWith({ default: 100_000 }, ['verify']);
+    const rotated = await harness.call(`/v1/account/keys/${String(large['id'])}/rotate`, { method: 'POST', key: low });
+    expect(rotated).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    expect(rotated.text).not.toContain('csk_live_');
+    expect((await harness.call('/v1/verify', { key: String(large['key']) })).status).toBe(200);
+  });
+
+  it('A13 keys that a key makes allow no more requests together than that key', async () => {
+    const limits = { default: 30 };
+    const made = await admin.post('keys', {
+      ...{ accountId: stranger.accountId, name: 'quota', scopes: ['account', 'verify'], limits },
+    });
+    const first = String(made.json['key']);
+    const keys = [first];
+    for (let name = 0; name < 4; name += 1) {
+      const body = { name: `copy ${name}`, scopes: ['verify'] };
+      const copy = await harness.call('/v1/account/keys', { method: 'POST', key: first, body });
+      keys.push(String(copy.json['key']));
+    }
+    const calls = keys.flatMap((key) => Array.from({ length: 30 }, () => harness.call('/v1/verify', { key })));
+    const answers = await Promise.all(calls);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    // Four of the 30 made the keys. A second window may have begun meanwhile.
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(26 + 30);
+  });
+
   it('A13 no key of an account works on any call of the engineers, and none of theirs on its calls', async () => {
     const theirs = operations.filter(({ path }) => path.startsWith('/v1/admin/'));
     expect(theirs.length).toBeGreaterThan(20);

@@ -1,4 +1,4 @@
-import { renderId } from '@countersign/ids';
+import { parseId, renderId } from '@countersign/ids';
 import { SIGN_IN_ACCOUNT_ID, SIGN_IN_BRAND_ID } from '@countersign/keys';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
@@ -57,6 +57,46 @@ describe('A39 sign-ins with a phone', () => {
     expect(await nobody.codes()).toEqual([]);
     const cards = await harness.database.query('SELECT 1 FROM cards');
     expect(cards).toEqual([]);
+  });
+
+  it('A39 a check is worked off alike, whether a code was sent, refused or never meant to be', async () => {
+    const counts = async (browser: PhoneBrowser): Promise<unknown> => {
+      const { id } = await browser.session();
+      const [row] = await harness.database.query(
+        'SELECT otp_sends AS sends, otp_attempts AS tries, cardinality(otp_digests) AS digests FROM sessions WHERE id = $1',
+        [id],
+      );
+      return row;
+    };
+    const [member, refused] = [await memberBrowser(), await memberBrowser()];
+    const nobody = await begun(members.stranger());
+    await root.post('destinations', { prefix: refused.phone, action: 'block', reason: 'test' });
+    for (const browser of [member, nobody, refused]) {
+      expect((await browser.sendCode()).status).toBe(202);
+      await until('a code is stored', 5_000, async () => Reflect.get(Object(await counts(browser)), 'sends') === 1);
+      expect((await browser.check('000000')).code).toBe('INVALID_CODE');
+      expect(await counts(browser)).toEqual({ sends: 1, tries: 1, digests: 1 });
+    }
+    expect([await nobody.codes(), await refused.codes()]).toEqual([[], []]);
+  });
+
+  it('A39 a phone that is changed while it signs in opens nothing', async () => {
+    const { id, browser } = await members.add();
+    await begun(browser);
+    await browser.sendSms();
+    const state = await harness.database.transaction(async (tx) => {
+      await tx.query('SELECT FROM members WHERE id = $1 FOR NO KEY UPDATE', [parseId('mbr', id)]);
+      await tx.query('DELETE FROM console_sessions WHERE member_id = $1', [parseId('mbr', id)]);
+      await tx.query(`UPDATE members SET phone = '+14155554998' WHERE id = $1`, [parseId('mbr', id)]);
+      const answer = browser.state();
+      await until('the sign-in waits for the change', 5_000, async () => {
+        const rows = await harness.database.query('SELECT FROM pg_locks WHERE NOT granted');
+        return rows.length > 0;
+      });
+      return { answer };
+    });
+    expect([(await state.answer).status, browser.cookie]).toEqual([401, undefined]);
+    await root.delete(`members/${id}`);
   });
 
   it.each<[string, () => Promise<PhoneBrowser>]>([

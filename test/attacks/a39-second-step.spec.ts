@@ -1,3 +1,4 @@
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import type { Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
@@ -61,6 +62,22 @@ describe('A39 the second step', () => {
       (await victim.browser.session()).id,
     ]);
     expect((await state(victim.browser)).status).toBe(401);
+  });
+
+  it('A39 a phone that is changed while the step ends opens nothing', async () => {
+    const { id, key, browser } = await holder();
+    await browser.signIn(key);
+    await browser.sendSms();
+    const ended = await harness.database.transaction(async (tx) => {
+      await tx.query(`UPDATE admin_keys SET phone = '+14155554997' WHERE id = $1`, [parseId('akey', id)]);
+      const answer = state(browser);
+      await until('the step waits for the change', 5_000, async () => {
+        const rows = await harness.database.query('SELECT FROM pg_locks WHERE NOT granted');
+        return rows.length > 0;
+      });
+      return { answer };
+    });
+    expect([(await ended.answer).status, browser.cookie]).toEqual([401, undefined]);
   });
 
   it('A39 the cookie of one browser does not end the step of another (fixation, theft)', async () => {

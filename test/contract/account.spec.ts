@@ -125,6 +125,56 @@ describe('the keys of an account', () => {
       expect((await post('/keys', { name: 'x', ...extra }, narrow)).code).toBe('VALIDATION_ERROR');
   });
 
+  it('never show the text of a key with a limit that the caller’s lacks', async () => {
+    const idWith = async (limits: Record<string, number>): Promise<string> => {
+      const { json } = await admin.post('keys', { accountId: harness.demo.accountId, name: 'l', limits });
+      return String(json['id']);
+    };
+    const low = await keyWith({ scopes: EVERY, limits: { default: 60, poll: 100 } });
+    const usual = await keyWith({ scopes: EVERY, limits: {} });
+    const rotate = async (id: string, key: string): Promise<unknown[]> => {
+      const { status, code, json } = await post(`/keys/${id}/rotate`, undefined, key);
+      return [status, code, /limit (\w+)/.exec(JSON.stringify(json))?.[1]];
+    };
+    expect(await rotate(await idWith({ default: 61 }), low)).toEqual([403, 'FORBIDDEN', 'default']);
+    expect(await rotate(await idWith({}), low)).toEqual([403, 'FORBIDDEN', 'default']);
+    expect(await rotate(await idWith({ default: 60, usage: 61 }), low)).toEqual([403, 'FORBIDDEN', 'usage']);
+    expect(await rotate(await idWith({ default: 601 }), usual)).toEqual([403, 'FORBIDDEN', 'default']);
+    expect((await rotate(await idWith({ default: 60, poll: 100 }), low))[0]).toBe(202);
+    expect((await rotate(await idWith({ default: 1 }), low))[0]).toBe(202);
+    expect((await rotate(await idWith({ create: 300 }), usual))[0]).toBe(202);
+    const own = await post('/keys', { name: 'n', scopes: ['verify'] }, low);
+    expect(own.json['limits']).toEqual({ default: 60, poll: 100 });
+    expect((await rotate(String(own.json['id']), low))[0]).toBe(202);
+  });
+
+  it('use the quota of the key that made them, until an operator gives them limits of their own', async () => {
+    const first = await keyWith({ scopes: ['account', 'verify'], limits: { default: 100 } });
+    const second = await post('/keys', { name: 's', scopes: ['account', 'verify'] }, first);
+    const third = await post('/keys', { name: 't', scopes: ['verify'] }, String(second.json['key']));
+    const keys = [first, String(second.json['key']), String(third.json['key'])];
+    const remaining = async (key: string | undefined): Promise<number> =>
+      Number((await harness.call('/v1/verify', { key: String(key) })).headers['x-ratelimit-remaining']);
+    // Two requests were counted: those that made the keys.
+    for (const [at, key] of keys.entries()) expect(await remaining(key)).toBe(97 - at);
+    const own = await admin.patch(`keys/${String(third.json['id'])}`, { limits: { default: 100 } });
+    expect(own.status).toBe(200);
+    await until('its quota is its own', 5_000, async () => (await remaining(keys[2])) > 97);
+    expect(await remaining(first)).toBeLessThan(95);
+  });
+
+  it('have no limit above that of the key whose quota they use, also when an operator lowers it', async () => {
+    const first = await admin.post('keys', {
+      ...{ accountId: harness.demo.accountId, name: 'f', scopes: ['account', 'verify'], limits: { default: 90 } },
+    });
+    const second = await post('/keys', { name: 's', scopes: ['verify'] }, String(first.json['key']));
+    const limitOf = async (): Promise<unknown> =>
+      (await harness.call('/v1/verify', { key: String(second.json['key']) })).headers['ratelimit-policy'];
+    expect(await limitOf()).toBe('"default";q=90;w=60');
+    await admin.patch(`keys/${String(first.json['id'])}`, { limits: { default: 30 } });
+    await until('the limit is lower', 5_000, async () => (await limitOf()) === '"default";q=30;w=60');
+  });
+
   it('are rotated and revoked', async () => {
     const made = await post('/keys', { name: 'r', scopes: ['verify'] });
     const id = String(made.json['id']);

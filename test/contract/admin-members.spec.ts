@@ -44,8 +44,8 @@ describe('a member', () => {
     expect(rest).toEqual({
       ...{ name: 'Zoë', phone: null, role: 'operator', email: null, oidc: null, lastSignInAt: null, active: true },
     });
-    expect((await root.get(`members/${String(id)}`)).json).toEqual(json);
     expect(await root.notes(id)).toMatchObject([{ actor: 'root', action: 'create', before: null, after: rest }]);
+    expect((await root.get(`members/${String(id)}`)).json).toEqual(json);
   });
 
   it('of an account has that account and a phone', async () => {

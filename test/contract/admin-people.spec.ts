@@ -64,6 +64,18 @@ async function sent(): Promise<string> {
   return renderId('msg', id);
 }
 
+describe('an owner', () => {
+  it('leaves an entry of each read of admin keys, which have phones', async () => {
+    const { json } = await root.post('admin-keys', { name: 'with a phone', role: 'viewer', phone: '+14155552804' });
+    const id = String(json['id']);
+    expect((await root.get(`admin-keys/${id}`)).json['phone']).toBe('+14155552804');
+    const page = await root.get('admin-keys?limit=1');
+    expect((await root.notes(id)).map(({ action }) => action)).toEqual(['create', 'read']);
+    const entries = (await root.notes('list')).filter(({ requestId }) => requestId === page.headers['x-request-id']);
+    expect(entries).toMatchObject([{ resource: 'admin-keys', after: { count: 1, newest: id } }]);
+  });
+});
+
 const paths = (): string[] => ['sessions', `sessions/${sessionId}`, 'messages', `messages/${moId}`, `messages/${mtId}`];
 
 describe('a viewer', () => {
@@ -164,7 +176,7 @@ describe('a viewer', () => {
 
   it('leaves no entry for reads', async () => {
     const before = await root.log();
-    for (const path of paths()) await as('viewer').get(path);
+    for (const path of [...paths(), 'members']) await as('viewer').get(path);
     expect(await root.log()).toBe(before);
   });
 });
@@ -201,6 +213,22 @@ describe.each(['support', 'operator', 'owner'] as const)('%s', (role) => {
     const after = { filter: { phone: MASKED }, count: 1, newest: sessionId, oldest: sessionId };
     expect(await entryOf(page)).toEqual({ ...about, resource: 'sessions', id: 'list', after });
     expect(await entryOf(one)).toEqual({ ...about, resource: 'messages', id: mtId, after: null });
+  });
+
+  it('leaves an entry of each read of members, whose phones it sees', async () => {
+    const { accountId } = harness.demo;
+    const phone = { support: '+14155552801', operator: '+14155552802', owner: '+14155552803' }[role];
+    const member = await root.post('members', { name: `Seen by ${role}`, role: 'viewer', accountId, phone });
+    const id = String(member.json['id']);
+    const page = await as(role).get(`members?accountId=${accountId}&limit=1`);
+    expect([dataOf(page)[0]?.['phone'], (await as(role).get(`members/${id}`)).json['phone']]).toEqual([phone, phone]);
+    const read = { actor: role, action: 'read', resource: 'members', before: null };
+    expect((await root.notes(id)).slice(1)).toEqual([
+      { ...read, after: null, requestId: expect.any(String) as string },
+    ]);
+    const entries = (await root.notes('list')).filter(({ requestId }) => requestId === page.headers['x-request-id']);
+    const after = { filter: { accountId }, count: 1, newest: id, oldest: id };
+    expect(entries).toMatchObject([{ ...read, after }]);
   });
 
   it('reads texts, with an entry of each, and the digits of codes as an owner alone', async () => {

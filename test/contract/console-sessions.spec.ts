@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
+import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
 let root: AdminCalls;
@@ -185,6 +186,12 @@ describe('the list of sessions', () => {
     expect((await one.call('sessions?startingAfter=x')).field).toBe('startingAfter');
     expect((await one.call('sessions', { method: 'DELETE' })).status).toBe(204);
     expect([(await one.call('me')).status, (await two.call('me')).status]).toEqual([200, 401]);
+    const [newer, older] = own.map(({ id }) => id);
+    const signOut = { actor: 'listed', action: 'sign-out', before: { holder: 'listed', role: 'viewer' }, after: null };
+    expect(await root.notes(newer)).toMatchObject([{ action: 'sign-in' }, signOut]);
+    expect(await root.notes(older)).toMatchObject([{ action: 'sign-in' }]);
+    expect((await one.call('sessions', { method: 'DELETE' })).status).toBe(204);
+    expect(await root.notes(newer)).toHaveLength(2);
   });
 
   it('ends one of them: an own one, by an owner any', async () => {
@@ -219,7 +226,7 @@ describe('a member of an account', () => {
   }
   let phones = 0;
   const member = async (role: string, accountId = harness.demo.accountId): Promise<string> => {
-    const phone = `+1415555268${String(phones++)}`;
+    const phone = `+1415555${String(2_600 + phones++)}`;
     return idOf(await root.post('members', { name: `Dev ${role}`, role, accountId, phone }));
   };
 
@@ -248,6 +255,45 @@ describe('a member of an account', () => {
         expect((await browser.call(path, { method: 'POST' })).code).toBe('FORBIDDEN');
   });
 
+  it('that is a viewer sees nobody’s phone, metadata or link, in lists and tables, and does not search for a phone', async () => {
+    const [viewer, developer] = [await signedIn(await member('viewer')), await signedIn(await member('developer'))];
+    const email = 'ann@people.example';
+    const session = await harness.create({ phone: PHONE, metadata: { email } });
+    const { id, fallbackUri } = session.json;
+    const [mine] = dataOf(await viewer.call('v1/verify?limit=1'));
+    expect(mine).toMatchObject({ id, phone: '+141******71', metadata: {}, fallbackUri: null });
+    const token = /AUTH-[A-Z0-9]+-[0-9A-Z]+/.exec(String(fallbackUri))?.[0] ?? 'no token';
+    for (const path of ['v1/verify', 'v1/verify?format=csv', 'v1/verify?status=pending'])
+      for (const secret of [PHONE, PHONE.slice(1), email, token]) {
+        expect([path, secret, (await viewer.call(path)).text.includes(secret)]).toEqual([path, secret, false]);
+        if (secret !== token) expect((await developer.call(path)).text).toContain(secret);
+      }
+    expect(dataOf(await developer.call('v1/verify?limit=1'))[0]).toMatchObject({ id, phone: PHONE, fallbackUri });
+    for (const query of ['phone=%2B14155552671', 'ph%6Fne=%2B14155552671', 'phone=+14155552671&format=csv'])
+      expect((await viewer.call(`v1/verify?${query}`)).code).toBe('FORBIDDEN');
+    expect(dataOf(await developer.call('v1/verify?phone=%2B14155552671')).length).toBeGreaterThan(0);
+  });
+
+  it('that is a viewer sees deliveries without phones, metadata and the values in their URLs', async () => {
+    const [viewer, developer] = [await signedIn(await member('viewer')), await signedIn(await member('developer'))];
+    const email = 'bob@people.example';
+    const webhookUrl = 'https://acme.example/hook?token=f00dfeedc0de';
+    const session = await harness.create({ phone: PHONE, metadata: { email }, webhookUrl });
+    await harness.approve(String(session.json['id']));
+    const listed = async (browser: ConsoleBrowser): Promise<Readonly<Record<string, unknown>> | undefined> =>
+      dataOf(await browser.call('v1/webhooks/deliveries')).find(({ sessionId }) => sessionId === session.json['id']);
+    await until('it has a body', 10_000, async () => ((await listed(developer))?.['body'] ?? null) !== null);
+    const { id, body } = (await listed(developer)) ?? {};
+    expect(body).toMatchObject({ data: { phone: PHONE, metadata: { email } } });
+    const shown = { phone: '+141******71', metadata: {}, status: 'approved' };
+    const masked = { id, url: 'https://acme.example/hook?token=***', body: { data: shown } };
+    expect(await listed(viewer)).toMatchObject(masked);
+    expect((await viewer.call(`v1/webhooks/deliveries/${String(id)}`)).json).toMatchObject(masked);
+    for (const path of ['deliveries', 'deliveries?format=csv', `deliveries/${String(id)}`])
+      for (const secret of [PHONE, PHONE.slice(1), email, 'f00dfeedc0de'])
+        expect((await viewer.call(`v1/webhooks/${path}`)).text).not.toContain(secret);
+  });
+
   it('that is a developer sends test webhooks and repeats deliveries', async () => {
     const browser = await signedIn(await member('developer'));
     const sent = await browser.call('v1/webhooks/test', { method: 'POST', body: { url: 'https://acme.example/hook' } });
@@ -268,6 +314,54 @@ describe('a member of an account', () => {
     const viewer = await signedIn(await member('viewer'));
     expect((await viewer.call('v1/account/keys', { method: 'POST', body: { name: 'x' } })).code).toBe('FORBIDDEN');
     expect((await viewer.call('v1/account')).status).toBe(200);
+  });
+
+  it('that is a developer makes keys with no limit above those of its account’s keys, revoked or not', async () => {
+    const accountId = idOf(await root.post('accounts', { name: 'Limited' }));
+    const browser = await signedIn(await member('developer', accountId));
+    const made = async (mode = 'live'): Promise<unknown> => {
+      const call = { method: 'POST', body: { name: 'x', scopes: ['verify'] }, headers: { 'countersign-mode': mode } };
+      return (await browser.call('v1/account/keys', { ...call, method: 'POST' })).json['limits'];
+    };
+    await root.post('keys', { accountId, name: 'small', limits: { default: 60, create: 1, poll: 90 } });
+    const second = await root.post('keys', { accountId, name: 'other', limits: { default: 70, create: 2, usage: 50 } });
+    expect(await made()).toEqual({ default: 70, create: 2 });
+    for (const { id } of dataOf(await browser.call('v1/account/keys')))
+      await browser.call(`v1/account/keys/${String(id)}/revoke`, { method: 'POST' });
+    expect(await made()).toEqual({ default: 70, create: 2 });
+    expect(await made('test')).toEqual({});
+    const large = await root.post('keys', { accountId, name: 'large', limits: { default: 100_000, create: 50_000 } });
+    expect(await made()).toEqual({});
+    const rotated = await browser.call(`v1/account/keys/${idOf(large)}/rotate`, { method: 'POST' });
+    expect(rotated.status).toBe(202);
+    expect((await browser.call(`v1/account/keys/${idOf(second)}/rotate`, { method: 'POST' })).code).toBe('CONFLICT');
+  });
+
+  it('that is a developer makes keys that share one quota for each mode', async () => {
+    const accountId = idOf(await root.post('accounts', { name: 'Shared' }));
+    const browser = await signedIn(await member('developer', accountId));
+    const made = async (mode: string): Promise<string> => {
+      const body = { name: mode, scopes: ['verify'] };
+      const call = { method: 'POST', body, headers: { 'countersign-mode': mode } } as const;
+      return String((await browser.call('v1/account/keys', call)).json['key']);
+    };
+    const remaining = async (key: string): Promise<unknown> =>
+      (await harness.call('/v1/verify', { key })).headers['x-ratelimit-remaining'];
+    const keys = [await made('live'), await made('live'), await made('test')];
+    const left = [];
+    for (const key of keys) left.push(await remaining(key));
+    expect(left).toEqual(['599', '598', '599']);
+  });
+
+  it('that is a developer has its replacement of a webhook secret in the audit log, on both paths', async () => {
+    const accountId = idOf(await root.post('accounts', { name: 'Secrets' }));
+    const id = await member('developer', accountId);
+    const browser = await signedIn(id);
+    for (const path of ['v1/webhooks/secret/rotate', 'v1/account/webhook/secret/rotate'])
+      expect((await browser.call(path, { method: 'POST' })).status).toBe(200);
+    const entries = (await root.notes(accountId)).filter(({ resource }) => resource === 'webhook-secrets');
+    const entry = { actor: `Dev developer (${id})`, action: 'rotate', before: null, after: { mode: 'live' } };
+    expect(entries).toMatchObject([entry, entry]);
   });
 
   it('does not see another account', async () => {

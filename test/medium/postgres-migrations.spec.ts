@@ -42,7 +42,10 @@ const MIGRATIONS = [
   'UsageDays1700000000050',
   'SecondSteps1700000000055',
   'RetentionClock1700000000063',
+  'SharedQuotas1700000000075',
 ];
+/** A dump that has read these is waited for. */
+const CHANGED_BY_LAST: readonly string[] = ['api_keys'];
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname`;
@@ -123,12 +126,13 @@ describe('migrating', () => {
     expect(await migrate(home.ownerUrl)).toEqual([]);
   });
 
-  it('waits for no dump of the database, which reads every table', async () => {
+  it('waits for no dump of the database, which reads every table, unless it changes one', async () => {
     await migrate(home.ownerUrl);
     await revertMigration(home.ownerUrl);
     await inDatabase(async (database) => {
       await database.transaction(async (dump) => {
-        for (const table of await tables()) await dump.query(`LOCK TABLE ${table} IN ACCESS SHARE MODE`);
+        for (const table of await tables())
+          if (!CHANGED_BY_LAST.includes(table)) await dump.query(`LOCK TABLE ${table} IN ACCESS SHARE MODE`);
         expect(await migrate(home.ownerUrl)).toEqual(MIGRATIONS.slice(-1));
         expect(await migrate(home.ownerUrl)).toEqual([]);
       });

@@ -27,6 +27,7 @@ const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   'card-answer': 'dc954daf63291bdf46f71765c18038f256ba005af300a2c19346f0ce392bbc7c',
   'realtime-ticket': 'fbb559fea92b026b2dfacc176a20e0da66e9cde84f19e632fc5964d6d617e89f',
   'console-session': 'f54cc43b1423ed46f9b531cf9389092516edd5422173dbef3d5a882a6ef1c8e6',
+  'console-cookie': 'f1d85ca425f852e1af0e444a8f49fb373eec5bcc054c9b512bc7cf8e01cc31ed',
   'console-csrf': '8416e29e0db41062163b653ead8eb0993b63bd80f50497e7e57688f369c23aa2',
   'console-sign-in': '58be9112afe05a08827d711dc528716d68bf8c2d44f1d10ce8343ae568278a1e',
   'sender-number': '4a3c3b82473f8e18919ffd1203f5747cc99c141911d8f38b9424a501296b9686',

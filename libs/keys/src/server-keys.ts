@@ -22,6 +22,7 @@ export type DigestLabel =
   | 'card-answer'
   | 'realtime-ticket'
   | 'console-session'
+  | 'console-cookie'
   | 'console-csrf'
   | 'console-sign-in'
   | 'sender-number';
@@ -216,6 +217,7 @@ function derivedKeys(version: number, master: Uint8Array): DerivedKeys {
       'card-answer': derive('card-answer'),
       'realtime-ticket': derive('realtime-ticket'),
       'console-session': derive('console-session'),
+      'console-cookie': derive('console-cookie'),
       'console-csrf': derive('console-csrf'),
       'console-sign-in': derive('console-sign-in'),
       'sender-number': derive('sender-number'),

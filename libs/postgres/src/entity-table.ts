@@ -68,6 +68,11 @@ export class EntityTable<Entity extends Row, Row extends EntityRow> implements R
     return this.get(tx, values.id);
   }
 
+  /** Inserts a row unless a unique constraint is in its way. Waits for a concurrent insert of the same values. */
+  async insertIfNew(tx: Executor, values: QueryDeepPartialEntity<Entity> & { readonly id: Uuid }): Promise<void> {
+    await (await this.repository(tx)).createQueryBuilder().insert().values(values).orIgnore().execute();
+  }
+
   /**
    * Writes the given columns of a locked row and returns it as stored. Columns with `update: false` are not written, nor
    * are fields that a joined view adds to the row.

@@ -1,6 +1,6 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
-import { FilePath, Host, Port, Secret, ServiceUrl, WholeNumber } from './variables.js';
+import { FilePath, Given, Host, Port, Secret, ServiceUrl, WholeNumber } from './variables.js';
 
 /** Address and credentials of the RCS Business Messaging platform. */
 export interface RbmSettings {
@@ -57,10 +57,42 @@ export class GatewaySettings extends DaemonSettings {
   @Port('GATEWAY_OPS_PORT')
   readonly opsPort: number = 9465;
 
+  /** Secrets of other processes, and whether this one was given them; their values are not read. */
+  @Given('COUNTERSIGN_ENTROPY_KEYS')
+  readonly entropyKeysAreGiven: boolean = false;
+
+  @Given('COUNTERSIGN_ENTROPY_KEYS_FILE')
+  readonly entropyKeysFileIsGiven: boolean = false;
+
+  @Given('COUNTERSIGN_ADMIN_KEY')
+  readonly adminKeyIsGiven: boolean = false;
+
+  @Given('COUNTERSIGN_ADMIN_KEY_FILE')
+  readonly adminKeyFileIsGiven: boolean = false;
+
+  @Given('DATABASE_MIGRATION_URL')
+  readonly migrationUrlIsGiven: boolean = false;
+
+  @Given('DATABASE_MIGRATION_URL_FILE')
+  readonly migrationUrlFileIsGiven: boolean = false;
+
   /** Null: no card is sent, and the platform's webhooks are rejected. */
   get rbm(): RbmSettings | null {
     const { rbmBaseUrl: baseUrl, rbmServiceAccountFile: serviceAccountFile, rbmClientToken: clientToken } = this;
     return serviceAccountFile === null || clientToken === null ? null : { baseUrl, serviceAccountFile, clientToken };
+  }
+
+  override warnings(): string[] {
+    const found = super.warnings();
+    return this.production ? [...found, ...this.foreignSecrets().map(foreignSecret)] : found;
+  }
+
+  private foreignSecrets(): string[] {
+    return [
+      ...(this.entropyKeysAreGiven || this.entropyKeysFileIsGiven ? ['COUNTERSIGN_ENTROPY_KEYS'] : []),
+      ...(this.adminKeyIsGiven || this.adminKeyFileIsGiven ? ['COUNTERSIGN_ADMIN_KEY'] : []),
+      ...(this.migrationUrlIsGiven || this.migrationUrlFileIsGiven ? ['DATABASE_MIGRATION_URL'] : []),
+    ];
   }
 
   /** Faults of combinations of variables. */
@@ -91,6 +123,10 @@ export class GatewaySettings extends DaemonSettings {
     ];
   }
 }
+
+const foreignSecret = (variable: string): string =>
+  `${variable} is given to the gateway, which needs it for nothing, so whoever takes over the process has it: give it ` +
+  'to the processes that use it alone';
 
 /** A variable, its value, and what is allowed. */
 type Half = readonly [variable: string, value: string | null, allowed: string];

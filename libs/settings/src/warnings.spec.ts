@@ -30,6 +30,37 @@ describe('warnings of settings', () => {
   });
 
   it.each([
+    ['ADMIN_ALLOWED_CIDRS', '0.0.0.0/0', /^ADMIN_ALLOWED_CIDRS holds every address/],
+    ['ADMIN_ALLOWED_CIDRS', '10.0.0.0/8,::/0', /^ADMIN_ALLOWED_CIDRS holds every address/],
+    ['WEBHOOK_ALLOWED_CIDRS', '::/0', /^WEBHOOK_ALLOWED_CIDRS holds every address/],
+    ['WEBHOOK_ALLOWED_CIDRS', '0.0.0.0/1,128.0.0.0/1', /^WEBHOOK_ALLOWED_CIDRS holds every address/],
+    ['WEBHOOK_ALLOW_HTTP', 'true', /^WEBHOOK_ALLOW_HTTP=true sends webhooks .* over plain http/],
+  ])('say what %s=%s opens, in production', (name, value, warning) => {
+    expect(warningsOf({ ...PRODUCTION, [name]: value })).toEqual([expect.stringMatching(warning)]);
+    expect(warningsOf({ ...PRODUCTION, NODE_ENV: 'development', [name]: value })).toEqual([]);
+  });
+
+  it.each([
+    ['ADMIN_ALLOWED_CIDRS', '10.0.0.0/8,2001:db8::/32'],
+    ['WEBHOOK_ALLOWED_CIDRS', '10.0.0.0/8'],
+    ['WEBHOOK_ALLOW_HTTP', 'false'],
+  ])('say nothing of %s=%s', (name, value) => expect(warningsOf({ ...PRODUCTION, [name]: value })).toEqual([]));
+
+  it.each(['COUNTERSIGN_ENTROPY_KEYS', 'COUNTERSIGN_ADMIN_KEY', 'DATABASE_MIGRATION_URL'])(
+    'say that a gateway in production is given %s, and not its value',
+    (name) => {
+      for (const variable of [name, `${name}_FILE`]) {
+        const warningsIn = (NODE_ENV: string): string[] =>
+          loadSettings(GatewaySettings, { ...DAEMON, NODE_ENV, [variable]: 'hunter2' }).warnings();
+        const [warning = '', ...others] = warningsIn('production');
+        expect([warning.startsWith(`${name} is given to the gateway`), others]).toEqual([true, []]);
+        expect(warning).not.toContain('hunter2');
+        expect(warningsIn('development')).toEqual([]);
+      }
+    },
+  );
+
+  it.each([
     ['10.0.0.0/8', false],
     ['10.0.0.0/7', true],
     ['2001:db8::/16', false],

@@ -90,8 +90,12 @@ export class ConsoleSessionsController {
     answer: { status: 204, description: 'They have ended.' },
     errors: [],
   })
-  async endOthers(@BySession() session: SignedIn, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    await this.sessions.endOthers(this.database, session);
+  async endOthers(
+    @BySession() session: SignedIn,
+    @Body(NoBodyPipe) _nothing: null,
+    @Req() { id }: FastifyRequest,
+  ): Promise<void> {
+    await this.signIns.endOthers(session, id);
   }
 
   @Delete('sessions/:id')

@@ -34,10 +34,10 @@ export class SignInCalls {
 
   /** Sends the code after the answer. */
   async sendCode(call: SignInCall): Promise<void> {
-    const sessionId = valueOf(await call.signIns.requestCode(tokenOf(call)));
-    if (sessionId === null) return;
+    const requested = valueOf(await call.signIns.requestCode(tokenOf(call)));
+    if (requested === null) return;
     call.reply.raw.once('close', () => {
-      this.codes.send(sessionId);
+      this.codes.send(requested);
     });
   }
 

@@ -61,6 +61,14 @@ export class SignInService {
     });
   }
 
+  /** Ends the other sessions of the same holder, each with its entry. One that is opened meanwhile goes on. */
+  async endOthers(by: ConsoleSession, requestId: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const ended = await this.sessions.endOthers(tx, by);
+      for (const session of ended) await this.append(tx, session, { action: 'sign-out', requestId, by });
+    });
+  }
+
   private append(
     tx: Executor,
     session: ConsoleSession,

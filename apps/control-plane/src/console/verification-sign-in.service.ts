@@ -4,9 +4,9 @@ import type {
   VerificationSignInStore,
   VerifiedHolder,
 } from '@countersign/accounts/console-sessions';
-import type { Uuid } from '@countersign/ids';
 import type { Database } from '@countersign/postgres';
 import { type Outcome, refuse, succeed } from '../http/errors.js';
+import type { RequestedCode } from './sign-in-codes.js';
 import type { SignIn, SignInService } from './sign-in.service.js';
 import { type BegunVerification, SIGN_IN_SECONDS, type SignInVerifications } from './sign-in-verifications.js';
 import type { Visitor } from './visitor.decorator.js';
@@ -39,14 +39,14 @@ export interface VerificationParts<Store extends VerificationSignInStore> {
 export abstract class VerificationSignIns<Store extends VerificationSignInStore> {
   constructor(protected readonly parts: VerificationParts<Store>) {}
 
-  /** The session to which a code is to be sent; null when the phone is that of nobody, or the sign-in unknown. */
-  async requestCode(token: string): Promise<Outcome<Uuid | null>> {
+  /** Null when the sign-in is unknown. */
+  async requestCode(token: string): Promise<Outcome<RequestedCode | null>> {
     const { begun, database } = this.parts;
     const request = await begun.requestCode(database, token);
     if (request.kind === 'too_soon') {
       return refuse('SEND_LIMIT_REACHED', { retryAfterSeconds: request.retryAfterSeconds });
     }
-    return succeed(request.kind === 'accepted' && request.hasHolder ? request.sessionId : null);
+    return succeed(request.kind === 'accepted' ? request : null);
   }
 
   /** The new session for a right code; null for every failure. */

@@ -9,6 +9,8 @@ export interface Developer {
   readonly caller: ApiKeyPrincipal;
   /** The id of the key, or the name and id of the member. */
   readonly actor: string;
+  /** Whether a session of the console made the request: it has no limits of a key. */
+  readonly isMember: boolean;
   readonly requestId: string;
 }
 
@@ -17,5 +19,5 @@ export const ByDeveloper = createParamDecorator((_: unknown, context: ExecutionC
   const { caller, id, consoleSession } = context.switchToHttp().getRequest<FastifyRequest>();
   if (caller === null || caller.kind === 'admin') throw new Error('account route was reached without an account key');
   const actor = consoleSession === null ? renderId('key', caller.keyId) : actorOf(consoleSession);
-  return { caller, actor, requestId: id };
+  return { caller, actor, isMember: consoleSession !== null, requestId: id };
 });

@@ -123,6 +123,18 @@ describe('a quota', () => {
     expect(keys.size).toBe(3);
   });
 
+  it('of a key is that of the key which made it, and of keys that members made that of the account and mode', async () => {
+    const remaining = async (more: Partial<ApiKeyPrincipal>): Promise<string | undefined> =>
+      (await limits.countCall({ ...caller({}, 'k9'), ...more }, CREATE, undefined)).headers['x-ratelimit-remaining'];
+    expect(await remaining({ keyId: 'k1' })).toBe('299');
+    expect(await remaining({ quotaId: 'k1' })).toBe('298');
+    expect(await remaining({ keyId: 'k3', quotaId: 'k1' })).toBe('297');
+    expect(await remaining({})).toBe('299');
+    expect(await remaining({ quotaId: 'a' })).toBe('299');
+    expect(await remaining({ keyId: 'k3', quotaId: 'a' })).toBe('298');
+    expect(await remaining({ quotaId: 'a', kind: 'test', tenant: { accountId: 'a', mode: 'test' } })).toBe('299');
+  });
+
   it('of one key is separate from that of another', async () => {
     const [one, other] = [caller({ default: 1 }), caller({ default: 1 }, 'k2')];
     expect(await outcomes(2, () => limits.countCall(one, keyed(), undefined))).toEqual([true, false]);
@@ -163,7 +175,7 @@ describe('without the limiter’s store', () => {
 });
 
 describe('a subscribe', () => {
-  const key = { kind: 'key', keyId: 'k1', limits: { default: 3, poll: 1 } } as const;
+  const key = { ...caller({ default: 3, poll: 1 }), kind: 'key' } as const;
   const admin = { kind: 'admin', keyId: null } as const;
 
   it('by a key counts like a GET of that session, under the same quotas', async () => {

@@ -1,7 +1,8 @@
-import type { KeyLimits } from '@countersign/accounts/accounts';
+import { USUAL_LIMITS, type ApiKeyPrincipal, type KeyLimits } from '@countersign/accounts/accounts';
 import { ROOT_NAME } from '@countersign/accounts/admin-keys';
 import { Limiter, type QuotaResult } from '@countersign/bus';
 import { parseId, type Uuid } from '@countersign/ids';
+import { tenantKey } from '@countersign/keys';
 import { Injectable } from '@nestjs/common';
 import { networkOf } from '../targets/address-ranges.js';
 import { RefusedRequest, type Refusal } from './errors.js';
@@ -16,8 +17,6 @@ import {
 import type { Caller, RouteAccess } from './route-access.js';
 
 const WINDOW_SECONDS = 60;
-/** Requests a minute of a key without limits of its own (contract, General). */
-const USUAL_LIMITS: Required<KeyLimits> = { default: 600, create: 300, poll: 60, usage: 60 };
 const ADMIN_LIMIT = 6_000;
 /** Wrong keys a minute from one address. */
 const WRONG_KEYS_LIMIT = 60;
@@ -58,9 +57,12 @@ const TOO_MANY_SIGN_INS = 'Too many calls of sign-ins came from this address.';
 const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
 const UNAUTHORIZED = RefusedRequest.withHeaders({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
+/** A key, and the quota that it uses. */
+type QuotaUser = Pick<ApiKeyPrincipal, 'keyId' | 'limits' | 'quotaId' | 'tenant'>;
+
 /** The holder of a key or ticket that subscribes on an open connection. */
 export type Subscriber =
-  | { readonly kind: 'key'; readonly keyId: Uuid; readonly limits: KeyLimits }
+  | ({ readonly kind: 'key' } & QuotaUser)
   | { readonly kind: 'admin'; readonly keyId: Uuid | null }
   | { readonly kind: 'ticket'; readonly sessionId: Uuid };
 
@@ -147,13 +149,14 @@ export class Limits {
 
   /** @param polledSession the session by which `poll` counts */
   private countKey(
-    { keyId, limits }: { readonly keyId: Uuid; readonly limits: KeyLimits },
+    key: QuotaUser,
     extra: Exclude<KeyPolicy, 'default'> | undefined,
     polledSession: string,
   ): Promise<Counted & { readonly away: boolean }> {
-    const set = this.policiesOf(limits, extra);
+    const set = this.policiesOf(key.limits, extra);
+    const quota = quotaOf(key);
     const keyOf = ({ name }: Policy): string =>
-      name === 'poll' ? `poll:${keyId}:${polledSession}` : `${name}:${keyId}`;
+      name === 'poll' ? `poll:${quota}:${polledSession}` : `${name}:${quota}`;
     return extra === 'poll' ? this.countPoll(set, keyOf) : this.count(set, keyOf);
   }
 
@@ -204,6 +207,10 @@ export class Limits {
     return set;
   }
 }
+
+/** The keys that the members of an account made share one quota for each mode. */
+const quotaOf = ({ keyId, quotaId = keyId, tenant }: QuotaUser): string =>
+  quotaId === tenant.accountId ? tenantKey(tenant) : quotaId;
 
 const countedOf = (set: PolicySet, results: readonly QuotaResult[]): Counted & { readonly away: boolean } => ({
   headers: limitHeaders(set, results, Date.now()),

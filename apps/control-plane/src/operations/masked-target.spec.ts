@@ -15,6 +15,14 @@ describe('the target of a request in a log', () => {
     ['/v1/verify?phone=%252B1415555%2532671', '/v1/verify?phone=+141******71'],
     ['/v1/verify?key=csk_live_abcDEF123&x=1', '/v1/verify?key=csk_live_[redacted]&x=1'],
     ['/v1/realtime?ticket=rtk_abc', '/v1/realtime?ticket=rtk_[redacted]'],
+    ['/v1/14155552671', '/v1/141******71'],
+    ['/console/api/v1/14155552671', '/console/api/v1/141******71'],
+    ['/v1/verify/141/555/5267', '/v1/verify/141*******67'],
+    ['/v1/verify/141_555_526_71', '/v1/verify/141*********71'],
+    ['/v1/verify?phone=1%2F415%5F555%2C2671', '/v1/verify?phone=1/4*********71'],
+    ['/v1/verify/sess_01HF7YAT000000000000000001/send-sms', '/v1/verify/sess_01HF7YAT000000000000000001/send-sms'],
+    ['/v1/verify/ann.lee+x%40example.com/code', '/v1/verify/[email]/code'],
+    ['/v1/verify?a=1&email=ann.lee@mail.example.com&b=2', '/v1/verify?a=1&email=[email]&b=2'],
     ['/v1/a%0Ab', '/v1/a\ufffdb'],
   ])('%s reads %s', (target, masked) => {
     expect(maskTarget(target)).toBe(masked);
@@ -33,8 +41,25 @@ describe('the target of a request in a log', () => {
       fc.property(phone, escaped, fc.webQueryParameters(), (digits, escape, rest) => {
         const masked = maskTarget(`/v1/verify?phone=${escape(digits)}&${rest}`);
         expect(masked).not.toContain(digits);
-        expect(Array.from(masked).length).toBeLessThanOrEqual(512);
+        expect(Buffer.byteLength(masked)).toBeLessThanOrEqual(512);
       }),
     );
+  });
+
+  it('never contains a phone, whatever separates its digits', () => {
+    const separator = fc.stringMatching(/^[ ().+\-/_,;*~|]{0,3}$/);
+    const separators = fc.array(separator, { minLength: 10, maxLength: 10 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1_000_000, max: 9_999_999 }), separators, (tail, between) => {
+        const digits = Array.from(`1415${tail}`);
+        const written = digits.map((digit, at) => digit + (between[at] ?? '')).join('');
+        const [masked] = /[^/]*$/.exec(maskTarget(`/v1/verify?phone=${encodeURIComponent(written)}`)) ?? [''];
+        expect(masked.replace(/\P{Nd}/gu, '').length).toBeLessThanOrEqual(5);
+      }),
+    );
+  });
+
+  it('is cut at 512 octets between characters', () => {
+    expect(maskTarget(`/v1/${encodeURIComponent('€'.repeat(300))}`)).toBe(`/v1/${'€'.repeat(169)}`);
   });
 });

@@ -1,24 +1,33 @@
 import { maskPhone } from '@countersign/phone';
 
-/** Characters of a target that are read, and that are kept. */
+/** Characters of a target that are read, and octets that are kept. */
 const MAX_READ = 4_096;
-const MAX_KEPT = 512;
+const MAX_KEPT_OCTETS = 512;
 /** Times that a target is unescaped: phones are found however often they were escaped. */
 const MAX_ESCAPES = 3;
 
 /** The beginning of a secret that somebody has put into a URL. */
 const SECRET = /(csk_(?:live|test|admin)_|rtk_|whsec_)[^&?#/\s]*/gi;
-/** Ids and days stay readable; other digits, with separators between them, may be a phone. */
+/** An email address; longer ones than mail can have are masked in part. */
+const EMAIL = /[^\s/?&=#@:,;<>"]{1,64}@[^\s/?&=#@:,;<>"]{1,255}/gu;
+/** The version of the API, ids and days stay readable; other digits, with separators between them, may be a phone. */
 const DIGITS =
-  /(?<kept>(?<![A-Za-z0-9])[a-z]{2,5}_[0-7][0-9A-HJKMNP-TV-Z]{25}(?![A-Za-z0-9])|(?<!\p{Nd})(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\p{Nd}))|\+?\p{Nd}(?:[ ().+-]{0,3}\p{Nd}){5,}/gu;
+  /(?<kept>^\/(?:console\/api\/)?v1(?=\/)|(?<![A-Za-z0-9])[a-z]{2,5}_[0-7][0-9A-HJKMNP-TV-Z]{25}(?![A-Za-z0-9])|(?<!\p{Nd})(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\p{Nd}))|\+?\p{Nd}(?:[ ().+\-/_,;*~|]{0,3}\p{Nd}){5,}/gu;
 const CONTROLS = /\p{C}/gu;
 
-/** The path and the query of a request for a log: without secrets, phones masked, escapes decoded, at most 512 characters. */
+/** The path and the query of a request for a log: without secrets and email addresses, phones masked, escapes decoded, at most 512 octets. */
 export function maskTarget(target: string): string {
-  const text = unescaped(target.slice(0, MAX_READ)).replace(CONTROLS, '\ufffd').replace(SECRET, '$1[redacted]');
+  const text = unescaped(target.slice(0, MAX_READ))
+    .replace(CONTROLS, '\ufffd')
+    .replace(SECRET, '$1[redacted]')
+    .replace(EMAIL, '[email]');
   const masked = text.replace(DIGITS, (found, kept: string | undefined) => kept ?? maskPhone(found));
-  return Array.from(masked).slice(0, MAX_KEPT).join('');
+  return cut(masked);
 }
+
+/** A character that would be cut apart is left out. */
+const cut = (text: string): string =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_KEPT_OCTETS), { stream: true });
 
 function unescaped(target: string): string {
   let text = target;

@@ -11,8 +11,8 @@ const CALLER: ApiKeyPrincipal = {
   tenant: { accountId, mode: 'live' },
 };
 const newId = createRequestIds();
-const answer = (status: number): AnsweredRequest => ({
-  ...{ id: newId(), method: 'GET', route: '/v1/verify', status, mode: 'live', elapsedMs: 1.6 },
+const answer = (status: number, route = '/v1/verify'): AnsweredRequest => ({
+  ...{ id: newId(), method: 'GET', route, status, mode: 'live', elapsedMs: 1.6 },
 });
 const call = { caller: CALLER, target: '/v1/verify?phone=%2B14155552671', code: null };
 
@@ -36,8 +36,8 @@ describe('the request recorder', () => {
   it('records every error, and one of a hundred others', async () => {
     const database = new RecordingDatabase();
     const requests = recorderOver(database);
-    for (const status of [400, 404, 503]) requests.record(answer(status), call, () => 0.99);
-    for (const random of [0, 0.0099, 0.01, 0.5]) requests.record(answer(200), call, () => random);
+    for (const status of [400, 404, 503]) requests.record(answer(status), call, { random: () => 0.99 });
+    for (const random of [0, 0.0099, 0.01, 0.5]) requests.record(answer(200), call, { random: () => random });
     await requests.flush();
     expect(database.writes).toHaveLength(1);
     expect(database.writes[0]?.[7]).toEqual([400, 404, 503, 200, 200]);
@@ -62,6 +62,47 @@ describe('the request recorder', () => {
     requests.record(answer(404), call);
     await requests.flush();
     expect((database.writes[1]?.[0] as unknown[]).length).toBe(1);
+  });
+
+  it('keeps one refusal with 429 a minute of each key and route, whatever their number', async () => {
+    const database = new RecordingDatabase();
+    const requests = recorderOver(database);
+    let now = Date.UTC(2026, 0, 31);
+    const nowMs = (): number => now;
+    for (let at = 0; at < 1_000; at += 1) {
+      requests.record(answer(429), call, { nowMs });
+      if (at % 100 === 0) await requests.flush();
+      now += 50;
+    }
+    const otherKey = { ...call, caller: { ...CALLER, keyId: '018f0000-0000-7000-8000-000000000003' } };
+    requests.record(answer(429), otherKey, { nowMs });
+    requests.record(answer(429, '/v1/usage'), call, { nowMs });
+    requests.record(answer(404), call, { nowMs });
+    now += 60_000;
+    requests.record(answer(429), call, { nowMs });
+    await requests.flush();
+    expect(database.writes.map((values) => values[7])).toEqual([[429], [429, 429, 404, 429]]);
+  });
+
+  it('keeps at most 600 a minute of an account and mode', async () => {
+    const database = new RecordingDatabase();
+    const requests = recorderOver(database);
+    const tenant = { accountId, mode: 'test' } as const;
+    const kept = async (fromMs: number): Promise<number> => {
+      const before = database.writes.length;
+      for (let second = 0; second < 10; second += 1) {
+        for (let at = 0; at < 150; at += 1)
+          requests.record(answer(404), call, { nowMs: () => fromMs + second * 1_000 });
+        await requests.flush();
+      }
+      return database.writes.slice(before).reduce((sum, values) => sum + (values[0] as unknown[]).length, 0);
+    };
+    const start = Date.UTC(2026, 0, 31);
+    expect(await kept(start)).toBe(600);
+    requests.record(answer(404), { ...call, caller: { ...CALLER, kind: 'test', tenant } }, { nowMs: () => start });
+    await requests.flush();
+    expect(database.writes.at(-1)?.[2]).toEqual([true]);
+    expect(await kept(start + 60_000)).toBe(600);
   });
 
   it('loses what cannot be written, and goes on', async () => {

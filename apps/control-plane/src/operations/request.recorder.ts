@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { USUAL_LIMITS, type ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { parseId } from '@countersign/ids';
 import { tenantKey } from '@countersign/keys';
 import { Database, type Executor } from '@countersign/postgres';
@@ -16,6 +16,10 @@ const SAMPLED_SHARE = 0.01;
 /** Requests that are recorded between two writes at most, in all and of one account and mode; more are left out. */
 const MAX_BUFFERED = 5_000;
 const MAX_OF_TENANT = 200;
+const MINUTE_MS = 60_000;
+/** Requests of one account and mode that are recorded in a minute at most: as many as the usual quota of a key lets through. */
+const MAX_OF_TENANT_PER_MINUTE = USUAL_LIMITS.default;
+const TOO_MANY = 429;
 
 /** An answered request with the key of an account. */
 export interface AnsweredCall {
@@ -28,8 +32,15 @@ export interface AnsweredCall {
 
 type Recorded = AnsweredCall & Pick<AnsweredRequest, 'id' | 'method' | 'status' | 'elapsedMs'> & { readonly at: Date };
 
+/** Where a test decides what is a sample, and what time it is. */
+interface Circumstances {
+  readonly random?: () => number;
+  readonly nowMs?: () => number;
+}
+
 /**
- * Records the requests that an account reads in its log: errors, and a sample of the rest. A request costs an entry in
+ * Records the requests that an account reads in its log: errors, and a sample of the rest. Of refusals with 429, one a
+ * minute of each key and route: a caller can make any number of them. A request costs an entry in
  * memory; entries are masked and written in sets. The log is no record of everything: what cannot be written is lost.
  */
 @Injectable()
@@ -38,6 +49,10 @@ export class RequestRecorder {
   readonly #flushes: PollLoop;
   #buffer: Recorded[] = [];
   #countByTenant = new Map<string, number>();
+  #minute = 0;
+  /** In this minute: the number of recorded requests by tenant, and the keys and routes of recorded refusals with 429. */
+  #minuteByTenant = new Map<string, number>();
+  #refused = new Set<string>();
 
   constructor(
     @Inject(Database) private readonly database: Executor,
@@ -47,14 +62,39 @@ export class RequestRecorder {
     this.#flushes = new PollLoop({ everyMs: FLUSH_INTERVAL_MS, work: () => this.flush(), onError: this.#onError });
   }
 
-  record({ id, method, status, elapsedMs }: AnsweredRequest, call: AnsweredCall, random = Math.random): void {
+  record(
+    answer: AnsweredRequest,
+    call: AnsweredCall,
+    { random = Math.random, nowMs = Date.now }: Circumstances = {},
+  ): void {
+    const { id, method, status, elapsedMs } = answer;
     if (status < 400 && random() >= SAMPLED_SHARE) return;
     if (this.#buffer.length >= MAX_BUFFERED) return;
-    const tenant = tenantKey(call.caller.tenant);
-    const count = this.#countByTenant.get(tenant) ?? 0;
-    if (count >= MAX_OF_TENANT) return;
-    this.#countByTenant.set(tenant, count + 1);
-    this.#buffer.push({ ...call, id, method, status, elapsedMs, at: new Date() });
+    const at = new Date(nowMs());
+    if (!this.count(answer, call.caller, at)) return;
+    this.#buffer.push({ ...call, id, method, status, elapsedMs, at });
+  }
+
+  /** False when as many as may be were recorded. Sets grow with what is recorded alone, and are emptied each minute. */
+  private count({ method, route, status }: AnsweredRequest, { keyId, tenant }: ApiKeyPrincipal, at: Date): boolean {
+    this.beginMinute(Math.floor(at.getTime() / MINUTE_MS));
+    const key = tenantKey(tenant);
+    const count = this.#countByTenant.get(key) ?? 0;
+    const inMinute = this.#minuteByTenant.get(key) ?? 0;
+    const refusal = `${keyId} ${method} ${route}`;
+    if (count >= MAX_OF_TENANT || inMinute >= MAX_OF_TENANT_PER_MINUTE) return false;
+    if (status === TOO_MANY && this.#refused.has(refusal)) return false;
+    this.#countByTenant.set(key, count + 1);
+    this.#minuteByTenant.set(key, inMinute + 1);
+    if (status === TOO_MANY) this.#refused.add(refusal);
+    return true;
+  }
+
+  private beginMinute(minute: number): void {
+    if (minute === this.#minute) return;
+    this.#minute = minute;
+    this.#minuteByTenant = new Map();
+    this.#refused = new Set();
   }
 
   /** Writes the last requests. */

@@ -34,6 +34,8 @@ export type Listener =
       readonly view: SessionView;
       /** The limits of the key when it connected. */
       readonly limits: KeyLimits;
+      /** As in ApiKeyPrincipal. */
+      readonly quotaId?: Uuid;
       /** Of an account's member, whose id is `keyId`; absent for a key. */
       readonly session?: ListeningSession;
     }

@@ -102,8 +102,8 @@ function listenerOf({ caller, keyDigests, session }: AdmittedUpgrade): Listener 
   if (caller === null) return { kind: 'nobody' };
   const bySession = session === null ? {} : { session: { id: session.id, role: session.role } };
   if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigests, ...bySession };
-  const { tenant, keyId, limits } = caller;
-  return { kind: 'key', tenant, keyId, keyDigests, view: viewOf(caller.scopes, session), limits, ...bySession };
+  const { scopes, kind: _mode, ...key } = caller;
+  return { ...key, kind: 'key', keyDigests, view: viewOf(scopes, session), ...bySession };
 }
 
 /** A key sees what its scopes allow; a member of an account never sees `authEntropy`, and a viewer nobody's data. */

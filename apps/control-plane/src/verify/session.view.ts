@@ -52,7 +52,11 @@ export class ListedSession {
   })
   fallbackUri!: string | null;
 
-  @ApiProperty(PHONE)
+  @ApiProperty({
+    pattern: '^[+*][0-9*]{1,15}$',
+    description: 'E.164. For viewers of an account, over the console, middle digits are asterisks.',
+    example: '+14155552671',
+  })
   phone!: string;
 
   @ApiProperty({ pattern: '^acct_[0-7][0-9A-HJKMNP-TV-Z]{25}$', example: 'acct_01HF7YAT000000000000000002' })
@@ -114,6 +118,9 @@ export class ListedSession {
 
 /** The Session (specification 2.1) in answers of create and GET, and in webhooks. */
 export class SessionAnswer extends ListedSession {
+  @ApiProperty(PHONE)
+  override phone!: string;
+
   @ApiPropertyOptional({ ...ENTROPY, description: `Only when approved. ${ENTROPY.description}` })
   authEntropy?: string;
 }

@@ -8,6 +8,7 @@ import { Operation } from '../http/operation.js';
 import { PauseDeadline, type PausedWait } from '../http/pause-deadline.decorator.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
+import { SeesPeople } from '../http/sees-people.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Idempotent, type IdempotentCall } from '../idempotency/idempotent-call.decorator.js';
 import { CreateVerification } from './create-verification.dto.js';
@@ -65,8 +66,12 @@ export class VerifyController {
     answer: { status: 200, description: 'One page of sessions.', type: SessionListAnswer, alsoAs: CSV },
     errors: ['INVALID_PHONE'],
   })
-  async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListVerifications): Promise<string> {
-    return valueOf(await this.verify.list(caller, query));
+  async list(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @SeesPeople() seesPeople: boolean,
+    @Query(QueryPipe) query: ListVerifications,
+  ): Promise<string> {
+    return valueOf(await (seesPeople ? this.verify.list(caller, query) : this.verify.listMasked(caller, query)));
   }
 
   @Get(':sessionId')

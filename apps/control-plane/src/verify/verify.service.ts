@@ -2,6 +2,7 @@ import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import type { Tenant } from '@countersign/keys';
 import { isListPosition, SessionRenderer, SessionStore } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { RcsOfferService } from '../cards/rcs-offer.service.js';
 import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
@@ -53,10 +54,20 @@ export class VerifyService {
 
   /** One page of the sessions of the account and mode as JSON text. `startingAfter` may name a session in any status. */
   list({ tenant }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
-    return this.listSlots.run(tenant, () => this.listPage(tenant, query));
+    return this.listSlots.run(tenant, () => this.listPage(tenant, query, (session) => this.renderer.listed(session)));
   }
 
-  private async listPage(tenant: Tenant, query: ListVerifications): Promise<Outcome<string>> {
+  /** As `list`, for readers who may not see people's data, and so may not search for a phone. */
+  async listMasked({ tenant }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
+    if (query.phone !== undefined) return NO_SEARCH_BY_PHONE;
+    return this.listSlots.run(tenant, () => this.listPage(tenant, query, (session) => this.renderer.masked(session)));
+  }
+
+  private async listPage(
+    tenant: Tenant,
+    query: ListVerifications,
+    render: (session: Session) => string,
+  ): Promise<Outcome<string>> {
     const { status, phone, limit, startingAfter } = query;
     const after = startingAfter === undefined ? undefined : parseId('sess', startingAfter);
     if (after === null || (after !== undefined && !(await this.mayStartAfter(tenant, after)))) {
@@ -73,7 +84,7 @@ export class VerifyService {
       ...(phone === undefined ? {} : { phone: phone.replace(/^ /, '+') }),
       ...(after === undefined ? {} : { startingAfter: after }),
     });
-    const data = sessions.map((session) => this.renderer.listed(session)).join(',');
+    const data = sessions.map(render).join(',');
     const position = next === undefined ? '' : `,"nextStartingAfter":"${renderId('sess', next)}"`;
     return succeed(`{"data":[${data}],"hasMore":${hasMore}${position}}`);
   }
@@ -104,6 +115,8 @@ export class VerifyService {
     return refuse('SESSION_NOT_APPROVED', { message: `This session is ${session.status}, not approved.` });
   }
 }
+
+const NO_SEARCH_BY_PHONE = refuse('FORBIDDEN', { message: 'The role viewer may not use the parameter phone.' });
 
 /** Adds the number that the browser shows; only the answer of create may have it (contract, RCS in short). */
 const withMatchCode = (session: string, matchCode: string | null): string =>

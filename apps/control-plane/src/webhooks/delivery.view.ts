@@ -1,6 +1,7 @@
 import { EVENT_TYPES } from '@countersign/events';
 import { renderId, type Uuid } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { maskPeopleIn, maskText } from '../admin/crud/people.js';
 import type { AttemptRecord, DeliveryStatus } from './attempt.js';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'blocked'] as const satisfies DeliveryStatus[];
@@ -45,6 +46,12 @@ export function renderDelivery(row: DeliveryRow, body: string | null): string {
     nextAttemptAt: nextAttemptAt === null ? null : nextAttemptAt.toISOString(),
   };
   return `${JSON.stringify(shown).slice(0, -1)},"body":${body === null ? 'null' : redactBody(body)}}`;
+}
+
+/** As `renderDelivery`, for readers who may not see people's data: phones masked, no metadata, URLs without their values. */
+export function renderMaskedDelivery(row: DeliveryRow, body: string | null): string {
+  const masked = body === null ? null : JSON.stringify(maskPeopleIn(JSON.parse(redactBody(body))));
+  return renderDelivery({ ...row, url: maskText(row.url) }, masked);
 }
 
 /** One POST of a delivery. */

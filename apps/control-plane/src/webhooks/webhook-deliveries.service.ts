@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { FIND_DELIVERY, listDeliveries, type ListedDelivery } from './account-deliveries.sql.js';
 import { DeliveryRetries } from './delivery-retries.js';
-import { DELIVERY_STATUSES, renderDelivery, type DeliveryRow } from './delivery.view.js';
+import { DELIVERY_STATUSES, renderDelivery, renderMaskedDelivery, type DeliveryRow } from './delivery.view.js';
 import type { ListDeliveries } from './list-deliveries.dto.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
 
@@ -23,8 +23,10 @@ export class WebhookDeliveriesService {
   /**
    * One page of the tenant's deliveries, newest first. A page begins after one of them; with large bodies it has fewer than
    * `limit` (see PAGE_BODY_OCTETS).
+   *
+   * @param seesPeople whether the reader sees people's data; else they are masked
    */
-  async list({ tenant }: ApiKeyPrincipal, query: ListDeliveries): Promise<Outcome<string>> {
+  async list({ tenant }: ApiKeyPrincipal, query: ListDeliveries, seesPeople: boolean): Promise<Outcome<string>> {
     const { status, limit, startingAfter } = query;
     const after = startingAfter === undefined ? null : await this.row(tenant, startingAfter);
     if (startingAfter !== undefined && after === null) {
@@ -34,12 +36,12 @@ export class WebhookDeliveriesService {
     const statuses = status === undefined ? DELIVERY_STATUSES : [status];
     const values = [tenant.accountId, after?.id ?? null, Number(limit) + 1, isTestMode(tenant)];
     const rows = await this.database.query<ListedDelivery>(listDeliveries(statuses), values);
-    const data = rows.slice(0, Number(limit)).map((row) => this.render(row));
+    const data = rows.slice(0, Number(limit)).map((row) => this.render(row, seesPeople));
     return succeed(`{"data":[${data.join(',')}],"hasMore":${(rows[0]?.found ?? 0) > data.length}}`);
   }
 
-  async find({ tenant }: ApiKeyPrincipal, deliveryId: string): Promise<Outcome<string>> {
-    return this.shown(await this.row(tenant, deliveryId));
+  async find({ tenant }: ApiKeyPrincipal, deliveryId: string, seesPeople: boolean): Promise<Outcome<string>> {
+    return this.shown(await this.row(tenant, deliveryId), seesPeople);
   }
 
   /** Requests one more attempt, at once and beside the schedule, unless there were too many recent ones. */
@@ -75,14 +77,14 @@ export class WebhookDeliveriesService {
     return { ok: false, refusal: this.retries.refusalOf(row) };
   }
 
-  private shown(row: DeliveryRow | null): Outcome<string> {
+  private shown(row: DeliveryRow | null, seesPeople = true): Outcome<string> {
     const message = 'There is no delivery with this id.';
-    return row === null ? refuse('NOT_FOUND', { message }) : succeed(this.render(row));
+    return row === null ? refuse('NOT_FOUND', { message }) : succeed(this.render(row, seesPeople));
   }
 
-  private render(row: DeliveryRow): string {
+  private render(row: DeliveryRow, seesPeople: boolean): string {
     const { id, bodySealed } = row;
     const body = bodySealed === null ? null : this.keys.open('webhook-body', bodySealed, id).toString('utf8');
-    return renderDelivery(row, body);
+    return seesPeople ? renderDelivery(row, body) : renderMaskedDelivery(row, body);
   }
 }

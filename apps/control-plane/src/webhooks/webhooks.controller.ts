@@ -9,6 +9,7 @@ import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
+import { SeesPeople } from '../http/sees-people.decorator.js';
 import { OwnerReadsInterceptor } from './owner-reads.interceptor.js';
 import { SecretRotationService } from './secret-rotation.service.js';
 import { TestWebhookService } from './test-webhook.service.js';
@@ -41,8 +42,12 @@ export class WebhooksController {
     answer: { status: 200, description: 'One page of deliveries.', type: DeliveryListAnswer, alsoAs: CSV },
     errors: [],
   })
-  async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListDeliveries): Promise<string> {
-    return valueOf(await this.service.list(caller, query));
+  async list(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @SeesPeople() seesPeople: boolean,
+    @Query(QueryPipe) query: ListDeliveries,
+  ): Promise<string> {
+    return valueOf(await this.service.list(caller, query, seesPeople));
   }
 
   @Get('deliveries/:deliveryId')
@@ -55,8 +60,12 @@ export class WebhooksController {
     answer: { status: 200, description: 'The delivery.', type: DeliveryAnswer },
     errors: ['NOT_FOUND'],
   })
-  async find(@CallerKey() caller: ApiKeyPrincipal, @Param('deliveryId') deliveryId: string): Promise<string> {
-    return valueOf(await this.service.find(caller, deliveryId));
+  async find(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @SeesPeople() seesPeople: boolean,
+    @Param('deliveryId') deliveryId: string,
+  ): Promise<string> {
+    return valueOf(await this.service.find(caller, deliveryId, seesPeople));
   }
 
   @Post('deliveries/:deliveryId/retry')

@@ -2,7 +2,7 @@ import { MODES, parseApiKey, parseTenantKey, tenantKey, type ServerKeys, type Te
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
-import type { ApiKeyPrincipal, Scope } from './account.js';
+import { type ApiKeyPrincipal, type KeyLimits, lowerLimits, type Scope } from './account.js';
 import type { Account } from './account.entity.js';
 import { FIND_ACCOUNT, FIND_API_KEYS, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
 import type { Brand } from './brand.entity.js';
@@ -17,8 +17,15 @@ export interface LiveKey {
   readonly scopes: readonly Scope[];
 }
 
-type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> &
-  DigestRow & { readonly accountId: Uuid; readonly digestVersion: number };
+interface QuotaRow {
+  readonly quotaId: Uuid | null;
+  /** Of the key whose quota is used. */
+  readonly limitsOfQuota: KeyLimits | null;
+}
+
+type KeyRow = Omit<ApiKeyPrincipal, 'tenant' | 'quotaId'> &
+  DigestRow &
+  QuotaRow & { readonly accountId: Uuid; readonly digestVersion: number };
 
 /**
  * Accounts, brands and keys for requests, read through a copy that is at most 3 s old: a revoked key is rejected
@@ -97,10 +104,12 @@ export class AccountDirectory {
   private async findKey(digests: readonly Buffer[]): Promise<ApiKeyPrincipal | null> {
     const row = await this.keyLookups.find(digests);
     if (row === null) return null;
-    const { keyId, kind, accountId, scopes, limits } = row;
+    const { keyId, kind, accountId, scopes, limits, quotaId, limitsOfQuota } = row;
     const outdated = outdatedDigest(this.keys, row, digests);
     if (outdated !== null) this.renewals?.requestRenewal(outdated);
-    return { keyId, kind, tenant: { accountId, mode: kind }, scopes, limits };
+    const principal = { keyId, kind, tenant: { accountId, mode: kind }, scopes };
+    if (quotaId === null) return { ...principal, limits };
+    return { ...principal, quotaId, limits: limitsOfQuota === null ? limits : lowerLimits(limits, limitsOfQuota) };
   }
 
   private async openSecrets(key: string): Promise<string[] | null> {

@@ -1,13 +1,16 @@
 import type { Mode } from '@countersign/keys';
 import { columnsOf } from '@countersign/postgres';
 import { AccountEntity } from './account.entity.js';
+import { LIMIT_NAMES } from './account.js';
 import { BrandEntity } from './brand.entity.js';
 
 /** Keys that are not revoked, of accounts that are active. $1 digests, of each key under each version of the master key. */
 export const FIND_API_KEYS = `
   SELECT api_keys.id AS "keyId", api_keys.kind, api_keys.account_id AS "accountId", api_keys.scopes,
-    api_keys.limits, api_keys.digest_version AS "digestVersion", encode(api_keys.digest, 'hex') AS digest
+    api_keys.limits, api_keys.quota_id AS "quotaId", lender.limits AS "limitsOfQuota",
+    api_keys.digest_version AS "digestVersion", encode(api_keys.digest, 'hex') AS digest
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
+  LEFT JOIN api_keys lender ON lender.id = api_keys.quota_id
   WHERE api_keys.digest = ANY ($1::bytea[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
 
 /** The keys that are not revoked, of active accounts, with their scopes. $1 ids. */
@@ -31,6 +34,16 @@ export const FIND_BRAND = `SELECT ${columnsOf(BrandEntity)} FROM brands WHERE id
 export const COUNT_RECENT_KEYS = `
   SELECT count(*)::integer AS keys FROM api_keys
   WHERE account_id = $1 AND kind = $2 AND (revoked_at IS NULL OR created_at > clock_timestamp() - interval '1 day')`;
+
+/**
+ * The largest of each limit of the keys of the account $1 and the mode $2 that are not revoked, or of its revoked keys when
+ * all are; null for an account without a key. $3 the limits of a key that has none of its own.
+ */
+export const LARGEST_LIMITS = `
+  WITH keys AS (
+    SELECT $3::jsonb || limits AS limits, revoked_at IS NULL AS valid FROM api_keys WHERE account_id = $1 AND kind = $2)
+  SELECT ${LIMIT_NAMES.map((name) => `max((limits->>'${name}')::integer) AS "${name}"`).join(', ')} FROM keys
+  WHERE valid OR NOT EXISTS (SELECT FROM keys WHERE valid)`;
 
 /** By mode, the columns of the webhook secret and of replaced secrets that still sign. */
 const SECRET_COLUMNS: Readonly<

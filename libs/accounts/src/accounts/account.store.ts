@@ -2,8 +2,14 @@ import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/
 import type { Uuid } from '@countersign/ids';
 import { CLOCK_MS, requireRow, type Executor } from '@countersign/postgres';
 import { type Account, ACCOUNTS } from './account.entity.js';
-import { CLEAR_FAILURES, COUNT_RECENT_KEYS, ROTATE_WEBHOOK_SECRET, SECRET_OVER_IN } from './account.sql.js';
-import { DEFAULT_SCOPES } from './account.js';
+import {
+  CLEAR_FAILURES,
+  COUNT_RECENT_KEYS,
+  LARGEST_LIMITS,
+  ROTATE_WEBHOOK_SECRET,
+  SECRET_OVER_IN,
+} from './account.sql.js';
+import { DEFAULT_SCOPES, LIMIT_NAMES, USUAL_LIMITS, type KeyLimits, type LimitName } from './account.js';
 import { type ApiKey, API_KEYS } from './api-key.entity.js';
 import { type Brand, BRANDS } from './brand.entity.js';
 import { checkBrand, type BrandText } from './check-brand.js';
@@ -30,9 +36,9 @@ export type NewBrand = Defaulted<
   'accountId' | 'name' | 'slug' | 'instruction' | 'entropyKeyVersion'
 >;
 
-/** A new key; by default it has DEFAULT_SCOPES and the usual limits. */
+/** A new key; by default it has DEFAULT_SCOPES, the usual limits and a quota of its own. */
 export type NewApiKey = Defaulted<
-  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits'>,
+  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits' | 'quotaId'>,
   'accountId' | 'kind' | 'name'
 >;
 
@@ -138,9 +144,17 @@ export class AccountStore {
     return requireRow(await tx.query<{ keys: number }>(COUNT_RECENT_KEYS, [accountId, mode])).keys;
   }
 
-  /** Writes name, scopes and limits. */
-  updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
-    return API_KEYS.update(tx, id, { name, scopes, limits });
+  /** The limits that a tenant's keys have at most, each of any of them; the usual ones for a tenant without keys. */
+  async largestLimits(tx: Executor, { accountId, mode }: Tenant): Promise<Required<KeyLimits>> {
+    const values = [accountId, mode, JSON.stringify(USUAL_LIMITS)];
+    const largest = requireRow(await tx.query<Record<LimitName, number | null>>(LARGEST_LIMITS, values));
+    const found = LIMIT_NAMES.map((name) => [name, largest[name] ?? USUAL_LIMITS[name]] as const);
+    return { ...USUAL_LIMITS, ...Object.fromEntries(found) };
+  }
+
+  /** Writes name, scopes, limits and quota. */
+  updateApiKey(tx: Executor, { id, name, scopes, limits, quotaId }: ApiKey): Promise<ApiKey> {
+    return API_KEYS.update(tx, id, { name, scopes, limits, quotaId });
   }
 
   /** Replaces the secret of a key; the old one is invalid. The key must be locked, and not revoked. */

@@ -15,6 +15,18 @@ export type LimitName = (typeof LIMIT_NAMES)[number];
 /** Requests per minute of a key, where they differ from the usual limits. */
 export type KeyLimits = Partial<Readonly<Record<LimitName, number>>>;
 
+/** Requests per minute of a key without limits of its own (contract, General). */
+export const USUAL_LIMITS: Required<KeyLimits> = { default: 600, create: 300, poll: 60, usage: 60 };
+
+export const withUsualLimits = (limits: KeyLimits): Required<KeyLimits> => ({ ...USUAL_LIMITS, ...limits });
+
+/** Of each limit of two keys the lower one; those that are as usual are left out. */
+export function lowerLimits(limits: KeyLimits, others: KeyLimits): KeyLimits {
+  const [one, other] = [withUsualLimits(limits), withUsualLimits(others)];
+  const lower = LIMIT_NAMES.map((name) => [name, Math.min(one[name], other[name])] as const);
+  return Object.fromEntries(lower.filter(([name, limit]) => limit !== USUAL_LIMITS[name]));
+}
+
 /** The authenticated caller of a request. */
 export interface ApiKeyPrincipal {
   readonly keyId: Uuid;
@@ -23,4 +35,6 @@ export interface ApiKeyPrincipal {
   readonly tenant: Tenant;
   readonly scopes: readonly Scope[];
   readonly limits: KeyLimits;
+  /** The key, or the account, whose quota its requests use (ApiKeyEntity); absent for its own. */
+  readonly quotaId?: Uuid;
 }

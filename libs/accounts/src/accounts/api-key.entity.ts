@@ -19,6 +19,12 @@ export class ApiKeyEntity {
 
   @Column('jsonb', { default: {} }) readonly limits!: KeyLimits;
 
+  /**
+   * The key whose quota the requests of this one use: that which made it, or the one that made that. The account's id for keys
+   * that members made, which share one for each mode. Null for a quota of its own.
+   */
+  @Column('uuid', { nullable: true }) readonly quotaId!: Uuid | null;
+
   /** Its first characters, to recognise it. */
   @Column('text') readonly prefix!: string;
 

@@ -64,5 +64,5 @@ export const RECORD_USE = `UPDATE console_sessions SET last_used_at = ${NOW} WHE
 /** $1 id. */
 export const DELETE_SESSION = `DELETE FROM console_sessions WHERE id = $1`;
 
-/** The other sessions of a holder. $3 the id of the one that stays. */
-export const DELETE_OTHERS = `DELETE FROM console_sessions s WHERE ${OF_HOLDER} AND s.id <> $3 RETURNING s.id`;
+/** $1 ids. */
+export const DELETE_SESSIONS = `DELETE FROM console_sessions WHERE id = ANY ($1::uuid[]) RETURNING id`;

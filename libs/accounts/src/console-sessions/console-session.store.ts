@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { IdSource, Uuid } from '@countersign/ids';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
@@ -6,8 +5,8 @@ import type { MemberRole } from '../members/member.js';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
 import {
   DELETE_EXPIRED,
-  DELETE_OTHERS,
   DELETE_SESSION,
+  DELETE_SESSIONS,
   DELETE_SURPLUS,
   FIND_LIVE_SESSIONS,
   FIND_SESSION,
@@ -17,11 +16,10 @@ import {
   RECORD_SIGN_IN,
   RECORD_USE,
 } from './console-session.sql.js';
+import { isSessionCookie, newSessionCookie } from './session-cookie.js';
 
 /** Lifetime of a session (contract, Admin). */
 export const SESSION_SECONDS = 12 * 3_600;
-const COOKIE_OCTETS = 32;
-const COOKIE = /^[A-Za-z0-9_-]{43}$/;
 /** Sessions of one holder; a further sign-in ends the oldest. */
 const MAX_OF_HOLDER = 50;
 /** Expired sessions that one sign-in deletes. */
@@ -59,7 +57,7 @@ export class ConsoleSessionStore {
     const { keys } = this.parts;
     const { memberId, adminKeyId, keyDigests, method, clientAddress } = session;
     const id = this.parts.newId();
-    const cookie = randomBytes(COOKIE_OCTETS).toString('base64url');
+    const cookie = newSessionCookie(keys);
     const userAgent = session.userAgent.slice(0, MAX_USER_AGENT);
     const digest = keys.digest('console-session', cookie);
     const values = [id, digest, memberId, adminKeyId, keyDigests, method, clientAddress, userAgent, SESSION_SECONDS];
@@ -80,9 +78,9 @@ export class ConsoleSessionStore {
     return this.parts.keys.digests('api-key', adminKey);
   }
 
-  /** The session of a cookie; null when it has ended or never was. */
+  /** The session of a cookie; null when it has ended or never was. An invented cookie costs no statement. */
   async find(db: Executor, cookie: string): Promise<ConsoleSession | null> {
-    if (!COOKIE.test(cookie)) return null;
+    if (!isSessionCookie(this.parts.keys, cookie)) return null;
     const digests = this.parts.keys.digests('console-session', cookie);
     const [session = null] = await db.query<ConsoleSession>(FIND_SESSION, [this.rootDigests(), digests]);
     return session;
@@ -115,9 +113,12 @@ export class ConsoleSessionStore {
     await db.query(DELETE_SESSION, [id]);
   }
 
-  /** Ends the other sessions of the same holder, and returns how many. */
-  async endOthers(db: Executor, { id, memberId, adminKeyId }: ConsoleSession): Promise<number> {
-    return (await db.query(DELETE_OTHERS, [memberId, adminKeyId, id])).length;
+  /** Ends the other valid sessions of the same holder, and returns them. */
+  async endOthers(tx: Executor, session: ConsoleSession): Promise<readonly ConsoleSession[]> {
+    const own = await this.list(tx, { limit: MAX_OF_HOLDER + 1, startingAfter: null, holder: session });
+    const others = own.filter(({ id }) => id !== session.id);
+    const ended = await tx.query<{ id: Uuid }>(DELETE_SESSIONS, [others.map(({ id }) => id)]);
+    return others.filter((each) => ended.some(({ id }) => id === each.id));
   }
 
   /** The token that writes with this cookie must carry. Another cookie has another token. */

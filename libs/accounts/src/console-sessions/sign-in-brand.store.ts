@@ -13,8 +13,6 @@ const TEXTS = { name: 'Countersign', instruction: 'Send this message to sign in 
  */
 const NO_BUDGET = { otpCountries: ['*'], otpUnconvertedFloor: 1_000_000, otpDailyMessageCap: 1_000_000 };
 
-/** Serializes the first uses. */
-const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtext('countersign sign-in account'))`;
 /** $1 slug. */
 const IS_TAKEN = `SELECT FROM brands WHERE slug = $1`;
 
@@ -30,14 +28,16 @@ export class SignInBrandStore {
     this.entropyKeyVersion = Math.max(...entropyKeys.keys());
   }
 
-  /** The brand, created at its first use, with its account. Only members get codes, so every country may. */
+  /** The brand, created at its first use, with its account. Takes no lock once it exists. */
   async ensure(tx: Executor): Promise<Brand> {
-    await tx.query(LOCK_CREATION);
-    const known = await BRANDS.find(tx, SIGN_IN_BRAND_ID);
-    if (known !== null) return known;
+    return (await BRANDS.find(tx, SIGN_IN_BRAND_ID)) ?? this.create(tx);
+  }
+
+  /** Of concurrent first uses one creates the rows. Only members get codes, so every country may. */
+  private async create(tx: Executor): Promise<Brand> {
     const sealed = (mode: 'live' | 'test'): Buffer =>
       sealWebhookSecret(this.keys, { accountId: SIGN_IN_ACCOUNT_ID, mode }, createWebhookSecret());
-    await ACCOUNTS.insert(tx, {
+    await ACCOUNTS.insertIfNew(tx, {
       id: SIGN_IN_ACCOUNT_ID,
       name: TEXTS.name,
       ...NO_BUDGET,
@@ -46,13 +46,11 @@ export class SignInBrandStore {
     });
     const { entropyKeyVersion } = this;
     const slug = await freeSlug(tx);
-    return BRANDS.insert(tx, {
-      id: SIGN_IN_BRAND_ID,
-      accountId: SIGN_IN_ACCOUNT_ID,
-      ...TEXTS,
-      slug,
-      entropyKeyVersion,
-    });
+    const ids = { id: SIGN_IN_BRAND_ID, accountId: SIGN_IN_ACCOUNT_ID };
+    await BRANDS.insertIfNew(tx, { ...ids, ...TEXTS, slug, entropyKeyVersion });
+    const created = await BRANDS.find(tx, SIGN_IN_BRAND_ID);
+    if (created === null) throw new Error('the slug of the brand of sign-ins was taken meanwhile');
+    return created;
   }
 }
 

@@ -36,11 +36,15 @@ export const BEGIN_PHONE_SIGN_IN = `
 
 const HOLDER = `m.id AS "memberId", NULL::uuid AS "adminKeyId", '{}'::bytea[] AS "keyDigests"`;
 
-/** Ends a sign-in, and returns its member, who must still be one of an account and have the phone $2. $1 digests. */
+/**
+ * Ends a sign-in, and returns its member, who must still be one of an account and have the phone $2. The member is locked: a
+ * change that has begun is waited for and judged, and a later one ends the new session. $1 digests.
+ */
 export const TAKE_PHONE_SIGN_IN = `
-  DELETE FROM console_sign_ins s USING members m
-  WHERE ${ofToken('phone')} AND m.id = s.member_id AND m.phone = $2 AND m.account_id IS NOT NULL AND m.active
-  RETURNING ${HOLDER}`;
+  WITH m AS MATERIALIZED (
+    SELECT id FROM members WHERE id IN (SELECT member_id FROM console_sign_ins WHERE ${ofToken('phone')})
+      AND phone = $2 AND account_id IS NOT NULL AND active FOR NO KEY UPDATE)
+  DELETE FROM console_sign_ins s USING m WHERE ${ofToken('phone')} AND m.id = s.member_id RETURNING ${HOLDER}`;
 
 /** $1 digest, $2 member, $3 admin key, $4 digests of the key, $5 session, $6 seconds. */
 export const BEGIN_SECOND_STEP = `
@@ -55,11 +59,17 @@ export const FIND_PHONE_OF_HOLDER = `
 
 /**
  * Ends a second step, and returns its holder: an active member of the installation, or an admin key that has neither been
- * revoked nor rotated since, which must still have the phone $2. $1 digests.
+ * revoked nor rotated since, which must still have the phone $2, and is locked as above. $1 digests.
  */
 export const TAKE_SECOND_STEP = `
+  WITH m AS MATERIALIZED (
+    SELECT id FROM members WHERE id IN (SELECT member_id FROM console_sign_ins WHERE ${ofToken('second_step')})
+      AND phone = $2 AND account_id IS NULL AND active FOR NO KEY UPDATE),
+  k AS MATERIALIZED (
+    SELECT id, digest FROM admin_keys
+    WHERE id IN (SELECT admin_key_id FROM console_sign_ins WHERE ${ofToken('second_step')})
+      AND phone = $2 AND revoked_at IS NULL FOR NO KEY UPDATE)
   DELETE FROM console_sign_ins s WHERE ${ofToken('second_step')} AND (
-    EXISTS (SELECT FROM members m WHERE m.id = s.member_id AND m.account_id IS NULL AND m.active AND m.phone = $2)
-    OR EXISTS (SELECT FROM admin_keys k WHERE k.id = s.admin_key_id AND k.revoked_at IS NULL
-      AND k.digest = ANY (s.key_digests) AND k.phone = $2))
+    EXISTS (SELECT FROM m WHERE m.id = s.member_id)
+    OR EXISTS (SELECT FROM k WHERE k.id = s.admin_key_id AND k.digest = ANY (s.key_digests)))
   RETURNING s.member_id AS "memberId", s.admin_key_id AS "adminKeyId", s.key_digests AS "keyDigests"`;

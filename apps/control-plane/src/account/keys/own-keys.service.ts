@@ -1,8 +1,13 @@
 import {
   AccountStore,
   DEFAULT_SCOPES,
+  LIMIT_NAMES,
+  lowerLimits,
+  withUsualLimits,
   type ApiKey,
   type ApiKeyPrincipal,
+  type KeyLimits,
+  type LimitName,
   type Scope,
 } from '@countersign/accounts/accounts';
 import { ACCOUNTS, API_KEYS } from '@countersign/accounts/records';
@@ -21,6 +26,7 @@ import type { OwnKeyDraft } from './own-key.dto.js';
 const MAX_KEYS = 100;
 
 type Answer = Plain<KeyAnswer>;
+type KeyQuota = Pick<ApiKey, 'limits' | 'quotaId'>;
 
 /**
  * The keys of an account in the mode of the caller's key. No key gets a scope or a limit that the caller's lacks: neither
@@ -42,7 +48,7 @@ export class OwnKeysService {
   }
 
   create(by: Developer, draft: OwnKeyDraft): Promise<Outcome<Answer>> {
-    return this.admin.create(resourceOf(by.caller), by, (tx) => this.insert(tx, by.caller, draft));
+    return this.admin.create(resourceOf(by.caller), by, (tx) => this.insert(tx, by, draft));
   }
 
   rotate(by: Developer, id: string): Promise<Outcome<Answer>> {
@@ -50,6 +56,9 @@ export class OwnKeysService {
       if (apiKey.revokedAt !== null) return REVOKED;
       const lacking = apiKey.scopes.find((scope) => !by.caller.scopes.includes(scope));
       if (lacking !== undefined) return lacks(lacking);
+      // A member has no key whose limits could be lower: it may rotate every key of the account.
+      const larger = by.isMember ? undefined : largerLimit(apiKey.limits, by.caller.limits);
+      if (larger !== undefined) return hasLower(larger, by.caller.limits);
       const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey);
       return succeed({ row, once: { key } });
     });
@@ -62,7 +71,11 @@ export class OwnKeysService {
     );
   }
 
-  private async insert(tx: Executor, caller: ApiKeyPrincipal, { name, scopes }: OwnKeyDraft): Reply<ApiKey, Answer> {
+  private async insert(
+    tx: Executor,
+    { caller, isMember }: Developer,
+    { name, scopes }: OwnKeyDraft,
+  ): Reply<ApiKey, Answer> {
     const wanted = scopes ?? DEFAULT_SCOPES.filter((scope) => caller.scopes.includes(scope));
     if (wanted.length === 0) return NO_SCOPES;
     const lacking = wanted.find((scope) => !caller.scopes.includes(scope));
@@ -71,9 +84,15 @@ export class OwnKeysService {
     // Concurrent creates wait for each other, so that the count is exact.
     await ACCOUNTS.lock(tx, accountId);
     if ((await this.accounts.countRecentKeys(tx, caller.tenant)) >= MAX_KEYS) return TOO_MANY;
-    const draft = { accountId, kind: caller.kind, name, scopes: wanted, limits: caller.limits };
+    const quota = isMember ? await this.quotaOfMembers(tx, caller) : quotaOf(caller);
+    const draft = { accountId, kind: caller.kind, name, scopes: wanted, ...quota };
     const { key, ...row } = await this.accounts.createApiKey(tx, draft);
     return succeed({ row, once: { key } });
+  }
+
+  /** Keys that members make share one quota for each mode: the usual limits, lower ones where no key of the account has as much. */
+  private async quotaOfMembers(tx: Executor, { tenant }: ApiKeyPrincipal): Promise<KeyQuota> {
+    return { limits: lowerLimits({}, await this.accounts.largestLimits(tx, tenant)), quotaId: tenant.accountId };
   }
 }
 
@@ -83,6 +102,19 @@ const resourceOf = ({ tenant, kind }: ApiKeyPrincipal): AdminResource<ApiKey, An
   table: API_KEYS.where({ accountId: tenant.accountId, kind }),
 });
 
+/** A key shares the quota of the key that makes it, so that no number of keys makes more requests than an operator allowed. */
+const quotaOf = ({ keyId, quotaId = keyId, limits }: ApiKeyPrincipal): KeyQuota => ({ limits, quotaId });
+
+/** The first limit of a key that exceeds the caller's. */
+function largerLimit(limits: KeyLimits, ofCaller: KeyLimits): LimitName | undefined {
+  const [own, most] = [withUsualLimits(limits), withUsualLimits(ofCaller)];
+  return LIMIT_NAMES.find((name) => own[name] > most[name]);
+}
+
+const hasLower = (name: LimitName, limits: KeyLimits) =>
+  refuse('FORBIDDEN', {
+    message: `The limit ${name} of the key of this call is ${withUsualLimits(limits)[name]}, lower than that of this key, so it cannot rotate it.`,
+  });
 const lacks = (scope: Scope) =>
   refuse('FORBIDDEN', { message: `The key of this call lacks the scope ${scope}, so it cannot give it.` });
 const NO_SCOPES = refuse('VALIDATION_ERROR', {

@@ -14,7 +14,8 @@ const KEY = { resource: 'admin-keys', id: 'AdminKey', one: 'an admin key', many:
 @Controller('v1/admin/admin-keys')
 export class AdminKeysController extends CrudController(AdminKeyResource, {
   list: Lists(KEY, AdminKeyList, {
-    description: 'Without the key of the environment, which is an owner named `root`.',
+    description:
+      'Without the key of the environment, which is an owner named `root`. Each page adds an entry to the audit log: it has phones.',
   }),
   create: Creates(KEY, AdminKeyAnswer, {
     description: 'It works at once. The key itself is in this response only.',
@@ -24,6 +25,7 @@ export class AdminKeysController extends CrudController(AdminKeyResource, {
   update: Updates(KEY, AdminKeyAnswer, { errors: ['CONFLICT'] }),
   draft: AdminKeyDraft,
   change: AdminKeyChange,
+  holdsPeople: true,
 }) {
   @Acts(KEY, { name: 'rotate', summary: 'Rotate' }, AdminKeyAnswer, {
     description: 'The new key is in this response only. The old one ends everywhere within 5 s; the id is unchanged.',

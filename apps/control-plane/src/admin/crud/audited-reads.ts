@@ -18,7 +18,7 @@ interface AuditedPage {
   readonly filter: object;
 }
 
-interface Identified {
+export interface Identified {
   readonly id: string;
 }
 

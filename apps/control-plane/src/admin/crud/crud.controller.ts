@@ -6,8 +6,9 @@ import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
 import type { AdminResource, CrudResource, Engineer, Reply } from './admin-resource.js';
 import { AdminService } from './admin.service.js';
+import { AuditedReads, type Identified } from './audited-reads.js';
 import { ByEngineer } from './engineer.decorator.js';
-import { type AccountPageQuery, type PageAnswer, PageQuery } from './paging.js';
+import { AccountPageQuery, type PageAnswer, PageQuery } from './paging.js';
 
 /** The five calls of a resource, as decorators of `admin-operations.ts`, and the classes of its bodies. */
 interface CrudOperations<Draft, Change> {
@@ -21,14 +22,26 @@ interface CrudOperations<Draft, Change> {
   readonly query?: Type<AccountPageQuery>;
   readonly draft: Type<Draft>;
   readonly change: Type<Change>;
+  /** Whether the resource holds people's data, so that reads of it in full are audited. */
+  readonly holdsPeople?: boolean;
 }
 
 const noOperation: MethodDecorator = () => undefined;
 
+function seenBy<Row extends { readonly id: Uuid }, View extends object>(
+  resource: AdminResource<Row, View> & Pick<CrudResource<Row, View, unknown, unknown>, 'seenBy'>,
+  by: Engineer,
+): AdminResource<Row, View> {
+  return resource.seenBy?.(by) ?? resource;
+}
+
+const filterOf = (query: PageQuery): object =>
+  query instanceof AccountPageQuery ? { accountId: query.accountId } : {};
+
 /** The base class of a controller with the five calls of a resource. Nest reads the classes of parameters from metadata. */
-export function CrudController<Row extends { readonly id: Uuid }, View extends object, Draft, Change, Resource>(
+export function CrudController<Row extends { readonly id: Uuid }, View extends Identified, Draft, Change, Resource>(
   resourceClass: Type<Resource & CrudResource<Row, View, Draft, Change>>,
-  operations: CrudOperations<Draft, Change>,
+  { holdsPeople = false, ...operations }: CrudOperations<Draft, Change>,
 ) {
   abstract class Controller {
     /** A provider of the module of the controller. */
@@ -37,11 +50,14 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends o
     constructor(
       protected readonly admin: AdminService,
       protected readonly resource: Resource & CrudResource<Row, View, Draft, Change>,
+      private readonly reads: AuditedReads,
     ) {}
 
     @operations.list
     async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: PageQuery): Promise<PageAnswer<View>> {
-      return valueOf(await this.admin.list(this.seenBy(by), query));
+      const seen = seenBy(this.resource, by);
+      if (!holdsPeople) return valueOf(await this.admin.list(seen, query));
+      return valueOf(await this.reads.list(seen, by, { query, filter: filterOf(query) }));
     }
 
     @operations.create
@@ -51,7 +67,8 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends o
 
     @operations.get
     async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<View> {
-      return valueOf(await this.admin.find(this.seenBy(by), id));
+      const seen = seenBy(this.resource, by);
+      return valueOf(await (holdsPeople ? this.reads.find(seen, by, id) : this.admin.find(seen, id)));
     }
 
     @operations.update
@@ -73,12 +90,8 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends o
     ): Promise<View> {
       return valueOf(await this.admin.act(this.resource, by, { id, action }, write));
     }
-
-    private seenBy(by: Engineer): AdminResource<Row, View> {
-      return this.resource.seenBy?.(by) ?? this.resource;
-    }
   }
-  Reflect.defineMetadata('design:paramtypes', [AdminService, resourceClass], Controller);
+  Reflect.defineMetadata('design:paramtypes', [AdminService, resourceClass, AuditedReads], Controller);
   const typed = { list: [Object, operations.query ?? PageQuery], create: [Object, operations.draft] };
   for (const [method, types] of Object.entries({ ...typed, update: [Object, String, operations.change] }))
     Reflect.defineMetadata('design:paramtypes', types, Controller.prototype, method);

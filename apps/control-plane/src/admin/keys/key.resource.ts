@@ -30,7 +30,9 @@ export class KeyResource implements CrudResource<ApiKey, Answer, KeyDraft, KeyCh
   }
 
   async update(tx: Executor, apiKey: ApiKey, change: KeyChange): Reply<ApiKey, Answer> {
-    return succeed({ row: await this.accounts.updateApiKey(tx, { ...apiKey, ...stored(change) }) });
+    // Limits that an operator sets are a quota of the key's own, also of one that the account made.
+    const quota = change.limits === undefined ? {} : { quotaId: null };
+    return succeed({ row: await this.accounts.updateApiKey(tx, { ...apiKey, ...stored(change), ...quota }) });
   }
 
   /** Replaces the text of the key; the old text is refused like a revoked key. */

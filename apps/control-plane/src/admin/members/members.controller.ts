@@ -10,7 +10,9 @@ const MEMBER = { resource: 'members', id: 'Member', one: 'a member', many: 'memb
 
 @Controller('v1/admin/members')
 export class MembersController extends CrudController(MemberResource, {
-  list: Lists(MEMBER, MemberList),
+  list: Lists(MEMBER, MemberList, {
+    description: 'A role that sees full phones adds an entry to the audit log with each page.',
+  }),
   create: Creates(MEMBER, MemberAnswer, {
     description: 'A person who may sign in to the console: of the installation, or of the account `accountId`.',
     errors: ['CONFLICT'],
@@ -28,4 +30,5 @@ export class MembersController extends CrudController(MemberResource, {
   query: AccountPageQuery,
   draft: MemberDraft,
   change: MemberChange,
+  holdsPeople: true,
 }) {}
