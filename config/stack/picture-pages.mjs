@@ -24,7 +24,7 @@ export async function takePictures({ program, quickstart, folder }) {
     const page = await context.newPage();
     page.setDefaultTimeout(SOON_MS);
     const save = (name) => page.screenshot({ path: path.join(folder, `${name}.png`) });
-    await quickstartPicture(page, quickstart, save);
+    await signIn(page, quickstart);
     for (const [name, address, look] of consolePages({ ...quickstart, sessionId })) {
       await page.emulateMedia({ colorScheme: look });
       await open(page, `${quickstart.baseUrl}/console${address}`);
@@ -45,18 +45,14 @@ const consolePages = ({ accountId, brandId, sessionId }) => [
   ['session', `/sessions/${sessionId}`, 'light'],
 ];
 
-/** The link of the start leads here. A test session is opened, so that the page shows an approved one. */
-async function quickstartPicture(page, { consoleUrl }, save) {
+/** By the link of the start, which leads to the quickstart. A test session is opened there. */
+async function signIn(page, { consoleUrl }) {
   await page.goto(consoleUrl);
   await page.getByRole('button', { name: 'Make a test key' }).click();
   await page.getByText('Copy the test key now').waitFor();
   await page.getByRole('button', { name: 'Open a session here' }).click();
   await page.getByText('approved', { exact: true }).first().waitFor();
-  // Hides the key, and returns to the top.
-  await page.reload();
-  await page.getByText('approved', { exact: true }).first().waitFor();
-  await page.evaluate('scrollTo(0, 0)');
-  await save('quickstart');
+  await page.locator('.toast').first().waitFor({ state: 'detached' });
   // The other pages show live data.
   await page.getByRole('switch', { name: 'Test mode' }).click();
 }

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import {
+  type AnyRouter,
   createRoute,
   createRouter,
   type ErrorComponentProps,
@@ -50,7 +51,8 @@ const NotFound = (): JSX.Element => (
 
 /** A page that could not be opened. While the server is away it is opened again every 5 s. */
 function Broken({ error }: ErrorComponentProps): JSX.Element {
-  const router = useRouter();
+  // The type of the router depends on this component.
+  const router: Pick<AnyRouter, 'invalidate'> = useRouter<AnyRouter>();
   const mayRecover = isUnavailable(error);
   useEffect(() => {
     if (!mayRecover) return undefined;

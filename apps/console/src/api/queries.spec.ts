@@ -12,11 +12,11 @@ describe('the queries of the console', () => {
   it('ask the server while the browser says that it is offline', async () => {
     const client = createQueries(() => undefined);
     onlineManager.setOnline(false);
-    const answered = client.fetchQuery({ queryKey: ['a'], queryFn: () => Promise.resolve('answered') });
+    const answered = client.query({ queryKey: ['a'], queryFn: () => Promise.resolve('answered') });
     expect(client.getQueryState(['a'])?.fetchStatus).toBe('fetching');
     expect(await answered).toBe('answered');
     const paused = new QueryClient();
-    void paused.fetchQuery({ queryKey: ['a'], queryFn: () => Promise.resolve('answered') });
+    void paused.query({ queryKey: ['a'], queryFn: () => Promise.resolve('answered') });
     expect(paused.getQueryState(['a'])?.fetchStatus).toBe('paused');
   });
 
@@ -25,7 +25,7 @@ describe('the queries of the console', () => {
     const client = createQueries(() => undefined);
     const callsUntilFailure = async (status: number): Promise<number> => {
       const queryFn = vi.fn(() => Promise.reject(new ApiError(status, 'X', 'refused')));
-      const failed = expect(client.fetchQuery({ queryKey: [status], queryFn })).rejects.toThrow('refused');
+      const failed = expect(client.query({ queryKey: [status], queryFn })).rejects.toThrow('refused');
       await vi.runAllTimersAsync();
       await failed;
       return queryFn.mock.calls.length;
