@@ -4,11 +4,12 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../config/stack/prepare.mjs';
+import { dataOf, idOf } from '../support/admin-calls.js';
 import { chromiumIsMissing } from '../support/browser.js';
 import { ConsoleStage, DESKTOP, findingsOf, HOSTILE, isTooWide, NARROW } from '../support/console-stage.js';
 import { until } from '../support/until.js';
 
-const SOON_MS = 30_000;
+const SOON_MS = 60_000;
 /** Octets of the first view, compressed. */
 const MAX_FIRST_VIEW = 150_000;
 
@@ -74,6 +75,54 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
       await title(page, 'Binds');
       await stage.harness.database.query('DELETE FROM console_sessions');
       await title(page, 'Sign in');
+    });
+  });
+
+  describe('while the server is not ready', () => {
+    /** Answers the calls of a path with 503 until the function that is returned was called. */
+    async function refuse(page: Page, path: string): Promise<() => void> {
+      let isReady = false;
+      await page.route(`**/console/api/${path}`, (route) =>
+        isReady ? route.continue() : route.fulfill({ status: 503, json: {} }),
+      );
+      return () => (isReady = true);
+    }
+
+    it('has the form of the key without the ways to sign in, and asks for them again', async () => {
+      let recover = (): void => undefined;
+      const before = async (page: Page): Promise<void> => void (recover = await refuse(page, 'sign-in/ways'));
+      const page = await stage.visit('/sign-in', { before });
+      await page.getByLabel('Admin key').fill(stage.admin.key, { timeout: SOON_MS });
+      const notice = page.getByRole('alert').filter({ hasText: 'Sign in with a key, or ask again.' });
+      await notice.waitFor({ timeout: SOON_MS });
+      expect(await findingsOf(page)).toEqual([]);
+      recover();
+      await page.getByRole('button', { name: 'Ask again' }).click();
+      await notice.waitFor({ state: 'detached', timeout: SOON_MS });
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('navigation').first().waitFor({ timeout: SOON_MS });
+    });
+
+    it('says so, and opens the page by itself when the server is back', async () => {
+      let recover = (): void => undefined;
+      const before = async (page: Page): Promise<void> => void (recover = await refuse(page, 'me'));
+      const page = await stage.visit('/gateways', { before });
+      await page.getByText('The page tries again every 5 seconds.').waitFor({ timeout: SOON_MS });
+      expect(await findingsOf(page)).toEqual([]);
+      recover();
+      await page.getByLabel('Admin key').waitFor({ timeout: SOON_MS });
+      expect(new URL(page.url()).searchParams.get('next')).toBe('/gateways');
+      // React writes each error that a page shows to the console.
+      expect(stage.complaints.filter((text) => !text.includes('answered with the status 503'))).toEqual([]);
+      stage.complaints.length = 0;
+    });
+
+    it('asks it even when the browser says that it is offline', async () => {
+      const page = await stage.signedIn('/binds');
+      await title(page, 'Binds');
+      await page.evaluate("dispatchEvent(new Event('offline'))");
+      await page.getByRole('link', { name: 'Queues' }).click();
+      await page.getByRole('listitem').filter({ hasText: 'Codes' }).waitFor({ timeout: SOON_MS });
     });
   });
 
@@ -165,6 +214,52 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
     await page.locator('p.json').waitFor();
     await page.goto(`${stage.harness.baseUrl}/console/audit?resource=messages`);
     await page.getByText('reveal messages').first().waitFor();
+  });
+
+  describe('keeps texts of strangers texts', () => {
+    /** Nothing is masked in it, and it has no space: it may be an id in a receipt. */
+    const HOSTILE_ID = '<img/src=x/onerror=console.error(3)>';
+    const HOSTILE_SENDER = '<img src=x onerror=1';
+
+    it('the text and the sender of an SMS, which came over SMPP', async () => {
+      await stage.gateway.system({ systemId: 'phones' });
+      const esme = await stage.gateway.esme('phones');
+      const [number] = dataOf(await stage.admin.get('inbound-numbers'));
+      const answer = await esme.send('submit_sm', {
+        ...{ source_addr_ton: 5, source_addr_npi: 0, source_addr: HOSTILE_SENDER },
+        ...{ dest_addr_ton: 1, dest_addr_npi: 1, destination_addr: String(number?.['number']).slice(1) },
+        short_message: HOSTILE,
+      });
+      expect(answer.command_status).toBe(0);
+      const page = await stage.signedIn('/messages?direction=in');
+      await page.getByRole('link', { name: '← from <img' }).first().click();
+      await title(page, 'Message');
+      await page.getByRole('button', { name: 'Reveal the text' }).click();
+      await page.getByText(HOSTILE, { exact: true }).waitFor({ timeout: SOON_MS });
+    });
+
+    it('the id and the error that a carrier gives a code, in the message, its session and the capture', async () => {
+      const { harness, carrier } = stage;
+      carrier.script.push(() => ({ message_id: HOSTILE_ID }));
+      const sessionId = idOf(await harness.create({ phone: '+14155552688' }));
+      await harness.call(`/v1/verify/${sessionId}/send-sms`, { method: 'POST' });
+      await until('the code was accepted', SOON_MS, async () => {
+        const [message] = dataOf(await stage.admin.get(`messages?sessionId=${sessionId}`));
+        return message?.['fate'] === 'submitted';
+      });
+      await carrier.sendReceipt(HOSTILE_ID, 'UNDELIV', HOSTILE_ID);
+      const page = await stage.signedIn(`/messages?sessionId=${sessionId}`);
+      await page.getByRole('link', { name: '→ to' }).first().click();
+      await title(page, 'Message');
+      await page.getByText(HOSTILE_ID, { exact: true }).first().waitFor({ timeout: SOON_MS });
+      await page.getByRole('link', { name: 'Session of this message' }).click();
+      await title(page, 'Session');
+      await page.getByText(HOSTILE_ID, { exact: false }).first().waitFor({ state: 'attached', timeout: SOON_MS });
+      await page.goto(`${harness.baseUrl}/console/binds/${stage.bindId}`);
+      await page.getByRole('button', { name: 'Show the last PDUs' }).click();
+      await page.getByText('submit_sm_resp', { exact: true }).first().click();
+      await page.getByText(HOSTILE_ID, { exact: false }).first().waitFor({ state: 'attached', timeout: SOON_MS });
+    });
   });
 
   it('shows which way a code would go, and why', async () => {

@@ -6,7 +6,7 @@ import { type PhoneBrowser, PhoneMembers } from './phone-sign-in.js';
 import { type Receiver, startReceiver } from './receiver.js';
 import { until } from './until.js';
 
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 type Look = Parameters<ConsoleStage['visit']>[1];
 

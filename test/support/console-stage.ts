@@ -9,7 +9,7 @@ import { ControlPlaneHarness } from './control-plane-harness.js';
 import { GatewayBeside } from './gateway-beside.js';
 import { until } from './until.js';
 
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 /** The first page of a browser and of a server. */
 const FIRST_PAGE_MS = 90_000;
 const SESSION_COOKIE = '__Host-countersign';
@@ -31,6 +31,8 @@ const REPORT_VIOLATIONS = {
 interface Look {
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly colorScheme?: 'light' | 'dark';
+  /** Called with the page before its first request. */
+  readonly before?: (page: Page) => Promise<unknown>;
 }
 
 /** The console in a browser: a control plane with its console, a gateway, a carrier with a bind, and Chromium. */
@@ -120,7 +122,8 @@ export class ConsoleStage {
   }
 
   /** A page of a browser without a session, or with the cookie of one. */
-  async visit(path: string, { viewport = DESKTOP, colorScheme = 'light' }: Look = {}, cookie = ''): Promise<Page> {
+  async visit(path: string, look: Look = {}, cookie = ''): Promise<Page> {
+    const { viewport = DESKTOP, colorScheme = 'light', before } = look;
     await this.#context?.close();
     this.complaints.length = 0;
     const options = { viewport, colorScheme, ignoreHTTPSErrors: true, reducedMotion: 'reduce' } as const;
@@ -130,11 +133,13 @@ export class ConsoleStage {
       await this.#context.addCookies([{ name: SESSION_COOKIE, value: cookie, url, secure: true, httpOnly: true }]);
     }
     const page = await this.#context.newPage();
+    page.setDefaultTimeout(SOON_MS);
     await page.addInitScript(REPORT_VIOLATIONS);
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error' && !REFUSED_REQUEST.test(message.text())) this.complaints.push(message.text());
     });
+    await before?.(page);
     await page.goto(`${this.harness.baseUrl}/console${path}`);
     return page;
   }

@@ -1,13 +1,17 @@
 import type { QueryClient } from '@tanstack/react-query';
 import {
+  type AnyRouter,
   createRoute,
   createRouter,
   type ErrorComponentProps,
   lazyRouteComponent,
   Link,
   redirect,
+  useRouter,
 } from '@tanstack/react-router';
-import type { JSX } from 'react';
+import { type JSX, useEffect } from 'react';
+import { LIVE_MS } from './api/cursor.js';
+import { isUnavailable } from './api/queries.js';
 import { rootRoute, searchOf, shellRoute } from './base-routes.js';
 import { developerRoutes } from './developer-routes.js';
 import { operatorRoutes } from './operator-routes.js';
@@ -45,11 +49,33 @@ const NotFound = (): JSX.Element => (
   </main>
 );
 
-const Broken = ({ error, reset }: ErrorComponentProps): JSX.Element => (
-  <main className="main">
-    <Failure error={error instanceof Error ? error : new Error('The page failed.')} retry={reset} />
-  </main>
-);
+/** A page that could not be opened. While the server is away it is opened again every 5 s. */
+function Broken({ error }: ErrorComponentProps): JSX.Element {
+  // The type of the router depends on this component.
+  const router: Pick<AnyRouter, 'invalidate'> = useRouter<AnyRouter>();
+  const mayRecover = isUnavailable(error);
+  useEffect(() => {
+    if (!mayRecover) return undefined;
+    const timer = setTimeout(() => void router.invalidate(), LIVE_MS);
+    return () => clearTimeout(timer);
+    // Each failure is another error.
+  }, [router, mayRecover, error]);
+  return (
+    <main className="main">
+      <Page title="The page was not opened">
+        <Failure
+          error={error instanceof Error ? error : new Error('The page failed.')}
+          retry={() => void router.invalidate()}
+        />
+        {mayRecover && (
+          <p className="soft small">
+            The page tries again every 5 seconds. Not signed in yet? <Link to="/sign-in">Sign in with a key</Link>
+          </p>
+        )}
+      </Page>
+    </main>
+  );
+}
 
 // The types of all routes are in the type of the router.
 export function createConsoleRouter(queries: QueryClient) {

@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { compressed } from './compressed.js';
 import { KeptDocument } from './kept-document.js';
 
@@ -9,6 +9,8 @@ const DECODED = { br: brotliDecompressSync, gzip: gunzipSync, identity: (octets:
 const CODINGS = ['br', 'gzip', 'identity'] as const;
 
 describe('a document', () => {
+  afterEach(() => vi.useRealTimers());
+
   it.each(CODINGS)('is sent as %s when that is accepted', async (coding) => {
     const { status, headers, body = Buffer.alloc(0) } = await document.answerTo({ 'accept-encoding': coding });
     expect([status, headers['vary'], headers['content-encoding'] ?? 'identity']).toEqual([
@@ -23,6 +25,21 @@ describe('a document', () => {
   it('is compressed once', async () => {
     const bodies = await Promise.all(['br', 'br'].map((coding) => document.answerTo({ 'accept-encoding': coding })));
     expect(bodies[0]?.body).toBe(bodies[1]?.body);
+  });
+
+  it('is sent as it is to readers for whom the compression takes long, and compressed afterwards', async () => {
+    vi.useFakeTimers();
+    let finish = (_: Buffer): void => undefined;
+    const slow = new KeptDocument(TEXT, () => new Promise((resolve) => (finish = resolve)));
+    const first = slow.answerTo({ 'accept-encoding': 'br' });
+    await vi.runAllTimersAsync();
+    const { status, headers, body } = await first;
+    expect([status, headers['content-encoding'], body?.toString()]).toEqual([200, undefined, TEXT]);
+    const tag = headers['etag'];
+    finish(Buffer.from('compressed'));
+    const { headers: later } = await slow.answerTo({ 'accept-encoding': 'br' });
+    expect(later['content-encoding']).toBe('br');
+    expect(later['etag']).not.toBe(tag);
   });
 
   it('is compressed again at the next request after a failure', async () => {

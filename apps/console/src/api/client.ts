@@ -31,7 +31,14 @@ const csrf: Middleware = {
   },
 };
 
-export const api = createClient<paths>({ baseUrl: '/console/api', credentials: 'same-origin' });
+/** A call without an answer after this time has failed: the page says so, and may try again. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** Ends with the signal of the request, or after the timeout. */
+const boundedFetch = (request: Request): Promise<Response> =>
+  fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]) });
+
+export const api = createClient<paths>({ baseUrl: '/console/api', credentials: 'same-origin', fetch: boundedFetch });
 api.use(csrf);
 
 interface Answered<T> {

@@ -166,9 +166,9 @@ const REFUSAL_COLUMNS: readonly Column<Refusal>[] = [
     name: 'Why',
     value: ({ rule }) => rule,
     cell: ({ rule }) => (
-      <>
+      <span>
         {reasonOf(rule)} <code className="soft small">{rule}</code>
-      </>
+      </span>
     ),
   },
   { name: 'Account', cell: ({ accountId }) => <AccountName id={accountId} /> },

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type JSX, useState } from 'react';
 import mark from '../shell/mark.svg';
+import { Button } from '../ui/button.js';
 import { ApprovalStep } from './approval-step.js';
 import { Fault } from './fault.js';
 import { returnedFault } from './faults.js';
@@ -46,14 +47,17 @@ function Switch({ way, choose }: { readonly way: Way; readonly choose: (way: Way
 }
 
 function Ways({ onSecondStep }: { readonly onSecondStep: (step: SecondStep) => void }): JSX.Element {
-  const { data: ways } = useQuery(waysQuery);
+  const { data: ways, errorUpdateCount, refetch, isFetching } = useQuery(waysQuery);
   const { fault } = useSearch({ from: '/sign-in' });
   const [way, choose] = useWay();
   const provider = ways?.oidc ?? null;
+  const areUnknown = ways === undefined && errorUpdateCount > 0;
+  const mayBePhone = ways === undefined ? areUnknown || way === 'phone' : ways.phone;
   return (
     <>
       <h1>Sign in</h1>
       <Fault id="returned-fault" text={returnedFault(fault)} />
+      {areUnknown && <WaysUnknown isAsking={isFetching} onRetry={() => void refetch()} />}
       {provider !== null && (
         <>
           <a className="button" data-kind="solid" href={PROVIDER}>
@@ -62,11 +66,28 @@ function Ways({ onSecondStep }: { readonly onSecondStep: (step: SecondStep) => v
           <p className="or small soft">or</p>
         </>
       )}
-      {ways?.phone === true && <Switch way={way} choose={choose} />}
-      {way === 'phone' && ways?.phone !== false ? <PhoneForm /> : <KeyForm onSecondStep={onSecondStep} />}
+      {mayBePhone && <Switch way={way} choose={choose} />}
+      {way === 'phone' && mayBePhone ? <PhoneForm /> : <KeyForm onSecondStep={onSecondStep} />}
     </>
   );
 }
+
+interface WaysUnknownProps {
+  readonly isAsking: boolean;
+  readonly onRetry: () => void;
+}
+
+const WaysUnknown = ({ isAsking, onRetry }: WaysUnknownProps): JSX.Element => (
+  <div className="notice" data-tone="warn" role="alert">
+    <p>
+      The server did not say which other ways to sign in there are. Sign in with a key, or ask again. If it stays so,
+      read the log of the control plane.
+    </p>
+    <Button isDisabled={isAsking} onPress={onRetry}>
+      {isAsking ? 'Asking…' : 'Ask again'}
+    </Button>
+  </div>
+);
 
 function SecondStepForm({ step, onLeave }: { readonly step: SecondStep; readonly onLeave: () => void }): JSX.Element {
   return (
