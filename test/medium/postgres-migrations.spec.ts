@@ -42,6 +42,7 @@ const MIGRATIONS = [
   'UsageDays1700000000050',
   'SecondSteps1700000000055',
   'RetentionClock1700000000063',
+  'ConfirmedConsoleSessions1700000000070',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -32,6 +32,10 @@ export const COUNT_RECENT_KEYS = `
   SELECT count(*)::integer AS keys FROM api_keys
   WHERE account_id = $1 AND kind = $2 AND (revoked_at IS NULL OR created_at > clock_timestamp() - interval '1 day')`;
 
+/** Keys of the account $1 that are not revoked, and whose text the member $2 knows. */
+export const KEYS_OF_MEMBER = `
+  SELECT id FROM api_keys WHERE account_id = $1 AND member_id = $2 AND revoked_at IS NULL ORDER BY id`;
+
 /** By mode, the columns of the webhook secret and of replaced secrets that still sign. */
 const SECRET_COLUMNS: Readonly<
   Record<Mode, { readonly sealed: string; readonly previous: string; readonly until: string }>
