@@ -307,13 +307,28 @@ describe('a member of an account', () => {
   it('that is a developer makes keys of its account, under its own name', async () => {
     const id = await member('developer');
     const browser = await signedIn(id);
-    const made = await browser.call('v1/account/keys', { method: 'POST', body: { name: 'ci', scopes: ['verify'] } });
-    expect(made.status).toBe(201);
+    const key = { method: 'POST', body: { name: 'ci', scopes: ['verify'] } };
+    expect((await browser.call('v1/account/keys', key)).code).toBe('CONFIRMATION_REQUIRED');
+    const confirmation = { method: 'POST', body: { key: harness.demo.apiKey } };
+    const confirmed = await browser.call('sessions/current/confirm', confirmation);
+    expect([confirmed.status, (await browser.call('me')).json]).toEqual([200, confirmed.json]);
+    const left = Date.parse(String(confirmed.json['confirmedUntil'])) - Date.now();
+    expect(Math.abs(left - 15 * 60_000)).toBeLessThan(60_000);
+    const [session] = dataOf(await browser.call('sessions'));
+    expect((await root.notes(session?.['id'])).at(-1)).toMatchObject({
+      ...{ actor: `Dev developer (${id})`, action: 'confirm' },
+      after: { key: expect.stringMatching(/^key_/) as unknown },
+    });
+    const made = await browser.call('v1/account/keys', key);
+    expect([made.status, made.json['memberId']]).toEqual([201, id]);
     expect((await harness.call('/v1/verify', { key: String(made.json['key']) })).status).toBe(200);
     expect(await root.notes(idOf(made))).toMatchObject([{ actor: `Dev developer (${id})`, action: 'create' }]);
     const viewer = await signedIn(await member('viewer'));
     expect((await viewer.call('v1/account/keys', { method: 'POST', body: { name: 'x' } })).code).toBe('FORBIDDEN');
     expect((await viewer.call('v1/account')).status).toBe(200);
+    expect((await viewer.call('sessions/current/confirm', confirmation)).code).toBe('FORBIDDEN');
+    const engineer = await ConsoleBrowser.withKey(harness, root.key);
+    expect((await engineer.call('sessions/current/confirm', confirmation)).code).toBe('FORBIDDEN');
   });
 
   it('that is a developer makes keys with no limit above those of its account’s keys, revoked or not', async () => {

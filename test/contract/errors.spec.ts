@@ -5,6 +5,7 @@ import { type ErrorCode, ERRORS } from '../../apps/control-plane/src/http/errors
 import { AdminCalls } from '../support/admin-calls.js';
 import { type Answer, type Call, ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { asOwner } from '../support/database.js';
+import { PhoneMembers } from '../support/phone-sign-in.js';
 
 let harness: ControlPlaneHarness;
 let admin: AdminCalls;
@@ -58,6 +59,10 @@ const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
   MALFORMED_REQUEST: () => harness.create({}, { body: '{' }),
   UNAUTHORIZED: () => harness.call(SESSION, { key: null }),
   FORBIDDEN: () => harness.create({ accountId: 'acct_00000000000000000000000000' }),
+  CONFIRMATION_REQUIRED: async () => {
+    const { browser } = await new PhoneMembers(harness).signedIn();
+    return browser.call('v1/account/keys', { method: 'POST', body: { name: 'backend' } });
+  },
   SMS_OTP_DISABLED: async () => post(`${await opened({ allowSmsOtp: false })}/send-sms`),
   DESTINATION_BLOCKED: async () => post(`${await opened({ phone: '+15005550008' })}/send-sms`),
   HTTPS_REQUIRED: async () => {

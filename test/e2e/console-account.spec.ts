@@ -158,6 +158,14 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
     await page.getByLabel('Instruction').fill(`${'Long '.repeat(31)}text`);
     await phone.getByText('too long for one SMS').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Confirm with a live key' });
+    await dialog.waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    await dialog.getByLabel('Live API key').fill(harness.demo.testApiKey);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByRole('alert').getByText('key must be a live API key of this account').waitFor();
+    await dialog.getByLabel('Live API key').fill(harness.demo.apiKey);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
     await page.getByRole('alert').getByText('instruction').waitFor();
     await page.getByLabel('Instruction').fill('Send this to sign in.');
     await page.getByRole('button', { name: 'Save' }).click();

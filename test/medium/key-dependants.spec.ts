@@ -11,6 +11,7 @@ const NOT_RESEALED: Readonly<Record<string, string>> = {
   'concatenation_parts.key': 'none: deleted within minutes',
   'concatenation_parts.text_sealed': 'none: deleted within minutes',
   'concatenations.key': 'none: deleted within minutes',
+  'console_sessions.confirmed_by': 'none: ends within 15 minutes; its holder confirms again',
   'console_sessions.digest': 'none: deleted within 12 hours; its holder signs in again',
   'console_sessions.key_digests': 'none: deleted within 12 hours; its holder signs in again',
   'console_sign_ins.digest': 'none: deleted within the hour',

@@ -42,6 +42,7 @@ const MIGRATIONS = [
   'UsageDays1700000000050',
   'SecondSteps1700000000055',
   'RetentionClock1700000000063',
+  'ConfirmedConsoleSessions1700000000070',
   'SharedQuotas1700000000075',
 ];
 /** A dump that has read these is waited for. */

@@ -19,6 +19,7 @@ const CLASSES: Readonly<Record<ErrorCode, { readonly name: string }>> = {
   UNAUTHORIZED: AuthenticationError,
   FORBIDDEN: PermissionError,
   HTTPS_REQUIRED: PermissionError,
+  CONFIRMATION_REQUIRED: PermissionError,
   SMS_OTP_DISABLED: PermissionError,
   DESTINATION_BLOCKED: PermissionError,
   SESSION_NOT_FOUND: NotFoundError,

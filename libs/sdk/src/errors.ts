@@ -42,7 +42,8 @@ export class AuthenticationError extends ApiError {
 /** 403: not allowed. */
 export class PermissionError extends ApiError {
   override readonly name = 'PermissionError';
-  declare readonly code: 'FORBIDDEN' | 'HTTPS_REQUIRED' | 'SMS_OTP_DISABLED' | 'DESTINATION_BLOCKED';
+  declare readonly code:
+    'FORBIDDEN' | 'CONFIRMATION_REQUIRED' | 'HTTPS_REQUIRED' | 'SMS_OTP_DISABLED' | 'DESTINATION_BLOCKED';
 }
 
 /** 404: not found; so is an expired session. */
@@ -142,6 +143,7 @@ export function apiErrorOf(code: string, answer: ErrorAnswer): ApiError {
     case 'UNAUTHORIZED':
       return new AuthenticationError(code, answer);
     case 'FORBIDDEN':
+    case 'CONFIRMATION_REQUIRED':
     case 'HTTPS_REQUIRED':
     case 'SMS_OTP_DISABLED':
     case 'DESTINATION_BLOCKED':

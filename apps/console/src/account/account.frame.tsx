@@ -7,6 +7,7 @@ import { Page } from '../ui/layout.js';
 import { Empty } from '../ui/states.js';
 import { accountQuery } from './account-queries.js';
 import './account.css';
+import { ConfirmSession } from './confirm-session.js';
 import { useMode } from './mode.js';
 import { type AccountScope, ScopeContext, scopeOf } from './scope.js';
 
@@ -25,7 +26,9 @@ export function AccountFrame(): JSX.Element {
           <ModeSwitch />
         </div>
         {scope.isOwner && <OwnerPages scope={scope} />}
-        <Outlet />
+        <ConfirmSession>
+          <Outlet />
+        </ConfirmSession>
       </div>
     </ScopeContext>
   );

@@ -79,16 +79,16 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/v1/admin/members': {
+  '/v1/admin/members/{id}/keys': {
     parameters: {
       query?: never;
       header?: never;
       path?: never;
       cookie?: never;
     };
-    get: operations['listMembers'];
+    get: operations['getMemberKeys'];
     put?: never;
-    post: operations['createMember'];
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -109,6 +109,22 @@ export interface paths {
     options?: never;
     head?: never;
     patch: operations['updateMember'];
+    trace?: never;
+  };
+  '/v1/admin/members': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['listMembers'];
+    put?: never;
+    post: operations['createMember'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/v1/admin/destinations/refusals': {
@@ -1039,6 +1055,22 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/sessions/current/confirm': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['confirmConsoleSession'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1514,6 +1546,7 @@ export interface components {
         | 'MALFORMED_REQUEST'
         | 'UNAUTHORIZED'
         | 'FORBIDDEN'
+        | 'CONFIRMATION_REQUIRED'
         | 'SMS_OTP_DISABLED'
         | 'DESTINATION_BLOCKED'
         | 'HTTPS_REQUIRED'
@@ -1633,6 +1666,7 @@ export interface components {
       prefix: string;
       lastUsedAt: string | null;
       revokedAt: string | null;
+      memberId?: string;
       key?: string;
     };
     KeyList: {
@@ -1680,6 +1714,8 @@ export interface components {
       csrfToken: string;
       /** Format: date-time */
       expiresAt: string;
+      /** Format: date-time */
+      confirmedUntil?: string;
     };
     MemberAnswer: {
       id: string;
@@ -1696,6 +1732,7 @@ export interface components {
       } | null;
       lastSignInAt: string | null;
       active: boolean;
+      keys?: components['schemas']['KeyAnswer'][];
     };
     MemberChange: {
       name?: string;
@@ -1709,6 +1746,7 @@ export interface components {
         subject: string;
       } | null;
       active?: boolean;
+      revokeKeys?: boolean;
     };
     MemberDraft: {
       accountId?: string;
@@ -2098,6 +2136,9 @@ export interface components {
       readAt: string | null;
       tappedAt: string | null;
       command: ('revoke' | 'close_approved' | 'close_denied') | null;
+    };
+    SessionConfirmation: {
+      key: string;
     };
     SessionListAnswer: {
       data: components['schemas']['ListedSession'][];
@@ -2580,6 +2621,97 @@ export interface operations {
       };
     };
   };
+  getMemberKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  deleteMember: {
+    parameters: {
+      query?: {
+        revokeKeys?: 'true' | 'false';
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  updateMember: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['MemberChange'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MemberAnswer'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
   listMembers: {
     parameters: {
       query?: {
@@ -2626,66 +2758,6 @@ export interface operations {
     };
     responses: {
       201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['MemberAnswer'];
-        };
-      };
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['ErrorAnswer'];
-        };
-      };
-    };
-  };
-  deleteMember: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['ErrorAnswer'];
-        };
-      };
-    };
-  };
-  updateMember: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': components['schemas']['MemberChange'];
-      };
-    };
-    responses: {
-      200: {
         headers: {
           [name: string]: unknown;
         };
@@ -4964,6 +5036,37 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  confirmConsoleSession: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SessionConfirmation'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MeAnswer'];
+        };
       };
       default: {
         headers: {

@@ -1,17 +1,15 @@
 import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { type JSX, useState } from 'react';
+import type { JSX } from 'react';
 import { api, dataOf, type Schemas } from '../api/client.js';
 import { listing } from '../api/cursor.js';
 import { isAtLeast, meQuery } from '../api/session.js';
-import { useAct } from '../ui/act.js';
-import { Button } from '../ui/button.js';
-import { Confirm } from '../ui/confirm.js';
 import type { Column } from '../ui/data-table.js';
 import { Badge, Page } from '../ui/layout.js';
 import { ListingTable } from '../ui/listing-table.js';
 import { Empty } from '../ui/states.js';
 import { Phone } from '../ui/texts.js';
 import { Ago } from '../ui/time.js';
+import { Activity } from './activity.js';
 import { NewMember } from './new-member.js';
 
 type Member = Schemas['MemberAnswer'];
@@ -19,39 +17,6 @@ type Member = Schemas['MemberAnswer'];
 const membersQuery = listing(['members'], (query, signal) =>
   dataOf(api.GET('/v1/admin/members', { params: { query }, signal })),
 );
-
-const setActive = ({ id }: Member, active: boolean): Promise<Member> =>
-  dataOf(api.PATCH('/v1/admin/members/{id}', { params: { path: { id } }, body: { active } }));
-
-function Activity({ member }: { readonly member: Member }): JSX.Element | null {
-  const { data: me } = useSuspenseQuery(meQuery);
-  const [isAsked, setAsked] = useState(false);
-  const { mutate, isPending } = useAct({
-    run: (active: boolean) => setActive(member, active),
-    done: ({ name, active }) => (active ? `${name} may sign in again.` : `${name} is signed out and cannot sign in.`),
-    changes: ['members'],
-  });
-  if (me === null || !isAtLeast(me.role, 'owner')) return null;
-  return (
-    <>
-      <Button isDisabled={isPending} onPress={() => (member.active ? setAsked(true) : mutate(true))}>
-        {member.active ? 'Deactivate' : 'Activate'}
-        <span className="visually-hidden"> {member.name}</span>
-      </Button>
-      {isAsked && (
-        <Confirm
-          title={`Deactivate ${member.name}?`}
-          act="Deactivate"
-          isDangerous
-          onConfirm={() => mutate(false)}
-          onClose={() => setAsked(false)}
-        >
-          <p className="soft">The sessions of {member.name} end at once. You can activate the member again.</p>
-        </Confirm>
-      )}
-    </>
-  );
-}
 
 const COLUMNS: readonly Column<Member>[] = [
   { name: 'Name', value: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },

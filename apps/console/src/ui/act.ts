@@ -1,4 +1,5 @@
 import { useMutation, type UseMutationResult, useQueryClient } from '@tanstack/react-query';
+import { isUnconfirmed, useConfirmation } from './confirmation.js';
 import { useSay } from './toasts.js';
 
 interface Act<A, T> {
@@ -9,12 +10,24 @@ interface Act<A, T> {
   readonly changes: readonly unknown[];
 }
 
-/** An act of a page: says its result or its failure, and reads what it has changed again. */
+/**
+ * An act of a page: says its result or its failure, and reads what it has changed again. One that needs a confirmed session asks
+ * for the confirmation, and is then done.
+ */
 export function useAct<A, T>({ run, done, changes }: Act<A, T>): UseMutationResult<T, Error, A> {
   const say = useSay();
   const client = useQueryClient();
+  const confirm = useConfirmation();
+  const runConfirmed = async (argument: A): Promise<T> => {
+    try {
+      return await run(argument);
+    } catch (error) {
+      if (!isUnconfirmed(error) || !(await confirm())) throw error;
+      return run(argument);
+    }
+  };
   return useMutation({
-    mutationFn: run,
+    mutationFn: runConfirmed,
     onSuccess: (result, argument) => {
       say(done(result, argument));
       return client.invalidateQueries({ queryKey: changes });

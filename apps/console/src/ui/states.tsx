@@ -1,6 +1,7 @@
 import type { JSX, ReactNode } from 'react';
 import { ApiError } from '../api/client.js';
 import { Button } from './button.js';
+import { isUnconfirmed } from './confirmation.js';
 
 /** Shown while data is read for the first time. */
 export const Loading = ({ what }: { readonly what: string }): JSX.Element => (
@@ -24,6 +25,7 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
 function adviceOf(error: Error): string {
   if (!(error instanceof ApiError))
     return 'Load the page again. If it stays so, the console and the server may differ in version.';
+  if (isUnconfirmed(error)) return 'An owner of the installation makes the first key of an account.';
   if (error.status === 403) return 'Your role may not do this. An owner of the installation can change the role.';
   if (error.status === 404) return 'It may have been deleted, or be older than the retention.';
   if (error.status === 429) return 'Wait a minute, then try again.';

@@ -41,6 +41,7 @@ export class OwnAccountController {
     description:
       'Omitted fields are unchanged. Takes effect everywhere within 5 s. Setting `defaultWebhookUrl` enables it again. A test key changes `testWebhookUrl` alone.',
     body: 'json',
+    confirmedWith: ['webhooks'],
     type: OwnWebhookAnswer,
     errors: ['INVALID_WEBHOOK_URL'],
   })
@@ -58,6 +59,7 @@ export class OwnAccountController {
     summary: 'Replace the secret that signs webhooks',
     description:
       'As `POST /v1/webhooks/secret/rotate`: the secret of live webhooks with a live key, that of test webhooks with a test key.',
+    confirmedWith: ['webhooks'],
     type: RotatedSecretAnswer,
   })
   async rotateSecret(@ByDeveloper() by: Developer, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {

@@ -20,6 +20,7 @@ import { DestinationsController } from './destinations/destinations.controller.j
 import { GatewaysController } from './gateways/gateways.controller.js';
 import { InboundNumbersController } from './inbound-numbers/inbound-numbers.controller.js';
 import { KeysController } from './keys/keys.controller.js';
+import { MemberKeys } from './members/member-keys.js';
 import { MembersController } from './members/members.controller.js';
 import { MessageResource } from './messages/message.resource.js';
 import { MessagesController } from './messages/messages.controller.js';
@@ -76,6 +77,7 @@ const CRUD_CONTROLLERS = [
     ...CRUD_CONTROLLERS.map(({ resourceClass }) => resourceClass),
     AdminService,
     AuditedReads,
+    MemberKeys,
     BrandSenders,
     RouteResolutionService,
     GuardPreviewService,

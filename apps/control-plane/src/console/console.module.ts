@@ -20,6 +20,8 @@ import { PhoneSignInService } from './phone-sign-in.service.js';
 import { SecondStepController } from './second-step.controller.js';
 import { SecondStepService } from './second-step.service.js';
 import { SignInCalls } from './sign-in-calls.js';
+import { SessionConfirmationController } from './session-confirmation.controller.js';
+import { SessionConfirmationService } from './session-confirmation.service.js';
 import { SignInWaysController } from './sign-in-ways.controller.js';
 import { SignInBrand } from './sign-in-brand.js';
 import { SignInCodes } from './sign-in-codes.js';
@@ -37,9 +39,11 @@ import { SignInService } from './sign-in.service.js';
     PhoneSignInController,
     SecondStepController,
     ConsoleSessionsController,
+    SessionConfirmationController,
   ],
   providers: [
     SignInService,
+    SessionConfirmationService,
     OidcClient,
     OidcRecords,
     OidcSignInService,

@@ -24,14 +24,25 @@ export class MeAnswer {
 
   @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
   readonly expiresAt!: string;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    format: 'date-time',
+    description:
+      'Of a member of an account: until when the session may change what belongs to the live mode. Absent until it is confirmed.',
+    example: '2026-01-31T00:15:00.000Z',
+  })
+  readonly confirmedUntil?: string;
 }
 
-export function meView({ name, role, accountId, expiresAt }: ConsoleSession, csrfToken: string): Plain<MeAnswer> {
+export function meView(session: ConsoleSession, csrfToken: string): Plain<MeAnswer> {
+  const { name, role, accountId, expiresAt, confirmation } = session;
   return {
     name,
     role,
     ...(accountId === null ? {} : { accountId: renderId('acct', accountId) }),
     csrfToken,
     expiresAt: expiresAt.toISOString(),
+    ...(confirmation === null ? {} : { confirmedUntil: confirmation.until.toISOString() }),
   };
 }

@@ -38,6 +38,7 @@ export const ADMIN_POLICY = {
 
   'members.list': EVERY_ROLE,
   'members.get': EVERY_ROLE,
+  'members.keys': EVERY_ROLE,
   'members.create': OWNER_ONLY,
   'members.update': OWNER_ONLY,
   'members.delete': OWNER_ONLY,

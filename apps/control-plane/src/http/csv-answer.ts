@@ -94,7 +94,7 @@ const PROPERTY = 'swagger/apiModelProperties';
 const PROPERTY_NAMES = 'swagger/apiModelPropertiesArray';
 
 /** Fields that a list never contains. */
-const SHOWN_ONCE: ReadonlySet<string> = new Set(['key', 'password', 'webhookSecret', 'testWebhookSecret']);
+const SHOWN_ONCE: ReadonlySet<string> = new Set(['key', 'keys', 'password', 'webhookSecret', 'testWebhookSecret']);
 
 /** The fields of the items of a page, in the order of their class. Throws for a class that is no page. */
 export function columnsOf(list: Type): string[] {

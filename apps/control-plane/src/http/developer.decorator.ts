@@ -1,5 +1,5 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
-import { renderId } from '@countersign/ids';
+import { renderId, type Uuid } from '@countersign/ids';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { actorOf } from './console.authenticator.js';
@@ -12,6 +12,10 @@ export interface Developer {
   /** Whether a session of the console made the request: it has no limits of a key. */
   readonly isMember: boolean;
   readonly requestId: string;
+  /** The member of the account whose session it is; null for a key, and for an owner of the installation. */
+  readonly memberId: Uuid | null;
+  /** The most that a key may have which the call makes: that of the caller’s key, or of the one that has confirmed the session. */
+  readonly granted: Pick<ApiKeyPrincipal, 'scopes' | 'limits'>;
 }
 
 /** For routes with the access `key`: the holder, as the one who makes a change. */
@@ -19,5 +23,8 @@ export const ByDeveloper = createParamDecorator((_: unknown, context: ExecutionC
   const { caller, id, consoleSession } = context.switchToHttp().getRequest<FastifyRequest>();
   if (caller === null || caller.kind === 'admin') throw new Error('account route was reached without an account key');
   const actor = consoleSession === null ? renderId('key', caller.keyId) : actorOf(consoleSession);
-  return { caller, actor, isMember: consoleSession !== null, requestId: id };
+  const confirmation = caller.kind === 'live' ? (consoleSession?.confirmation ?? null) : null;
+  const memberId = consoleSession === null || consoleSession.accountId === null ? null : consoleSession.memberId;
+  const isMember = consoleSession !== null;
+  return { caller, actor, isMember, requestId: id, memberId, granted: confirmation ?? caller };
 });

@@ -32,6 +32,13 @@ export const ERRORS = {
     when: 'The key is valid but lacks the scope of this endpoint, is an admin key on a caller’s endpoint or a caller’s key on an admin endpoint, or accountId is not the account of the key.',
     whatToDo: 'Use a key of the account that accountId names, with the scope that the endpoint needs.',
   },
+  CONFIRMATION_REQUIRED: {
+    status: 403,
+    message: 'Confirm this session with a live API key of the account first.',
+    when: 'A member of an account changes something of the live mode over the console: its keys, the webhook and its secret, the texts of a brand. A phone alone does not allow it.',
+    whatToDo:
+      'Confirm the session with one of the account’s live API keys, which allows it for 15 minutes, and call again. An account without a live key gets its first one from an owner of the installation.',
+  },
   SMS_OTP_DISABLED: {
     status: 403,
     message: 'This session was created with allowSmsOtp: false.',

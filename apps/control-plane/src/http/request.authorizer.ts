@@ -210,7 +210,20 @@ function judgeAccess(
   }
   if (consoleSession === null) return judgeScope(caller, route);
   const isAllowed = mayCallForAccount(consoleSession.role, method, route.scope) && route.keyOnly !== true;
-  return isAllowed ? null : refused('FORBIDDEN', `The role ${consoleSession.role} may not make this call.`);
+  if (!isAllowed) return refused('FORBIDDEN', `The role ${consoleSession.role} may not make this call.`);
+  return caller.kind === 'live' ? judgeConfirmation(consoleSession, route) : null;
+}
+
+/** Owners of the installation, who act for an account, have signed in with more than a phone. */
+function judgeConfirmation(
+  { accountId, confirmation }: ConsoleSession,
+  { confirmedWith }: Extract<RouteAccess, { access: 'key' }>,
+): RefusedRequest | null {
+  if (accountId === null || confirmedWith === undefined) return null;
+  if (confirmation === null) return refused('CONFIRMATION_REQUIRED');
+  const lacking = confirmedWith.find((scope) => !confirmation.scopes.includes(scope));
+  if (lacking === undefined) return null;
+  return refused('CONFIRMATION_REQUIRED', `Confirm this session with a live API key that has the scope ${lacking}.`);
 }
 
 function judgeScope(

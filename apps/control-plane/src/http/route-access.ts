@@ -32,6 +32,11 @@ export type RouteAccess =
       readonly withoutLimiter?: 'go_on' | 'refuse';
       /** Refused over the console: the answer has values for the account's servers. */
       readonly keyOnly?: true;
+      /**
+       * In live mode a member of the account needs a session that was confirmed with an API key of these scopes: what the call
+       * gives outlasts the session, and a phone is verified by messages that gateways and engineers of the installation handle.
+       */
+      readonly confirmedWith?: readonly Scope[];
     }
   | {
       readonly access: 'admin';

@@ -108,7 +108,7 @@ export class WebhooksController {
 
   @Post('secret/rotate')
   @HttpCode(200)
-  @Access({ access: 'key', scope: 'webhooks', body: 'none' })
+  @Access({ access: 'key', scope: 'webhooks', body: 'none', confirmedWith: ['webhooks'] })
   @Operation({
     id: 'rotateWebhookSecret',
     tag: 'Webhooks',
@@ -116,7 +116,7 @@ export class WebhooksController {
     description:
       'Creates a new signing secret, which is shown in this response only. The previous one signs beside it for 24 hours, so that webhooks carry two signatures; up to eight if secrets are replaced again within that time.',
     answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
-    errors: [],
+    errors: ['CONFIRMATION_REQUIRED'],
   })
   async rotate(@ByDeveloper() by: Developer, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
     return valueOf(await this.secrets.rotateSecret(by));

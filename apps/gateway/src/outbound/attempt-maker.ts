@@ -3,7 +3,7 @@ import type { AttemptOutcome, AttemptRecord } from '@countersign/carriers/outbou
 import { effectiveOptions, type SubmitOptions } from '@countersign/carriers/submit-options';
 import { EXPIRED } from '@countersign/carriers/planning';
 import { renderId } from '@countersign/ids';
-import { ServerKeys } from '@countersign/keys';
+import { ServerKeys, SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import { DatabaseClock } from '@countersign/postgres';
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
@@ -21,7 +21,8 @@ import {
   UNREADABLE_TEXT,
   type AnswerConventions,
 } from './judge-answer.js';
-import { submitPdu } from './submit-pdu.js';
+import { isSamePhone } from './recipient-forms.js';
+import { destinationOf, submitPdu } from './submit-pdu.js';
 import { textParts, type TextPart } from './text-parts.js';
 
 const MS_PER_SECOND = 1_000;
@@ -71,7 +72,7 @@ export class AttemptMaker {
     if (text === null) return { kind: 'refused', error: UNREADABLE_TEXT };
     const { terms } = sender;
     const options = effectiveOptions(terms.submitOptions, plan.submitOptions);
-    if (options === null) return { kind: 'refused', error: ILLEGAL_OPTIONS };
+    if (options === null || leadsElsewhere(message, options)) return { kind: 'refused', error: ILLEGAL_OPTIONS };
     // All parts at once: a submit queue keeps their order.
     const parts = textParts(text, terms.defaultAlphabet, referenceOf(message), options.concatenation);
     const withinMs = Math.min(terms.responseTimeoutSeconds, this.secondsLeft(message)) * MS_PER_SECOND;
@@ -107,7 +108,8 @@ export class AttemptMaker {
     const messageId = renderId('msg', message.id);
     const envelope = { destination, source: plan.source, validSeconds, expiresAt, brand, messageId };
     times.submittedAt ??= new Date(this.clock.nowMs());
-    return sender.submit(submitPdu(envelope, part, options), endsMs);
+    const pdu = submitPdu(envelope, part, options);
+    return sender.submit(isOfSignIn(message) ? { ...pdu, isConfidential: true } : pdu, endsMs);
   }
 
   /** Whole seconds until the code expires. */
@@ -125,6 +127,13 @@ export class AttemptMaker {
     }
   }
 }
+
+/** Whether it is the code of a sign-in to the console, which is good for the session of somebody who may change an account. */
+const isOfSignIn = ({ accountId }: Claimed['message']): boolean => accountId === SIGN_IN_ACCOUNT_ID;
+
+/** Whether the rules of a route or link, which engineers write, would send the code of a sign-in to another phone. */
+const leadsElsewhere = (message: Claimed['message'], options: SubmitOptions): boolean =>
+  isOfSignIn(message) && !isSamePhone(message.destination, destinationOf(message, options));
 
 /** Equal for all attempts, so that the phone treats a part sent twice as one part. */
 const referenceOf = ({ id }: Claimed['message']): number => Number.parseInt(id.slice(-2), 16) || 0;

@@ -1,15 +1,16 @@
 import { linkKey } from '@countersign/carriers/leases';
 import type { MtPlan, DueMessage } from '@countersign/carriers/outbound';
-import { RouteDirectory, routesInOrder, type Route } from '@countersign/carriers/routes';
+import { type OpenRoute, RouteDirectory, routesInOrder } from '@countersign/carriers/routes';
 import { mtPlan } from '@countersign/carriers/planning';
 import type { Uuid } from '@countersign/ids';
+import { SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import { Injectable } from '@nestjs/common';
 import { OtherGateways } from './other-gateways.js';
 import { SubmitQueues } from './submit-queues.js';
 
 /** Routes, and links bound at other gateways. */
 interface RoutingState {
-  readonly routes: readonly Route[];
+  readonly routes: readonly OpenRoute[];
   readonly boundElsewhere: ReadonlySet<Uuid>;
 }
 
@@ -41,7 +42,7 @@ export class MtPlanner {
   /** `planned`: number of messages planned in this transaction for each connection, by `linkKey`; updated. */
   planDelivery(message: DueMessage, { routes, boundElsewhere }: RoutingState, planned: Map<string, number>): MtPlan {
     const plan = mtPlan(message, {
-      routes: routesInOrder(routes, message.destination, Math.random),
+      routes: routesInOrder(routesFor(message, routes), message.destination, Math.random),
       capacityOf: (target) => {
         const capacity = this.queues.capacityOf(target, planned);
         const { systemId } = target;
@@ -62,3 +63,10 @@ export class MtPlanner {
     this.deferred = 0;
   }
 }
+
+/**
+ * The code of a sign-in to the console is as good as its phone, so it goes over trusted links alone: an engineer who is no owner may
+ * make a bind and a route of their own, but decides no peer of a trusted link.
+ */
+const routesFor = ({ accountId }: DueMessage, routes: readonly OpenRoute[]): readonly OpenRoute[] =>
+  accountId === SIGN_IN_ACCOUNT_ID ? routes.filter(({ targetTrusted }) => targetTrusted) : routes;

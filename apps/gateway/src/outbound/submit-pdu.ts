@@ -45,7 +45,7 @@ export function submitPdu(
 ): Outgoing<SubmitSm> {
   const { serviceType, protocolId, priorityFlag, registeredDelivery = EVERY_RECEIPT } = options;
   const sourceAddress = senderAddress(rewritten(options, 'source', message.source), options.source);
-  const destination = rewritten(options, 'destination', message.destination);
+  const destination = destinationOf(message, options);
   return submitSm(
     {
       sourceAddress,
@@ -60,6 +60,10 @@ export function submitPdu(
     options.tlvs === undefined ? tlvs : [...tlvs, ...encodeTlvs(options.tlvs, valuesOf(message, sourceAddress.value))],
   );
 }
+
+/** The recipient as the carrier is told it. */
+export const destinationOf = ({ destination }: Pick<Envelope, 'destination'>, options: SubmitOptions): string =>
+  rewritten(options, 'destination', destination);
 
 const rewritten = ({ rewrite }: SubmitOptions, of: Rewritten, address: string): string =>
   rewrite === undefined ? address : rewriteAddress(rewrite, of, address).address;

@@ -67,6 +67,16 @@ describe('the flight recorder', () => {
     expect(shown().map((text) => text.includes(TEXT))).toEqual([false, false, false]);
   });
 
+  it('never records the text of a confidential PDU, and keeps those of others', () => {
+    const { recorder, link, now } = recording();
+    const tap = recorder.tap(link(0));
+    now.fullUntil = new Date(2_000);
+    tap('out', submit(1));
+    tap('out', submit(2), true);
+    const [connection] = recorder.recordedConnections(BIND);
+    expect(connection?.pdus.map(({ octets }) => octets.includes(TEXT))).toEqual([true, false]);
+  });
+
   it('keeps a limited number of connections, the latest', () => {
     const { recorder, link } = recording();
     for (let n = 0; n < 300; n++) recorder.tap(link(0, `bind ${n}`))('out', submit(n));

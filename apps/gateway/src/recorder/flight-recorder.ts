@@ -35,13 +35,13 @@ export class FlightRecorder {
   /** Times are of the database, so that records can be compared with rows. */
   constructor(@Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'nowMs'>) {}
 
-  /** Starts recording a link; returns the listener for its octets. */
-  tap(link: TappedLink): (direction: 'in' | 'out', octets: Buffer) => void {
+  /** Starts recording a link; returns the listener for its octets. The text of a confidential PDU is never recorded. */
+  tap(link: TappedLink): (direction: 'in' | 'out', octets: Buffer, isConfidential?: boolean) => void {
     const { ends } = link;
     const { ring } = this.startRecording(link);
-    return (direction, octets) => {
+    return (direction, octets, isConfidential = false) => {
       const atMs = this.clock.nowMs();
-      ring.add({ atMs, direction, octets, ends }, isFull(link, atMs));
+      ring.add({ atMs, direction, octets, ends }, isFull(link, atMs), isConfidential);
     };
   }
 

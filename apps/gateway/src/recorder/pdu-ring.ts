@@ -37,10 +37,14 @@ export class PduRing {
   #at = 0;
   #withTexts = 0;
 
-  /** Adds a PDU; one larger than the ring is not recorded. */
-  add({ atMs, direction, octets, ends }: RecordedPdu, withText: boolean): void {
+  /**
+   * Adds a PDU; one larger than the ring is not recorded. `recordsTexts`: false redacts the texts of all others too.
+   * `isConfidential`: never with its text.
+   */
+  add({ atMs, direction, octets, ends }: RecordedPdu, recordsTexts: boolean, isConfidential = false): void {
     if (octets.length > RING_OCTETS) return;
-    if (!withText) this.redactTexts();
+    if (!recordsTexts) this.redactTexts();
+    const withText = recordsTexts && !isConfidential;
     const start = this.reserveSpace(octets.length);
     const end = start + octets.length;
     octets.copy(this.#octets, start);

@@ -45,6 +45,10 @@ export const LARGEST_LIMITS = `
   SELECT ${LIMIT_NAMES.map((name) => `max((limits->>'${name}')::integer) AS "${name}"`).join(', ')} FROM keys
   WHERE valid OR NOT EXISTS (SELECT FROM keys WHERE valid)`;
 
+/** Keys of the account $1 that are not revoked, and whose text the member $2 knows. */
+export const KEYS_OF_MEMBER = `
+  SELECT id FROM api_keys WHERE account_id = $1 AND member_id = $2 AND revoked_at IS NULL ORDER BY id`;
+
 /** By mode, the columns of the webhook secret and of replaced secrets that still sign. */
 const SECRET_COLUMNS: Readonly<
   Record<Mode, { readonly sealed: string; readonly previous: string; readonly until: string }>

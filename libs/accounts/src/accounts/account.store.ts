@@ -5,6 +5,7 @@ import { type Account, ACCOUNTS } from './account.entity.js';
 import {
   CLEAR_FAILURES,
   COUNT_RECENT_KEYS,
+  KEYS_OF_MEMBER,
   LARGEST_LIMITS,
   ROTATE_WEBHOOK_SECRET,
   SECRET_OVER_IN,
@@ -38,7 +39,7 @@ export type NewBrand = Defaulted<
 
 /** A new key; by default it has DEFAULT_SCOPES, the usual limits and a quota of its own. */
 export type NewApiKey = Defaulted<
-  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits' | 'quotaId'>,
+  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits' | 'quotaId' | 'memberId'>,
   'accountId' | 'kind' | 'name'
 >;
 
@@ -157,10 +158,25 @@ export class AccountStore {
     return API_KEYS.update(tx, id, { name, scopes, limits, quotaId });
   }
 
-  /** Replaces the secret of a key; the old one is invalid. The key must be locked, and not revoked. */
-  async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
+  /** Replaces the secret of a key; the old one is invalid. The key must be locked, and not revoked. `memberId`: who learns the new one. */
+  async rotateApiKey(
+    tx: Executor,
+    { id, kind }: ApiKey,
+    memberId: Uuid | null,
+  ): Promise<ApiKey & { readonly key: string }> {
     const { key, ...secret } = newKey(this.options.keys, kind);
-    return { ...(await API_KEYS.update(tx, id, secret)), key };
+    return { ...(await API_KEYS.update(tx, id, { ...secret, memberId })), key };
+  }
+
+  /** The keys that are not revoked and whose text a member of the account knows, oldest first; locked. */
+  async lockKeysOfMember(tx: Executor, accountId: Uuid, memberId: Uuid): Promise<ApiKey[]> {
+    const found = await tx.query<{ id: Uuid }>(KEYS_OF_MEMBER, [accountId, memberId]);
+    const locked: ApiKey[] = [];
+    for (const { id } of found) {
+      const key = await API_KEYS.lock(tx, id);
+      if (key !== null && key.revokedAt === null && key.memberId === memberId) locked.push(key);
+    }
+    return locked;
   }
 
   /** Revokes a key; null when it is unknown or already revoked. */

@@ -33,6 +33,12 @@ export class ApiKeyEntity {
   /** Version of the master key of the digest. */
   @Column('smallint', { default: 1, select: false }) readonly digestVersion!: number;
 
+  /**
+   * The member of the account who knows the text: a console session, or a key, of that member made or last rotated it. Null for an
+   * owner's. It stays when the member is deleted.
+   */
+  @Column({ type: 'uuid', nullable: true }) readonly memberId!: Uuid | null;
+
   /** Some seconds behind; null until the first use. */
   @TimeColumn({ nullable: true }) readonly lastUsedAt!: Date | null;
 

@@ -3,6 +3,9 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 /** The holder of the row `s`: $1 member, $2 admin key, both null for the key of the environment. */
 const OF_HOLDER = `s.member_id IS NOT DISTINCT FROM $1::uuid AND s.admin_key_id IS NOT DISTINCT FROM $2::uuid`;
 
+/** Whether the API key `c` confirms sessions of the member `m`. A rotated key has another digest. */
+const CONFIRMS = `c.account_id = m.account_id AND c.kind = 'live' AND c.revoked_at IS NULL`;
+
 /**
  * Valid sessions: not expired, of an active member or of an admin key that has neither been revoked nor rotated since.
  * $1 digests of the key of the environment.
@@ -11,11 +14,13 @@ const VALID_SESSIONS = `
   SELECT s.id, s.method, s.member_id AS "memberId", s.admin_key_id AS "adminKeyId",
     coalesce(m.name, k.name, 'root') AS name, coalesce(m.role, k.role, 'owner') AS role, m.account_id AS "accountId",
     s.client_address AS "clientAddress", s.user_agent AS "userAgent", s.created_at AS "createdAt",
-    s.last_used_at AS "lastUsedAt", s.expires_at AS "expiresAt"
+    s.last_used_at AS "lastUsedAt", s.expires_at AS "expiresAt", s.confirmed_until AS "confirmedUntil",
+    c.scopes AS "confirmedScopes", c.limits AS "confirmedLimits"
   FROM console_sessions s
   LEFT JOIN members m ON m.id = s.member_id
   LEFT JOIN accounts a ON a.id = m.account_id
   LEFT JOIN admin_keys k ON k.id = s.admin_key_id
+  LEFT JOIN api_keys c ON c.digest = s.confirmed_by AND s.confirmed_until > ${NOW} AND ${CONFIRMS}
   WHERE s.expires_at > ${NOW} AND CASE
     WHEN s.member_id IS NOT NULL THEN m.active AND (m.account_id IS NULL OR a.active)
     WHEN s.admin_key_id IS NOT NULL THEN k.revoked_at IS NULL AND k.digest = ANY (s.key_digests)
@@ -66,3 +71,13 @@ export const DELETE_SESSION = `DELETE FROM console_sessions WHERE id = $1`;
 
 /** $1 ids. */
 export const DELETE_SESSIONS = `DELETE FROM console_sessions WHERE id = ANY ($1::uuid[]) RETURNING id`;
+
+/**
+ * Confirms a session with an API key of the member's account. Returns the id of the key; no row for any other key. $1 session,
+ * $2 digests of the key under each version of the master key, $3 seconds.
+ */
+export const CONFIRM_SESSION = `
+  UPDATE console_sessions s SET confirmed_by = c.digest, confirmed_until = ${NOW} + make_interval(secs => $3)
+  FROM members m, api_keys c
+  WHERE s.id = $1 AND m.id = s.member_id AND c.digest = ANY ($2::bytea[]) AND ${CONFIRMS}
+  RETURNING c.id AS "keyId"`;

@@ -1,9 +1,11 @@
 import type { IdSource, Uuid } from '@countersign/ids';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
+import type { KeyLimits, Scope } from '../accounts/account.js';
 import type { MemberRole } from '../members/member.js';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
 import {
+  CONFIRM_SESSION,
   DELETE_EXPIRED,
   DELETE_SESSION,
   DELETE_SESSIONS,
@@ -20,6 +22,8 @@ import { isSessionCookie, newSessionCookie } from './session-cookie.js';
 
 /** Lifetime of a session (contract, Admin). */
 export const SESSION_SECONDS = 12 * 3_600;
+/** How long a member may act with the key that was shown. */
+export const CONFIRMATION_SECONDS = 15 * 60;
 /** Sessions of one holder; a further sign-in ends the oldest. */
 const MAX_OF_HOLDER = 50;
 /** Expired sessions that one sign-in deletes. */
@@ -39,6 +43,23 @@ export interface SessionPage {
   readonly startingAfter: Uuid | null;
   /** Null for the sessions of every holder. */
   readonly holder: SessionHolder | null;
+}
+
+interface SessionRow extends Omit<ConsoleSession, 'confirmation'> {
+  readonly confirmedUntil: Date | null;
+  /** Null without a confirmation that holds now. */
+  readonly confirmedScopes: readonly Scope[] | null;
+  readonly confirmedLimits: KeyLimits | null;
+}
+
+function sessionOf({
+  confirmedUntil: until,
+  confirmedScopes: scopes,
+  confirmedLimits,
+  ...row
+}: SessionRow): ConsoleSession {
+  const confirmation = until === null || scopes === null ? null : { until, scopes, limits: confirmedLimits ?? {} };
+  return { ...row, confirmation };
 }
 
 /**
@@ -73,17 +94,17 @@ export class ConsoleSessionStore {
     return { cookie, session: opened };
   }
 
-  /** Of an admin key, under each version of the master key. */
-  keyDigestsOf(adminKey: string): readonly Buffer[] {
-    return this.parts.keys.digests('api-key', adminKey);
+  /** Of a key, under each version of the master key. */
+  keyDigestsOf(key: string): readonly Buffer[] {
+    return this.parts.keys.digests('api-key', key);
   }
 
   /** The session of a cookie; null when it has ended or never was. An invented cookie costs no statement. */
   async find(db: Executor, cookie: string): Promise<ConsoleSession | null> {
     if (!isSessionCookie(this.parts.keys, cookie)) return null;
     const digests = this.parts.keys.digests('console-session', cookie);
-    const [session = null] = await db.query<ConsoleSession>(FIND_SESSION, [this.rootDigests(), digests]);
-    return session;
+    const [row] = await db.query<SessionRow>(FIND_SESSION, [this.rootDigests(), digests]);
+    return row === undefined ? null : sessionOf(row);
   }
 
   /** @param nowMs by the database's clock */
@@ -92,20 +113,30 @@ export class ConsoleSessionStore {
   }
 
   /** Valid sessions, newest first; one more than the limit shows that older ones follow. */
-  list(db: Executor, { limit, startingAfter, holder }: SessionPage): Promise<ConsoleSession[]> {
+  async list(db: Executor, { limit, startingAfter, holder }: SessionPage): Promise<ConsoleSession[]> {
     const { memberId = null, adminKeyId = null } = holder ?? {};
     const values = [this.rootDigests(), limit, startingAfter, holder === null, memberId, adminKeyId];
-    return db.query<ConsoleSession>(LIST_SESSIONS, values);
+    return (await db.query<SessionRow>(LIST_SESSIONS, values)).map(sessionOf);
   }
 
   async get(db: Executor, id: Uuid): Promise<ConsoleSession | null> {
-    const [session = null] = await db.query<ConsoleSession>(GET_SESSION, [this.rootDigests(), id]);
-    return session;
+    const [row] = await db.query<SessionRow>(GET_SESSION, [this.rootDigests(), id]);
+    return row === undefined ? null : sessionOf(row);
+  }
+
+  /**
+   * Confirms a session of an account's member with a live API key of that account, and returns the id of the key; null for any
+   * other key. Proof of something that no gateway and no engineer of the installation handles.
+   */
+  async confirm(tx: Executor, id: Uuid, apiKey: string): Promise<Uuid | null> {
+    const values = [id, this.keyDigestsOf(apiKey), CONFIRMATION_SECONDS];
+    const [confirmed] = await tx.query<{ keyId: Uuid }>(CONFIRM_SESSION, values);
+    return confirmed?.keyId ?? null;
   }
 
   /** The present roles of the holders of some sessions; those that have ended are left out. */
   async liveRoles(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, MemberRole>> {
-    const found = await db.query<ConsoleSession>(FIND_LIVE_SESSIONS, [this.rootDigests(), ids]);
+    const found = await db.query<SessionRow>(FIND_LIVE_SESSIONS, [this.rootDigests(), ids]);
     return new Map(found.map(({ id, role }) => [id, role]));
   }
 

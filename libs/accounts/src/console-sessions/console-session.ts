@@ -1,4 +1,5 @@
 import type { Uuid } from '@countersign/ids';
+import type { KeyLimits, Scope } from '../accounts/account.js';
 import type { MemberRole } from '../members/member.js';
 
 /** `link` is the one-time link of a development run. */
@@ -9,6 +10,13 @@ export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 export interface SessionHolder {
   readonly memberId: Uuid | null;
   readonly adminKeyId: Uuid | null;
+}
+
+/** The API key with which a member of an account has confirmed a session: it is valid, and has the text that was shown. */
+export interface Confirmation {
+  readonly until: Date;
+  readonly scopes: readonly Scope[];
+  readonly limits: KeyLimits;
 }
 
 /** A session of the console that is valid now, with the present name and role of its holder. */
@@ -25,6 +33,8 @@ export interface ConsoleSession extends SessionHolder {
   /** Up to a minute behind. */
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
+  /** Null without one, and when its time is over or its key was revoked or rotated. */
+  readonly confirmation: Confirmation | null;
 }
 
 export interface NewConsoleSession extends SessionHolder {

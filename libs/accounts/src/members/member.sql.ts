@@ -20,5 +20,12 @@ export const LINK_IDENTITY = `
   UPDATE members SET oidc_issuer = $1, oidc_subject = $2
   WHERE lower(email) = lower($3) AND oidc_subject IS NULL AND account_id IS NULL AND active RETURNING id`;
 
+/**
+ * Whether a member of an account may act now. The row stays so until the end of the transaction; one that is being changed is
+ * passed over, since two that hold a row each would wait for each other. $1 id.
+ */
+export const HOLD_DEVELOPER = `
+  SELECT id FROM members WHERE id = $1 AND active AND role = 'developer' AND account_id IS NOT NULL FOR SHARE SKIP LOCKED`;
+
 /** Ends the console sessions of a member. $1 id. */
 export const END_SESSIONS_OF_MEMBER = `DELETE FROM console_sessions WHERE member_id = $1`;

@@ -6,6 +6,7 @@ import {
   END_SESSIONS_OF_MEMBER,
   FIND_BY_IDENTITY,
   HAS_OTHER_OWNER,
+  HOLD_DEVELOPER,
   LINK_IDENTITY,
   LOCK_MEMBERS,
 } from './member.sql.js';
@@ -66,6 +67,14 @@ export class MemberStore {
     if (verifiedEmail === null) return null;
     const [linked] = await tx.query<{ id: Uuid }>(LINK_IDENTITY, [issuer, subject, verifiedEmail]);
     return linked === undefined ? null : { ...linked, isNew: true };
+  }
+
+  /**
+   * Whether a developer of an account may act, until the transaction ends: a change of the member waits for it, and then sees what
+   * it has written. False also while the member is being changed.
+   */
+  async holdDeveloper(tx: Executor, id: Uuid): Promise<boolean> {
+    return (await tx.query(HOLD_DEVELOPER, [id])).length > 0;
   }
 
   /** Deletes a member with the console sessions. */

@@ -30,6 +30,7 @@ export interface NewOutboundMessage {
 export interface DueMessage {
   readonly id: Uuid;
   readonly sessionId: Uuid;
+  readonly accountId: Uuid;
   readonly destination: string;
   readonly sender: string;
   readonly textSealed: Buffer;

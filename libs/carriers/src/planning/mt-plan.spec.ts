@@ -20,6 +20,7 @@ const route = (id: string, changes: Partial<Route> = {}): Route => ({
 const message = (changes: Partial<DueMessage> = {}): DueMessage => ({
   id: 'm',
   sessionId: 's',
+  accountId: 'a',
   destination: '+14155552671',
   sender: '60606',
   textSealed: Buffer.alloc(0),

@@ -16,6 +16,12 @@ export interface CandidateRoute extends Route {
   readonly usable: boolean;
 }
 
+/** A usable route. */
+export interface OpenRoute extends Route {
+  /** Whether its bind or system is trusted for MO: then an owner alone decides which peer it is. */
+  readonly targetTrusted: boolean;
+}
+
 /** The routes whose prefix a number has, usable or not, the most specific ones first; not cached. */
 export function candidateRoutes(db: Executor, e164: string, limit: number): Promise<CandidateRoute[]> {
   return db.query<CandidateRoute>(LIST_CANDIDATES, [e164, limit]);
@@ -23,14 +29,14 @@ export function candidateRoutes(db: Executor, e164: string, limit: number): Prom
 
 /** Routes for sending, through a copy that is at most 3 s old. Rejects as the database does. */
 export class RouteDirectory {
-  private readonly routes: RowCache<readonly Route[]>;
+  private readonly routes: RowCache<readonly OpenRoute[]>;
 
   constructor(db: Executor) {
-    this.routes = new RowCache({ load: () => db.query<Route>(LIST_OPEN_ROUTES) });
+    this.routes = new RowCache({ load: () => db.query<OpenRoute>(LIST_OPEN_ROUTES) });
   }
 
   /** Usable routes: enabled, to an enabled bind or system that may carry codes. In no particular order (see `routesInOrder`). */
-  async usableRoutes(): Promise<readonly Route[]> {
+  async usableRoutes(): Promise<readonly OpenRoute[]> {
     return (await this.routes.get(ALL)) ?? [];
   }
 }

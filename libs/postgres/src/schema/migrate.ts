@@ -50,6 +50,7 @@ import { OverviewDays1700000000042 } from '../migrations/0042-overview-days.js';
 import { UsageDays1700000000050 } from '../migrations/0050-usage-days.js';
 import { SecondSteps1700000000055 } from '../migrations/0055-second-steps.js';
 import { RetentionClock1700000000063 } from '../migrations/0063-retention-clock.js';
+import { ConfirmedConsoleSessions1700000000070 } from '../migrations/0070-confirmed-console-sessions.js';
 import { SharedQuotas1700000000075 } from '../migrations/0075-shared-quotas.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
@@ -92,6 +93,7 @@ const MIGRATIONS = [
   UsageDays1700000000050,
   SecondSteps1700000000055,
   RetentionClock1700000000063,
+  ConfirmedConsoleSessions1700000000070,
   SharedQuotas1700000000075,
 ];
 

@@ -146,6 +146,17 @@ describe('a redacted PDU', () => {
     expect(redacted(octets).includes(TEXT)).toBe(false);
   });
 
+  it.each([
+    ['id:7 stat:DELIVRD err:000 text:123456 is your code', 'id:7 stat:DELIVRD err:000 text:****** is your code'],
+    ['id:123456 stat:DELIVRD msg 123456', 'id:123456 stat:DELIVRD msg ******'],
+    ['sent 1234567 and 12345', 'sent 1234567 and 12345'],
+    ['\u00001\u00002\u00003\u00004\u00005\u00006\u0000 ', '\u0000*\u0000*\u0000*\u0000*\u0000*\u0000*\u0000 '],
+  ])('of a report has no code while texts are kept: %j', (text, kept) => {
+    const octets = redacted(message({ esmClass: uint8(0x04), text: counted(text) }, [], ID.deliver_sm), true);
+    const { fields } = decodePdu(octets) as { fields: { shortMessage: Buffer } };
+    expect(fields.shortMessage.toString('latin1')).toBe(kept);
+  });
+
   it('has no body when the command is unknown', () => {
     const octets = pdu(0x4000, 1, [Buffer.from(TEXT)]);
     expect(redacted(octets).includes(TEXT)).toBe(false);

@@ -31,6 +31,8 @@ const RECEIPT_FIELD = new RegExp(
 );
 /** A receipt quotes the original message after this label. */
 const QUOTE = /text\s{0,2}:/iy;
+/** Six digits that no further one touches, as octets or in UCS-2: a code that a report quotes. */
+const CODE = /(?<![0-9]\0?)[0-9](?:\0?[0-9]){5}(?!\0?[0-9])/g;
 
 /** Position in a PDU and the fields read so far that affect redaction. */
 interface Cursor {
@@ -45,7 +47,8 @@ interface Cursor {
 }
 
 /**
- * Masks in place the parts of a PDU that a record must not hold: passwords always, message texts unless `keepText`.
+ * Masks in place the parts of a PDU that a record must not hold: passwords always, message texts unless `keepText`, and then
+ * still the codes that reports quote, since nobody knows whose they are.
  * Header, fields and lengths stay, so the PDU is still decodable; so do a user data header and the fields with which
  * the text of a receipt begins. From the first unreadable octet on, and for commands and TLVs unknown to the dictionary,
  * everything is masked. Never throws.
@@ -104,9 +107,21 @@ function maskTlvs(cursor: Cursor): boolean {
 }
 
 function maskText({ octets, keepText, esmClass }: Cursor, start: number, end: number): void {
-  if (keepText) return;
   const value = octets.subarray(start, end);
+  if (keepText) {
+    if (isReport(esmClass)) maskCodes(value);
+    return;
+  }
   value.fill(MASK, Math.min(headOf(value, esmClass), value.length));
+}
+
+/** Behind the fields with which a receipt begins. */
+function maskCodes(value: Buffer): void {
+  const text = value.toString('latin1');
+  const head = receiptOctets(text);
+  for (const { index, 0: code } of text.slice(head).matchAll(CODE)) {
+    for (let at = head + index; at < head + index + code.length; at += 1) if (value[at] !== 0) value[at] = MASK;
+  }
 }
 
 /** Leading octets of a text that are not text: its user data header, or the fields of a receipt. */

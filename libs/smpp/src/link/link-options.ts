@@ -106,9 +106,10 @@ export interface LinkHandlers {
   onPdu?(direction: 'in' | 'out', pdu: Pdu): void;
   /**
    * Called with the octets of every PDU read and written, malformed PDUs included, before it is handled; passwords
-   * and text in clear (see `redactOctets`). The buffer is a view, valid during the call.
+   * and text in clear (see `redactOctets`). The buffer is a view, valid during the call. `isConfidential`: the text must not be
+   * recorded.
    */
-  onOctets?(direction: 'in' | 'out', octets: Buffer): void;
+  onOctets?(direction: 'in' | 'out', octets: Buffer, isConfidential: boolean): void;
   /** Called for octets that could not be decoded as a PDU. */
   onMalformed?(malformed: MalformedPdu): void;
 }

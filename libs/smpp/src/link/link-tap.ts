@@ -25,9 +25,9 @@ export class LinkTap {
     }
   }
 
-  octets(direction: Direction, octets: Buffer): void {
+  octets(direction: Direction, octets: Buffer, isConfidential = false): void {
     try {
-      this.listeners.onOctets?.(direction, octets);
+      this.listeners.onOctets?.(direction, octets, isConfidential);
     } catch (error) {
       this.onFailed(error);
     }

@@ -77,7 +77,7 @@ export class PduSocket {
     if (this.#closing) return;
     const length = this.#output.write(pdu);
     const { tap } = this.options;
-    if (tap.takesOctets) tap.octets('out', this.#output.tail(length));
+    if (tap.takesOctets) tap.octets('out', this.#output.tail(length), pdu.isConfidential);
     tap.pdu('out', pdu);
   }
 

@@ -106,6 +106,8 @@ interface Envelope<Command extends string, Fields> {
   readonly fields: Fields;
   /** In wire order, including unknown and repeated tags. */
   readonly tlvs: readonly Tlv[];
+  /** Of one of ours: records of the link never have its text. Not sent. */
+  readonly isConfidential?: boolean;
 }
 
 /** The fields of every command that the engine implements. */

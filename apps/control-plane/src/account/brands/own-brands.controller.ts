@@ -36,6 +36,7 @@ export class OwnBrandsController {
     description:
       'Omitted fields are unchanged. `instruction` and `logoUrl` take effect everywhere within 5 s. A new `name` or `slug` is stored in `requested` until an operator approves or refuses it; the present one withdraws the request. Existing sessions keep the values they were created with. Not with a test key.',
     body: 'json',
+    confirmedWith: [],
     type: OwnBrandAnswer,
     errors: ['NOT_FOUND'],
   })

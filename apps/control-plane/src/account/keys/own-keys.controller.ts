@@ -31,8 +31,9 @@ export class OwnKeysController {
     id: 'createAccountKey',
     summary: 'Make a key',
     description:
-      'Of the kind and with the limits of the key of this call, and with no scope that it lacks; without `scopes` those of its scopes that a key has by default. It works at once. The key itself is in this response only.',
+      'Of the kind and with the limits of the key of this call, and with no scope that it lacks; without `scopes` those of its scopes that a key has by default. Over the console, of a member, the key that confirmed the session stands for it. It works at once. The key itself is in this response only.',
     body: 'json',
+    confirmedWith: [],
     status: 201,
     type: KeyAnswer,
     errors: ['CONFLICT'],
@@ -54,6 +55,7 @@ export class OwnKeysController {
     summary: 'Rotate a key',
     description:
       'The new key is in this response only. The old one ends everywhere within 5 s; the id is unchanged. Refused for a key with a scope that the key of this call lacks.',
+    confirmedWith: [],
     status: 202,
     type: KeyAnswer,
     errors: ['NOT_FOUND', 'CONFLICT'],

@@ -40,7 +40,7 @@ export class KeyResource implements CrudResource<ApiKey, Answer, KeyDraft, KeyCh
     if (apiKey.revokedAt !== null) {
       return refuse('CONFLICT', { message: 'This key is revoked and cannot be restored: create a new one.' });
     }
-    const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey);
+    const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey, null);
     return succeed({ row, once: { key } });
   }
 

@@ -86,6 +86,14 @@ export class KeyAnswer {
   @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is valid.', example: null }))
   readonly revokedAt!: string | null;
 
+  @ApiPropertyOptional(
+    idField('mbr', {
+      description:
+        'The member of the account who knows its text: made or last rotated by a session of theirs, or with such a key. Absent for other keys.',
+    }),
+  )
+  readonly memberId?: string;
+
   @ApiPropertyOptional(TEXT.key)
   readonly key?: string;
 }
@@ -93,7 +101,7 @@ export class KeyAnswer {
 export class KeyList extends PageOf(KeyAnswer) {}
 
 export function keyView(apiKey: ApiKey): Plain<KeyAnswer> {
-  const { id, accountId, kind, name, scopes, limits, prefix, lastUsedAt, revokedAt } = apiKey;
+  const { id, accountId, kind, name, scopes, limits, prefix, lastUsedAt, revokedAt, memberId } = apiKey;
   return {
     id: renderId('key', id),
     accountId: renderId('acct', accountId),
@@ -104,5 +112,6 @@ export function keyView(apiKey: ApiKey): Plain<KeyAnswer> {
     prefix,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,
+    ...(memberId === null ? {} : { memberId: renderId('mbr', memberId) }),
   };
 }

@@ -64,5 +64,24 @@ export class MemberDraft {
   active?: boolean;
 }
 
+const REVOKES_KEYS = 'Whether the valid keys whose texts the member knows are revoked in the same transaction.';
+
 /** The body of PATCH /v1/admin/members/{id}. */
-export class MemberChange extends ChangeOf(OmitType(MemberDraft, ['accountId'])) {}
+export class MemberChange extends ChangeOf(OmitType(MemberDraft, ['accountId'])) {
+  @ApiPropertyOptional({ type: 'boolean', default: false, description: REVOKES_KEYS, example: true })
+  @IsBoolean(failsWith('revokeKeys must be true or false.'))
+  @Optional()
+  revokeKeys?: boolean;
+}
+
+/** The query of DELETE /v1/admin/members/{id}. */
+export class MemberRemoval {
+  @ApiPropertyOptional({
+    type: 'string',
+    enum: ['true', 'false'],
+    description: `${REVOKES_KEYS} Required while there are any.`,
+  })
+  @IsIn(['true', 'false'], failsWith('revokeKeys must be true or false.'))
+  @Optional()
+  revokeKeys?: 'true' | 'false';
+}

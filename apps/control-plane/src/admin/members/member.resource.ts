@@ -1,6 +1,8 @@
+import type { ApiKey } from '@countersign/accounts/accounts';
 import { ADMIN_ROLES } from '@countersign/accounts/admin-keys';
 import { ACCOUNT_ROLES, type Member, MemberStore, type NewMember } from '@countersign/accounts/members';
-import { MEMBERS } from '@countersign/accounts/records';
+import { API_KEYS, MEMBERS } from '@countersign/accounts/records';
+import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Refusal } from '../../http/errors.js';
@@ -9,12 +11,15 @@ import {
   type AdminResource,
   type CrudResource,
   type Engineer,
+  type Listed,
   NO_SUCH_ACCOUNT,
   type Reply,
 } from '../crud/admin-resource.js';
 import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
+import { type KeyAnswer, keyView } from '../keys/key.view.js';
 import type { MemberChange, MemberDraft } from './member.dto.js';
+import { MemberKeys } from './member-keys.js';
 import { type MemberAnswer, memberView, withoutContact } from './member.view.js';
 
 type Answer = Plain<MemberAnswer>;
@@ -40,7 +45,10 @@ export class MemberResource implements CrudResource<Member, Answer, MemberDraft,
     members_account_id_fkey: NO_SUCH_ACCOUNT,
   } as const;
 
-  constructor(private readonly members: MemberStore) {}
+  constructor(
+    private readonly members: MemberStore,
+    private readonly keys: MemberKeys,
+  ) {}
 
   seenBy(by: Engineer): AdminResource<Member, Answer> {
     return maskedFor(by, this, withoutContact);
@@ -55,24 +63,59 @@ export class MemberResource implements CrudResource<Member, Answer, MemberDraft,
     return refusal === null ? succeed({ row: await this.members.create(tx, draft) }) : { ok: false, refusal };
   }
 
-  async update(tx: Executor, member: Member, change: MemberChange): Reply<Member, Answer> {
+  /** Never waits for a decision about keys: the sessions of the member end at once, and the answer lists the keys. */
+  async update(
+    tx: Executor,
+    member: Member,
+    { revokeKeys = false, ...change }: MemberChange,
+    by: Engineer,
+  ): Reply<Member, Answer> {
     const wanted = { ...member, ...stored(change) };
     const refusal = misfitOf(wanted);
     if (refusal !== null) return { ok: false, refusal };
     const updated = await this.members.update(tx, member, wanted);
-    return updated.ok ? succeed({ row: updated.member }) : { ok: false, refusal: LAST_OWNER };
+    if (!updated.ok) return { ok: false, refusal: LAST_OWNER };
+    const keys = await this.keys.lock(tx, member);
+    if (revokeKeys) await this.keys.revoke(tx, keys, by);
+    const isShown = keys.length > 0 && !revokeKeys;
+    return succeed({ row: updated.member, ...(isShown ? { once: { keys: keys.map(keyView) } } : {}) });
   }
 
-  async mayRemove(tx: Executor, member: Member): Promise<Refusal | null> {
-    return (await this.members.isLastOwner(tx, member)) ? LAST_OWNER : null;
+  /**
+   * The resource for a deletion that revokes the valid keys of the member, or keeps them. Undecided, it is refused while there are
+   * any: servers may use them, so they are neither revoked nor kept unseen.
+   */
+  forRemoval(revokesKeys: boolean | undefined): AdminResource<Member, Answer> {
+    return {
+      ...{ name: this.name, noun: this.noun, idPrefix: this.idPrefix, table: this.table, view: this.view },
+      refusals: this.refusals,
+      mayRemove: async (tx, member) => {
+        if (await this.members.isLastOwner(tx, member)) return LAST_OWNER;
+        const keys = revokesKeys === undefined ? await this.keys.lock(tx, member) : [];
+        return keys.length === 0 ? null : undecidedKeys(keys.length);
+      },
+    };
   }
 
-  delete(tx: Executor, { id }: Member): Promise<void> {
-    return this.members.delete(tx, id);
+  async remove(tx: Executor, member: Member, revokesKeys: boolean, by: Engineer): Promise<void> {
+    if (revokesKeys) await this.keys.revoke(tx, await this.keys.lock(tx, member), by);
+    await this.members.delete(tx, member.id);
+  }
+
+  /** The keys whose texts a member knows, revoked ones too, also of a deleted member. Null for what is no id of a member. */
+  keysOf(id: string): Listed<ApiKey, Plain<KeyAnswer>> | null {
+    const memberId = parseId(this.idPrefix, id);
+    return memberId === null ? null : { idPrefix: 'key', table: API_KEYS.where({ memberId }), view: keyView };
   }
 }
 
-function stored({ oidc, ...rest }: Plain<MemberChange>): Partial<Member> {
+const undecidedKeys = (count: number): Refusal => ({
+  code: 'CONFLICT',
+  field: 'revokeKeys',
+  message: `The member knows ${count} valid API key${count === 1 ? '' : 's'} of the account (GET /v1/admin/members/{id}/keys): say revokeKeys=true to revoke, or revokeKeys=false to keep.`,
+});
+
+function stored({ oidc, ...rest }: Omit<Plain<MemberChange>, 'revokeKeys'>): Partial<Member> {
   if (oidc === undefined) return rest;
   return { ...rest, oidcIssuer: textOf(oidc, 'issuer'), oidcSubject: textOf(oidc, 'subject') };
 }

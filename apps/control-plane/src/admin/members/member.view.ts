@@ -13,6 +13,7 @@ import { maskEmail } from '../crud/people.js';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable } from '../crud/view-fields.js';
+import { KeyAnswer } from '../keys/key.view.js';
 
 export const MAX_EMAIL = 254;
 export const MAX_SUBJECT = 255;
@@ -92,6 +93,13 @@ export class MemberAnswer {
 
   @ApiProperty(MEMBER_FIELDS.active)
   readonly active!: boolean;
+
+  @ApiPropertyOptional({
+    type: [KeyAnswer],
+    description:
+      'In the answer to a change alone: the valid keys whose texts the member of the account knows. Absent when there are none.',
+  })
+  readonly keys?: readonly Plain<KeyAnswer>[];
 }
 
 export class MemberList extends PageOf(MemberAnswer) {}

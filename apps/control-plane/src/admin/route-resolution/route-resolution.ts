@@ -79,6 +79,7 @@ const byOrderOf =
 const messageOf = ({ phone, now, sender }: ResolutionFacts): DueMessage => ({
   id: '',
   sessionId: '',
+  accountId: '',
   destination: phone,
   sender: sender ?? '',
   textSealed: Buffer.alloc(0),
