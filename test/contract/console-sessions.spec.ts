@@ -3,7 +3,7 @@ import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
-import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
+import { type Answer, ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
@@ -213,6 +213,12 @@ describe('the list of sessions', () => {
   });
 });
 
+/** With the text of a key that was just made. */
+async function confirm(browser: ConsoleBrowser, { json }: Answer): Promise<void> {
+  const answer = await browser.call('sessions/current/confirm', { method: 'POST', body: { key: json['key'] } });
+  expect(answer.status).toBe(200);
+}
+
 describe('a member of an account', () => {
   /** Opens a session without a sign-in. */
   async function signedIn(memberId: string): Promise<ConsoleBrowser> {
@@ -331,30 +337,33 @@ describe('a member of an account', () => {
     expect((await engineer.call('sessions/current/confirm', confirmation)).code).toBe('FORBIDDEN');
   });
 
-  it('that is a developer makes keys with no limit above those of its account’s keys, revoked or not', async () => {
+  it('that is a developer makes keys with no limit above those of the key that confirmed it, or above the usual ones', async () => {
     const accountId = idOf(await root.post('accounts', { name: 'Limited' }));
     const browser = await signedIn(await member('developer', accountId));
     const made = async (mode = 'live'): Promise<unknown> => {
       const call = { method: 'POST', body: { name: 'x', scopes: ['verify'] }, headers: { 'countersign-mode': mode } };
       return (await browser.call('v1/account/keys', { ...call, method: 'POST' })).json['limits'];
     };
-    await root.post('keys', { accountId, name: 'small', limits: { default: 60, create: 1, poll: 90 } });
+    const rotated = async (key: Answer): Promise<Answer> =>
+      browser.call(`v1/account/keys/${idOf(key)}/rotate`, { method: 'POST' });
+    const small = await root.post('keys', { accountId, name: 'small', limits: { default: 60, create: 1, poll: 90 } });
     const second = await root.post('keys', { accountId, name: 'other', limits: { default: 70, create: 2, usage: 50 } });
-    expect(await made()).toEqual({ default: 70, create: 2 });
-    for (const { id } of dataOf(await browser.call('v1/account/keys')))
-      await browser.call(`v1/account/keys/${String(id)}/revoke`, { method: 'POST' });
-    expect(await made()).toEqual({ default: 70, create: 2 });
+    await confirm(browser, small);
+    expect(await made()).toEqual({ default: 60, create: 1 });
+    expect((await rotated(second)).code).toBe('FORBIDDEN');
     expect(await made('test')).toEqual({});
     const large = await root.post('keys', { accountId, name: 'large', limits: { default: 100_000, create: 50_000 } });
+    await confirm(browser, large);
     expect(await made()).toEqual({});
-    const rotated = await browser.call(`v1/account/keys/${idOf(large)}/rotate`, { method: 'POST' });
-    expect(rotated.status).toBe(202);
-    expect((await browser.call(`v1/account/keys/${idOf(second)}/rotate`, { method: 'POST' })).code).toBe('CONFLICT');
+    expect((await rotated(second)).status).toBe(202);
+    await browser.call(`v1/account/keys/${idOf(second)}/revoke`, { method: 'POST' });
+    expect((await rotated(second)).code).toBe('CONFLICT');
   });
 
   it('that is a developer makes keys that share one quota for each mode', async () => {
     const accountId = idOf(await root.post('accounts', { name: 'Shared' }));
     const browser = await signedIn(await member('developer', accountId));
+    await confirm(browser, await root.post('keys', { accountId, name: 'first' }));
     const made = async (mode: string): Promise<string> => {
       const body = { name: mode, scopes: ['verify'] };
       const call = { method: 'POST', body, headers: { 'countersign-mode': mode } } as const;
@@ -372,6 +381,8 @@ describe('a member of an account', () => {
     const accountId = idOf(await root.post('accounts', { name: 'Secrets' }));
     const id = await member('developer', accountId);
     const browser = await signedIn(id);
+    const scopes = ['webhooks', 'account'];
+    await confirm(browser, await root.post('keys', { accountId, name: 'of the webhook', scopes }));
     for (const path of ['v1/webhooks/secret/rotate', 'v1/account/webhook/secret/rotate'])
       expect((await browser.call(path, { method: 'POST' })).status).toBe(200);
     const entries = (await root.notes(accountId)).filter(({ resource }) => resource === 'webhook-secrets');

@@ -93,12 +93,12 @@ export class OwnKeysService {
   }
 
   /**
-   * Keys that members make share one quota for each mode: the limits of the key that confirmed the session, or the usual ones, and
-   * lower ones where no key of the account has as much.
+   * Keys that members make share one quota for each mode: the usual limits, and lower ones where the key that confirmed the
+   * session has less, or every key of the account.
    */
   private async quotaOfMembers(tx: Executor, { caller: { tenant }, granted }: Developer): Promise<KeyQuota> {
     const largest = await this.accounts.largestLimits(tx, tenant);
-    return { limits: lowerLimits(granted.limits, largest), quotaId: tenant.accountId };
+    return { limits: lowerLimits(lowerLimits({}, granted.limits), largest), quotaId: tenant.accountId };
   }
 
   /** Whether the member is still one: a key that is made while an owner removes the member is not missed by the removal. */
