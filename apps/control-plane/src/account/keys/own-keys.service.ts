@@ -59,8 +59,9 @@ export class OwnKeysService {
       if (apiKey.revokedAt !== null) return REVOKED;
       const lacking = apiKey.scopes.find((scope) => !by.granted.scopes.includes(scope));
       if (lacking !== undefined) return lacks(lacking);
-      const larger = isBounded(by) ? largerLimit(apiKey.limits, by.granted.limits) : undefined;
-      if (larger !== undefined) return hasLower(larger, by.granted.limits);
+      const { limits } = by.granted;
+      const larger = limits === null ? undefined : largerLimit(apiKey.limits, limits);
+      if (limits !== null && larger !== undefined) return hasLower(larger, limits);
       if (!(await this.mayAct(tx, by))) return CHANGING;
       const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey, await memberBehind(tx, by));
       return succeed({ row, once: { key } });
@@ -93,12 +94,12 @@ export class OwnKeysService {
   }
 
   /**
-   * Keys that members make share one quota for each mode: the usual limits, and lower ones where the key that confirmed the
-   * session has less, or every key of the account.
+   * Keys that members make share one quota for each mode: the usual limits, lower ones where no key of the account has as much, or
+   * the one that confirmed the session.
    */
   private async quotaOfMembers(tx: Executor, { caller: { tenant }, granted }: Developer): Promise<KeyQuota> {
-    const largest = await this.accounts.largestLimits(tx, tenant);
-    return { limits: lowerLimits(lowerLimits({}, granted.limits), largest), quotaId: tenant.accountId };
+    const ofAccount = lowerLimits({}, await this.accounts.largestLimits(tx, tenant));
+    return { limits: lowerLimits(ofAccount, granted.limits ?? {}), quotaId: tenant.accountId };
   }
 
   /** Whether the member is still one: a key that is made while an owner removes the member is not missed by the removal. */
@@ -121,9 +122,6 @@ const resourceOf = ({ tenant, kind }: ApiKeyPrincipal): AdminResource<ApiKey, An
 /** A key shares the quota of the key that makes it, so that no number of keys makes more requests than an operator allowed. */
 const quotaOf = ({ keyId, quotaId = keyId, limits }: ApiKeyPrincipal): KeyQuota => ({ limits, quotaId });
 
-/** A session that no key has confirmed has no limits of a key: it may rotate every key of its mode. */
-const isBounded = ({ isMember, caller, granted }: Developer): boolean => !isMember || granted !== caller;
-
 /** The first limit of a key that exceeds the caller's. */
 function largerLimit(limits: KeyLimits, ofCaller: KeyLimits): LimitName | undefined {
   const [own, most] = [withUsualLimits(limits), withUsualLimits(ofCaller)];
@@ -132,7 +130,7 @@ function largerLimit(limits: KeyLimits, ofCaller: KeyLimits): LimitName | undefi
 
 const hasLower = (name: LimitName, limits: KeyLimits) =>
   refuse('FORBIDDEN', {
-    message: `The limit ${name} of the key of this call is ${withUsualLimits(limits)[name]}, lower than that of this key, so it cannot rotate it.`,
+    message: `The limit ${name} of the key of this call, or of the one that confirmed the session, is ${withUsualLimits(limits)[name]}, lower than that of this key, so it cannot rotate it.`,
   });
 const lacks = (scope: Scope) =>
   refuse('FORBIDDEN', {
