@@ -115,7 +115,8 @@ describe('A41 sign-ins over OpenID Connect', () => {
     isRefused(other.browser, other.answer);
     expect((await signedIn('ann')).answer.status).toBe(303);
     const actions = (await root.notes(idOf(ann))).map(({ action }) => action);
-    expect(actions).toEqual(['create', 'link']);
+    // The third is the read above.
+    expect(actions).toEqual(['create', 'link', 'read']);
   });
 
   it('A41 an address that the provider has not verified finds nobody', async () => {

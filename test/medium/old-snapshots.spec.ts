@@ -9,7 +9,7 @@ import { openSessionHarness, PHONE, type SessionHarness } from '../support/sessi
 // A transaction with an old snapshot, such as a dump: indexes keep the entries of rows that were finished since.
 
 const COUNT = 5_000;
-const ALL_SECONDS = 1_000_000;
+const ALL_SECONDS = null;
 /** A quick look reads fewer pages than one at all past times by this factor at least. */
 const FEWER = 3;
 
@@ -92,7 +92,7 @@ describe('due rows behind an old snapshot', () => {
     const all = await pagesOf(READ_DUE_DELIVERIES, [...values, ALL_SECONDS]);
     expect(FEWER * (await pagesOf(READ_DUE_DELIVERIES, [...values, QUICK_LOOK_SECONDS]))).toBeLessThan(all);
     await make([late], QUICK_LOOK_SECONDS + 10);
-    const read = (seconds: number): Promise<unknown> =>
+    const read = (seconds: number | null): Promise<unknown> =>
       harness.database.query(READ_DUE_DELIVERIES, [...values, seconds]);
     expect(await read(QUICK_LOOK_SECONDS)).toMatchObject([{ id: waiting, late: false }]);
     expect(await read(ALL_SECONDS)).toMatchObject([

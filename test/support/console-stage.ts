@@ -17,9 +17,8 @@ export const DESKTOP = { width: 1280, height: 900 };
 export const NARROW = { width: 360, height: 760 };
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Messages of the browser about a request without a session, or about one that the page has given up. */
-const REFUSED_REQUEST =
-  /^Failed to load resource|^WebSocket connection to \S+ failed: (Error during WebSocket handshake: Unexpected response code: 401|WebSocket is closed before)/;
+/** Messages of the browser about requests that the server refused, or that the page gave up: its session ended, or it was left. */
+const REFUSED_REQUEST = /^(Failed to load resource|WebSocket connection to \S+ failed)/;
 
 /** Would run if any part of it became HTML. */
 export const HOSTILE = '<img src=x onerror=console.error(1)><script>console.error(2)</script>';

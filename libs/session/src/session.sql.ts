@@ -133,14 +133,14 @@ export const LOCK_BY_DIGEST = `
 /**
  * Locks pending sessions past `expires_at`, skipping those locked by others. The condition uses the statement's time,
  * which an index can serve; the decision uses the clock read after the lock. $1 maximum rows, $2 lowest id, $3 first
- * id that cannot exist yet, $4 how many seconds ago they expired at most: the index keeps entries of ended sessions while a
+ * id that cannot exist yet, $4 how many seconds ago they expired at most, null for all: the index keeps entries of ended sessions while a
  * transaction with an older snapshot is open, and without a bound all of them are read.
  */
 export const LOCK_DUE = `
   WITH locked AS MATERIALIZED (
     SELECT ${COLUMNS} FROM sessions
     WHERE status = 'pending' AND expires_at <= statement_timestamp() AND id >= $2 AND id < $3
-      AND expires_at > statement_timestamp() - make_interval(secs => $4)
+      AND expires_at > coalesce(statement_timestamp() - make_interval(secs => $4), '-infinity')
     ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
   SELECT *, ${NOW} AS now FROM locked`;
 

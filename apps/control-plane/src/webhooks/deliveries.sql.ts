@@ -44,7 +44,7 @@ export const READ_DUE_DELIVERIES = `
     next_attempt_at <= statement_timestamp() - interval '${QUICK_LOOK_SECONDS} seconds' AS late FROM (
     SELECT id, account_id, test, url, next_attempt_at FROM deliveries
     WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND ${isRunning('webhooks')}
-      AND next_attempt_at > statement_timestamp() - make_interval(secs => $7)
+      AND next_attempt_at > coalesce(statement_timestamp() - make_interval(secs => $7), '-infinity')
     ORDER BY next_attempt_at LIMIT $6) AS longest_due
   WHERE ${hasCapacity('$3', '$4', '$5')} LIMIT $1`;
 

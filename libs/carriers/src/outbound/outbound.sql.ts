@@ -96,7 +96,7 @@ const LONGEST_DUE = `interval '10 minutes'`;
  * are, and whenever they are due, they delay no other. The index outbound_messages_live has the queued codes that are due before
  * they end; LONGEST_DUE skips those of them that expired long ago. With 100,000 of each queued, 100 are locked in 0.5 ms. $1
  * maximum rows, $2 lowest id, $3 first id that cannot exist yet, $4 maximum expired rows, $5 whether to read expired ones that
- * are not due as well, $6 how many seconds ago they were due at most (`QuickLooks`).
+ * are not due as well, $6 how many seconds ago they were due at most, null for all (`QuickLooks`).
  */
 export const LOCK_DUE = `
   WITH live AS MATERIALIZED (
@@ -108,7 +108,7 @@ export const LOCK_DUE = `
   expired AS MATERIALIZED (
     SELECT ${DUE} FROM outbound_messages
     WHERE state = 'queued' AND NOT test AND next_attempt_at <= CASE WHEN $5 THEN 'infinity'::timestamptz ELSE statement_timestamp() END
-      AND next_attempt_at > statement_timestamp() - make_interval(secs => $6)
+      AND next_attempt_at > coalesce(statement_timestamp() - make_interval(secs => $6), '-infinity')
       AND expires_at <= statement_timestamp() AND id >= $2 AND id < $3
     ORDER BY next_attempt_at LIMIT least($4, $1 - (SELECT count(*) FROM live)) FOR UPDATE SKIP LOCKED)
   SELECT * FROM live UNION ALL SELECT * FROM expired`;
