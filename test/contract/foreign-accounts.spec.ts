@@ -74,7 +74,7 @@ async function expire(id: string): Promise<void> {
     [parseId('sess', id)],
   );
   await expect
-    .poll(async () => (await rowOf(id)).map((row) => 'status' in row && row.status), { timeout: 5_000 })
+    .poll(async () => (await rowOf(id)).map((row) => 'status' in row && row.status), { timeout: 30_000 })
     .toEqual(['expired']);
 }
 

@@ -6,7 +6,7 @@ import { ControlPlaneHarness, ENTROPY_KEY, type Answer, type Call } from '../sup
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
-const WITHIN_MS = 8_000;
+const WITHIN_MS = 30_000;
 const EVENT_TYPES = [
   'verification.denied',
   'verification.expired',

@@ -7,11 +7,11 @@ describe('looks for due rows', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  const isQuick = (looks: QuickLooks, all = false, behind = false): Promise<boolean> =>
+  const isQuick = (looks: QuickLooks, all = false, behind = false, tookMs = LOOK_MS): Promise<boolean> =>
     looks.look(
       all,
       (seconds) => {
-        vi.advanceTimersByTime(LOOK_MS);
+        vi.advanceTimersByTime(tookMs);
         return Promise.resolve(seconds === QUICK_LOOK_SECONDS);
       },
       () => behind,
@@ -23,6 +23,16 @@ describe('looks for due rows', () => {
     vi.advanceTimersByTime(18 * LOOK_MS);
     expect(await isQuick(looks)).toBe(true);
     expect(await isQuick(looks)).toBe(false);
+  });
+
+  it('are quick for two seconds at most after one that took half a second or less', async () => {
+    const looks = new QuickLooks();
+    expect(await isQuick(looks, false, false, 500)).toBe(false);
+    vi.advanceTimersByTime(1_999);
+    expect(await isQuick(looks)).toBe(true);
+    expect(await isQuick(looks, false, false, 501)).toBe(false);
+    vi.advanceTimersByTime(20 * 501 - LOOK_MS);
+    expect([await isQuick(looks), await isQuick(looks)]).toEqual([true, false]);
   });
 
   it('read all past times where that is asked for, and while they are behind', async () => {

@@ -2,8 +2,11 @@
 export const QUICK_LOOK_SECONDS = 120;
 /** Every past time, also of rows that a stolen role has set to the year 1. */
 const ALL = null;
-/** A look at all past times is followed by quick ones for so many times its own duration, so it takes 5 % of the time at most. */
+/** A look at all past times is followed by quick ones for so many times its own duration, so a long one takes 5 % of the time. */
 const QUICK_FACTOR = 20;
+/** Up to this duration a look is no burden: quick ones follow it for MAX_QUICK_MS at most. */
+const LIGHT_LOOK_MS = 500;
+const MAX_QUICK_MS = 2_000;
 
 /**
  * How far back the looks of one process for due rows read. An index by time keeps the entries of finished rows while a transaction
@@ -30,7 +33,9 @@ export class QuickLooks {
     if (!all && startedMs < this.#quickUntilMs) return read(QUICK_LOOK_SECONDS);
     const found = await read(ALL);
     const endedMs = performance.now();
-    this.#quickUntilMs = isBehind(found) ? -Infinity : endedMs + (endedMs - startedMs) * QUICK_FACTOR;
+    const tookMs = endedMs - startedMs;
+    const quickMs = Math.min(tookMs * QUICK_FACTOR, tookMs <= LIGHT_LOOK_MS ? MAX_QUICK_MS : Infinity);
+    this.#quickUntilMs = isBehind(found) ? -Infinity : endedMs + quickMs;
     return found;
   }
 }
