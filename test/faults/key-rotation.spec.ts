@@ -106,7 +106,8 @@ async function listens(at: Member, ticket: string, sessionId: string): Promise<v
   socket.on('error', (error) => said.push(String(error)));
   await until('the snapshot is there', WITHIN_MS, () => said.length >= 3 || socket.readyState === WebSocket.CLOSED);
   socket.terminate();
-  expect(said.map((text) => (JSON.parse(text) as { type: string }).type)).toEqual([
+  // An event may follow before the connection ends.
+  expect(said.slice(0, 3).map((text) => (JSON.parse(text) as { type: string }).type)).toEqual([
     'welcome',
     'authenticated',
     'subscribed',
