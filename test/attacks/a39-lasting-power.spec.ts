@@ -1,10 +1,10 @@
-import { parseId } from '@countersign/ids';
 import { SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import type { Database } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
-import { type Answer, type Call, ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { DemoAccount } from '../support/demo-account.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { PhoneBrowser, PhoneMembers } from '../support/phone-sign-in.js';
 import { refused, stolenConnection } from '../support/stolen-connection.js';
@@ -28,6 +28,7 @@ let gateway: GatewayBeside;
 let carrier: Carrier;
 let root: AdminCalls;
 let members: PhoneMembers;
+let account: DemoAccount;
 let bindId: string;
 /** A connection with the gateway's DATABASE_URL. */
 let stolen: Database;
@@ -42,6 +43,7 @@ beforeAll(async () => {
   carrier = new Carrier('out');
   root = new AdminCalls(harness);
   members = new PhoneMembers(harness);
+  account = new DemoAccount(harness);
   const trusted = { trustedForMo: true, senderFormat: 'international' };
   const bind = await root.post('binds', { ...draftOf('out', await carrier.listen()), ...trusted });
   bindId = idOf(bind);
@@ -56,41 +58,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** The calls that change something in the account of the demo, with a body that they accept, and their names in the description. */
-function changes(keyId: string): readonly (readonly [name: string, path: string, call: Call])[] {
-  const { brandId } = harness.demo;
-  return [
-    ['POST /v1/account/keys', 'v1/account/keys', { method: 'POST', body: { name: 'ci' } }],
-    ['POST /v1/account/keys/{id}/rotate', `v1/account/keys/${keyId}/rotate`, { method: 'POST' }],
-    [
-      'PATCH /v1/account/webhook',
-      'v1/account/webhook',
-      { method: 'PATCH', body: { defaultWebhookUrl: 'https://thief.example/hook' } },
-    ],
-    ['POST /v1/account/webhook/secret/rotate', 'v1/account/webhook/secret/rotate', { method: 'POST' }],
-    ['POST /v1/webhooks/secret/rotate', 'v1/webhooks/secret/rotate', { method: 'POST' }],
-    [
-      'PATCH /v1/account/brands/{id}',
-      `v1/account/brands/${brandId}`,
-      { method: 'PATCH', body: { instruction: 'Send this to a thief.' } },
-    ],
-  ];
-}
-
-const newKey = async (changed: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
-  root.post('keys', { accountId: harness.demo.accountId, name: 'backend', ...changed });
-
-/** Whether nobody’s live key, webhook or brand was changed. */
-async function stateOfAccount(): Promise<unknown> {
-  const { accountId, brandId } = harness.demo;
-  const keys = dataOf(await root.get(`keys?accountId=${accountId}&limit=100`));
-  const secrets = await harness.database.query('SELECT webhook_secret_sealed FROM accounts WHERE id = $1', [
-    parseId('acct', accountId),
-  ]);
-  const shown = keys.map(({ id, prefix, scopes, kind }) => ({ id, prefix, scopes, kind }));
-  const account = (await root.get(`accounts/${accountId}`)).json;
-  return { shown, secrets, account, brand: (await root.get(`brands/${brandId}`)).json };
-}
+const newKey = (changed: Readonly<Record<string, unknown>> = {}): Promise<Answer> => account.newKey(changed);
 
 /** A browser that is signed in because somebody with a gateway's database role approved the verification. */
 async function approvedByGateway(phone: string): Promise<PhoneBrowser> {
@@ -125,10 +93,10 @@ describe('A39 a sign-in that a gateway has approved', () => {
     const { browser: member } = await members.add();
     const keyId = idOf(await newKey());
     const thief = await approvedByGateway(member.phone);
-    const before = await stateOfAccount();
-    for (const [name, path, call] of changes(keyId))
+    const before = await account.state();
+    for (const [name, path, call] of account.changes(keyId))
       expect([name, (await thief.call(path, call)).code]).toEqual([name, 'CONFIRMATION_REQUIRED']);
-    expect(await stateOfAccount()).toEqual(before);
+    expect(await account.state()).toEqual(before);
     for (const statement of [
       `UPDATE console_sessions SET confirmed_until = now() + interval '1 day'`,
       'SELECT confirmed_by FROM console_sessions',
@@ -141,7 +109,7 @@ describe('A39 a sign-in that a gateway has approved', () => {
   it('A39 makes no change that the description has, but harmless ones', async () => {
     const { browser } = await members.signedIn();
     const { json } = await harness.call('/v1/openapi.json', { key: null });
-    const guarded = changes('key_00000000000000000000000000').map(([name]) => name);
+    const guarded = account.changes('key_00000000000000000000000000').map(([name]) => name);
     const made: string[] = [];
     for (const [path, methods] of Object.entries(Object(json['paths']) as Record<string, object>)) {
       if (!path.startsWith('/v1/') || path.startsWith('/v1/admin/')) continue;
@@ -351,6 +319,18 @@ describe('A39 the keys of a member who is removed', () => {
     for (const key of keys) await root.post(`keys/${idOf(key)}/rotate`);
     expect(dataOf(await root.get(`members/${id}/keys`))).toEqual([]);
     expect((await root.delete(`members/${id}`)).status).toBe(204);
+  });
+
+  it('A39 are none that these keys make while the member is being removed', async () => {
+    const { id, keys } = await withKeys();
+    const key = String(keys[0]?.json['key']);
+    const body = { name: 'race', scopes: ['verify'] };
+    const calls = Array.from({ length: 12 }, () => harness.call('/v1/account/keys', { method: 'POST', key, body }));
+    const [removed, ...made] = await Promise.all([root.delete(`members/${id}?revokeKeys=true`), ...calls]);
+    expect(removed.status).toBe(204);
+    expect(made.every(({ status }) => status === 201 || status === 401)).toBe(true);
+    const left = dataOf(await root.get(`members/${id}/keys?limit=100`));
+    expect(left.filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
   });
 
   it('A39 are none that a request makes while the member is being removed', async () => {

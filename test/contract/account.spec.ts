@@ -4,6 +4,7 @@ import type { Mode } from '@countersign/keys';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
+import { PhoneMembers } from '../support/phone-sign-in.js';
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 10_000;
@@ -173,6 +174,38 @@ describe('the keys of an account', () => {
     expect(await limitOf()).toBe('"default";q=90;w=60');
     await admin.patch(`keys/${String(first.json['id'])}`, { limits: { default: 30 } });
     await until('the limit is lower', 5_000, async () => (await limitOf()) === '"default";q=30;w=60');
+    const { browser } = await new PhoneMembers(harness).signedIn();
+    const confirmed = await browser.call('sessions/current/confirm', {
+      ...{ method: 'POST', body: { key: second.json['key'] } },
+    });
+    expect(confirmed.status).toBe(200);
+    const ofMember = await browser.call('v1/account/keys', { method: 'POST', body: { name: 'm', scopes: ['verify'] } });
+    expect([ofMember.status, ofMember.json['limits']]).toEqual([201, { default: 30 }]);
+  });
+
+  it('have, when members make them, no limit above what the keys of the account may use', async () => {
+    const { json } = await admin.post('accounts', { name: 'Lowered' });
+    const draft = { accountId: json['id'], kind: 'test', name: 'f', scopes: EVERY, limits: { default: 90 } };
+    const first = await admin.post('keys', draft);
+    await post('/keys', { name: 's', scopes: ['verify'] }, String(first.json['key']));
+    await admin.patch(`keys/${String(first.json['id'])}`, { limits: { default: 30 } });
+    const { browser } = await new PhoneMembers(harness, 4_000).signedIn('developer', String(json['id']));
+    const headers = { 'countersign-mode': 'test' };
+    const made = await browser.call('v1/account/keys', { method: 'POST', body: { name: 'm' }, headers });
+    expect([made.status, made.json['limits']]).toEqual([201, { default: 30 }]);
+  });
+
+  it('are not rotated by a member in test mode when they have more than keys of members have', async () => {
+    const { browser } = await new PhoneMembers(harness, 5_000).signedIn();
+    const rotate = async (limits: Readonly<Record<string, number>>): Promise<unknown[]> => {
+      const draft = { accountId: harness.demo.accountId, name: 'l', kind: 'test', limits };
+      const { json } = await admin.post('keys', draft);
+      const headers = { 'countersign-mode': 'test' };
+      const answer = await browser.call(`v1/account/keys/${String(json['id'])}/rotate`, { method: 'POST', headers });
+      return [answer.status, answer.code];
+    };
+    expect(await rotate({ default: 601 })).toEqual([403, 'FORBIDDEN']);
+    expect(await rotate({})).toEqual([202, undefined]);
   });
 
   it('are rotated and revoked', async () => {

@@ -100,10 +100,13 @@ export class PhoneBrowser extends ConsoleBrowser {
 
 /** Adds members of the demo account, each with a number of its own. */
 export class PhoneMembers {
-  private numbers = 0;
   private readonly root: AdminCalls;
 
-  constructor(private readonly harness: ControlPlaneHarness) {
+  /** @param numbers the end of the first number */
+  constructor(
+    private readonly harness: ControlPlaneHarness,
+    private numbers = 3_000,
+  ) {
     this.root = new AdminCalls(harness);
   }
 
@@ -125,6 +128,6 @@ export class PhoneMembers {
 
   /** A browser with a number that is nobody's. */
   stranger(): PhoneBrowser {
-    return new PhoneBrowser(this.harness, `+1415555${String(3000 + this.numbers++)}`);
+    return new PhoneBrowser(this.harness, `+1415555${String(this.numbers++)}`);
   }
 }

@@ -24,7 +24,8 @@ interface AccountCallText {
 export const AccountCall = (text: AccountCallText): MethodDecorator => {
   const { id, summary, description, body = 'none', status = 200, type, isPage = false, errors = [] } = text;
   const { confirmedWith } = text;
-  const refusals: readonly ErrorCode[] = confirmedWith === undefined ? errors : ['CONFIRMATION_REQUIRED', ...errors];
+  const refusals: readonly ErrorCode[] =
+    confirmedWith === undefined ? errors : ['CONFIRMATION_REQUIRED', 'CONFLICT', ...errors];
   return applyDecorators(
     Access({ access: 'key', scope: 'account', body, ...(confirmedWith === undefined ? {} : { confirmedWith }) }),
     Operation({

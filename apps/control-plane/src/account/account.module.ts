@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AdminService } from '../admin/crud/admin.service.js';
+import { DeveloperRights } from '../http/developer-rights.js';
 import { OwnAccountController } from './own-account.controller.js';
 import { OwnAccountService } from './own-account.service.js';
 import { OwnBrandsController } from './brands/own-brands.controller.js';
@@ -13,6 +14,14 @@ import { RequestsController } from './requests/requests.controller.js';
 /** `/v1/account`: what the developers of an account do themselves, with a key that has the scope `account`. */
 @Module({
   controllers: [OwnAccountController, OwnKeysController, OwnBrandsController, RequestsController],
-  providers: [AdminService, OwnAccountService, OwnKeysService, OwnBrandsService, RequestLogService, RequestLogSweeper],
+  providers: [
+    AdminService,
+    DeveloperRights,
+    OwnAccountService,
+    OwnKeysService,
+    OwnBrandsService,
+    RequestLogService,
+    RequestLogSweeper,
+  ],
 })
 export class AccountModule {}

@@ -9,6 +9,7 @@ import { AdminService } from '../admin/crud/admin.service.js';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import type { Plain } from '../admin/crud/plain.js';
 import type { Developer } from '../http/developer.decorator.js';
+import { DeveloperRights } from '../http/developer-rights.js';
 import type { OwnWebhookChange } from './own-account.dto.js';
 import { ownAccountView, ownWebhookView, type OwnAccountAnswer, type OwnWebhookAnswer } from './own-account.view.js';
 
@@ -24,6 +25,7 @@ export class OwnAccountService {
     private readonly database: Database,
     private readonly admin: AdminService,
     private readonly accounts: AccountStore,
+    private readonly rights: DeveloperRights,
   ) {}
 
   async show({ caller }: Developer): Promise<Plain<OwnAccountAnswer>> {
@@ -43,9 +45,11 @@ export class OwnAccountService {
     }
     const resource = { ...RESOURCE, view: (account: Account) => ownWebhookView(account, caller) };
     const id = renderId('acct', caller.tenant.accountId);
-    return this.admin.act(resource, by, { id, action: 'update' }, async (tx, account) =>
-      succeed({ row: await this.accounts.updateAccount(tx, { ...account, ...settingsOf(change) }) }),
-    );
+    return this.admin.act(resource, by, { id, action: 'update' }, async (tx, account) => {
+      const held = await this.rights.hold(tx, by);
+      if (!held.ok) return held;
+      return succeed({ row: await this.accounts.updateAccount(tx, { ...account, ...settingsOf(change) }) });
+    });
   }
 
   private async accountOf({ caller }: Pick<Developer, 'caller'>): Promise<Account> {

@@ -4,6 +4,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorLog } from '../operations/answered-request.js';
 import { FailureLog } from '../operations/failure-log.js';
+import { isConsoleRequest } from './console-requests.js';
 import { ERRORS, errorBody, RefusedRequest, retryAfterOf, type ErrorCode, type Refusal } from './errors.js';
 import type { LimitHeaders } from './limit-headers.js';
 import { Limits } from './limits.js';
@@ -48,6 +49,8 @@ export class ErrorAnswers implements ExceptionFilter {
     reply.request.errorCode = refusal.code;
     const retryAfter = retryAfterOf(refusal);
     if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
+    if (refusal.code === 'UNAUTHORIZED')
+      void reply.header('www-authenticate', isConsoleRequest(reply.request.raw) ? 'Cookie' : 'Bearer');
     void reply
       .code(status)
       .headers(limits)

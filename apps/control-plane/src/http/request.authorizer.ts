@@ -4,6 +4,7 @@ import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import type { ConsoleSession } from '@countersign/accounts/console-sessions';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { refuseUnconfirmed } from './confirmation.js';
 import { ConsoleAuthenticator } from './console.authenticator.js';
 import { mayCallForAccount } from './console-policy.js';
 import { isConsoleRequest } from './console-requests.js';
@@ -98,6 +99,8 @@ export class RequestAuthorizer {
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
     request.callerId = caller.keyId ?? ROOT_CALLER;
+    if (route?.access === 'key' && route.confirmedWith !== undefined)
+      request.keyDigests = this.keys.digestsOf(request.headers.authorization ?? '');
     const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);
@@ -211,19 +214,9 @@ function judgeAccess(
   if (consoleSession === null) return judgeScope(caller, route);
   const isAllowed = mayCallForAccount(consoleSession.role, method, route.scope) && route.keyOnly !== true;
   if (!isAllowed) return refused('FORBIDDEN', `The role ${consoleSession.role} may not make this call.`);
-  return caller.kind === 'live' ? judgeConfirmation(consoleSession, route) : null;
-}
-
-/** Owners of the installation, who act for an account, have signed in with more than a phone. */
-function judgeConfirmation(
-  { accountId, confirmation }: ConsoleSession,
-  { confirmedWith }: Extract<RouteAccess, { access: 'key' }>,
-): RefusedRequest | null {
-  if (accountId === null || confirmedWith === undefined) return null;
-  if (confirmation === null) return refused('CONFIRMATION_REQUIRED');
-  const lacking = confirmedWith.find((scope) => !confirmation.scopes.includes(scope));
-  if (lacking === undefined) return null;
-  return refused('CONFIRMATION_REQUIRED', `Confirm this session with a live API key that has the scope ${lacking}.`);
+  if (caller.kind !== 'live' || route.confirmedWith === undefined) return null;
+  const unconfirmed = refuseUnconfirmed(consoleSession, route.confirmedWith);
+  return unconfirmed === null ? null : new RefusedRequest(unconfirmed.refusal);
 }
 
 function judgeScope(

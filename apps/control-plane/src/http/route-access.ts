@@ -68,6 +68,8 @@ declare module 'fastify' {
     callerId: string | null;
     /** The session of a request to the console's API, set with `caller`; null for every other request. */
     consoleSession: SignedIn | null;
+    /** Digests of the caller's key in hex, for calls with `confirmedWith` alone; null for every other call. */
+    keyDigests: readonly string[] | null;
     /** The code of an error answer; null without one. */
     errorCode: string | null;
     /** Rate limit headers of the response; null until a quota has counted the request. */

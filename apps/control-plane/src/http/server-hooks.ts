@@ -29,6 +29,7 @@ export class ServerHooks {
     instance.decorateRequest('caller', null);
     instance.decorateRequest('callerId', null);
     instance.decorateRequest('consoleSession', null);
+    instance.decorateRequest('keyDigests', null);
     instance.decorateRequest('errorCode', null);
     instance.decorateRequest('limitHeaders', null);
     instance.decorateRequest('clientAddress', '');

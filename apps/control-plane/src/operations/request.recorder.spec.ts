@@ -10,6 +10,12 @@ const CALLER: ApiKeyPrincipal = {
   ...{ keyId: '018f0000-0000-7000-8000-000000000002', kind: 'live', scopes: [], limits: {} },
   tenant: { accountId, mode: 'live' },
 };
+const keyIdOf = (n: number): string => `018f0000-0000-7000-8000-00000000010${String(n)}`;
+/** A caller with another key of the account. */
+const withKey = (n: number, more: Partial<ApiKeyPrincipal> = {}) => ({
+  ...call,
+  caller: { ...CALLER, keyId: keyIdOf(n), ...more },
+});
 const newId = createRequestIds();
 const answer = (status: number, route = '/v1/verify'): AnsweredRequest => ({
   ...{ id: newId(), method: 'GET', route, status, mode: 'live', elapsedMs: 1.6 },
@@ -54,7 +60,7 @@ describe('the request recorder', () => {
   it('keeps at most 200 of an account and mode, so that one account displaces no other', async () => {
     const database = new RecordingDatabase();
     const requests = recorderOver(database);
-    for (let at = 0; at < 1_000; at += 1) requests.record(answer(404), call);
+    for (let at = 0; at < 1_000; at += 1) requests.record(answer(404), withKey(at % 3));
     const tenant = { accountId, mode: 'test' } as const;
     requests.record(answer(404), { ...call, caller: { ...CALLER, kind: 'test', tenant } });
     await requests.flush();
@@ -92,7 +98,7 @@ describe('the request recorder', () => {
       const before = database.writes.length;
       for (let second = 0; second < 10; second += 1) {
         for (let at = 0; at < 150; at += 1)
-          requests.record(answer(404), call, { nowMs: () => fromMs + second * 1_000 });
+          requests.record(answer(404), withKey(at % 3), { nowMs: () => fromMs + second * 1_000 });
         await requests.flush();
       }
       return database.writes.slice(before).reduce((sum, values) => sum + (values[0] as unknown[]).length, 0);
@@ -103,6 +109,26 @@ describe('the request recorder', () => {
     await requests.flush();
     expect(database.writes.at(-1)?.[2]).toEqual([true]);
     expect(await kept(start + 60_000)).toBe(600);
+  });
+
+  it('keeps of one key, with those that use its quota, at most half of what it keeps of the account and mode', async () => {
+    const database = new RecordingDatabase();
+    const requests = recorderOver(database);
+    const nowMs = (): number => Date.UTC(2026, 0, 31);
+    const kept = async (record: () => void): Promise<number> => {
+      const before = database.writes.length;
+      for (let write = 0; write < 10; write += 1) {
+        for (let at = 0; at < 150; at += 1) record();
+        await requests.flush();
+      }
+      return database.writes.slice(before).reduce((sum, values) => sum + (values[0] as unknown[]).length, 0);
+    };
+    let made = 0;
+    const quotaId = keyIdOf(0);
+    expect(await kept(() => requests.record(answer(404), withKey(made++ % 9, { quotaId }), { nowMs }))).toBe(300);
+    expect(await kept(() => requests.record(answer(404), withKey(0), { nowMs }))).toBe(0);
+    expect(await kept(() => requests.record(answer(404), call, { nowMs }))).toBe(300);
+    expect(database.writes.slice(0, 3).map((values) => (values[0] as unknown[]).length)).toEqual([100, 100, 100]);
   });
 
   it('loses what cannot be written, and goes on', async () => {

@@ -19,6 +19,8 @@ const MAX_OF_TENANT = 200;
 const MINUTE_MS = 60_000;
 /** Requests of one account and mode that are recorded in a minute at most: as many as the usual quota of a key lets through. */
 const MAX_OF_TENANT_PER_MINUTE = USUAL_LIMITS.default;
+/** Share of these that one key and those that use its quota, or one member, have at most: the others of the account are seen too. */
+const SHARE_OF_ONE = 0.5;
 const TOO_MANY = 429;
 
 /** An answered request with the key of an account. */
@@ -48,10 +50,11 @@ export class RequestRecorder {
   readonly #onError: (error: unknown) => void;
   readonly #flushes: PollLoop;
   #buffer: Recorded[] = [];
-  #countByTenant = new Map<string, number>();
+  /** By tenant, and by tenant and quota. */
+  #counts = new Map<string, number>();
   #minute = 0;
-  /** In this minute: the number of recorded requests by tenant, and the keys and routes of recorded refusals with 429. */
-  #minuteByTenant = new Map<string, number>();
+  /** In this minute: the same numbers, and the keys and routes of recorded refusals with 429. */
+  #countsOfMinute = new Map<string, number>();
   #refused = new Set<string>();
 
   constructor(
@@ -76,24 +79,29 @@ export class RequestRecorder {
   }
 
   /** False when as many as may be were recorded. Sets grow with what is recorded alone, and are emptied each minute. */
-  private count({ method, route, status }: AnsweredRequest, { keyId, tenant }: ApiKeyPrincipal, at: Date): boolean {
+  private count({ method, route, status }: AnsweredRequest, caller: ApiKeyPrincipal, at: Date): boolean {
     this.beginMinute(Math.floor(at.getTime() / MINUTE_MS));
-    const key = tenantKey(tenant);
-    const count = this.#countByTenant.get(key) ?? 0;
-    const inMinute = this.#minuteByTenant.get(key) ?? 0;
+    const { keyId, quotaId = keyId, tenant } = caller;
+    const ofTenant = tenantKey(tenant);
+    const ofOne = `${ofTenant} ${quotaId}`;
     const refusal = `${keyId} ${method} ${route}`;
-    if (count >= MAX_OF_TENANT || inMinute >= MAX_OF_TENANT_PER_MINUTE) return false;
+    if (this.isFull(ofTenant, 1) || this.isFull(ofOne, SHARE_OF_ONE)) return false;
     if (status === TOO_MANY && this.#refused.has(refusal)) return false;
-    this.#countByTenant.set(key, count + 1);
-    this.#minuteByTenant.set(key, inMinute + 1);
+    for (const counts of [this.#counts, this.#countsOfMinute])
+      for (const name of [ofTenant, ofOne]) counts.set(name, (counts.get(name) ?? 0) + 1);
     if (status === TOO_MANY) this.#refused.add(refusal);
     return true;
+  }
+
+  private isFull(name: string, share: number): boolean {
+    const [count = 0, inMinute = 0] = [this.#counts.get(name), this.#countsOfMinute.get(name)];
+    return count >= MAX_OF_TENANT * share || inMinute >= MAX_OF_TENANT_PER_MINUTE * share;
   }
 
   private beginMinute(minute: number): void {
     if (minute === this.#minute) return;
     this.#minute = minute;
-    this.#minuteByTenant = new Map();
+    this.#countsOfMinute = new Map();
     this.#refused = new Set();
   }
 
@@ -108,7 +116,7 @@ export class RequestRecorder {
   async flush(): Promise<boolean> {
     const recorded = this.#buffer;
     this.#buffer = [];
-    this.#countByTenant = new Map();
+    this.#counts = new Map();
     const rows = recorded.flatMap((request) => {
       const id = parseId('req', request.id);
       return id === null ? [] : [{ ...request, id }];

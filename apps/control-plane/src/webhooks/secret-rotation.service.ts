@@ -4,6 +4,7 @@ import { renderId } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import type { Developer } from '../http/developer.decorator.js';
+import { DeveloperRights } from '../http/developer-rights.js';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import type { RotatedSecretAnswer } from './delivery.view.js';
 import { SecretRotationBroadcast } from './secret-rotation.broadcast.js';
@@ -16,16 +17,21 @@ export class SecretRotationService {
     private readonly accounts: AccountStore,
     private readonly audit: AuditStore,
     private readonly broadcast: SecretRotationBroadcast,
+    private readonly rights: DeveloperRights,
   ) {}
 
   /**
    * Creates a secret, shown in this response only. Each replaced secret signs too for a day from its replacement. The entry
    * of the audit log has neither.
    */
-  async rotateSecret({ caller: { tenant }, actor, requestId }: Developer): Promise<Outcome<RotatedSecretAnswer>> {
+  async rotateSecret(by: Developer): Promise<Outcome<RotatedSecretAnswer>> {
+    const { tenant } = by.caller;
     const rotation = await this.database.transaction(async (tx) => {
+      const held = await this.rights.hold(tx, by);
+      if (!held.ok) return held;
       const rotated = await this.accounts.rotateWebhookSecret(tx, tenant);
       if (!rotated.ok) return rotated;
+      const { actor, requestId } = by;
       const resourceId = renderId('acct', tenant.accountId);
       const after = { mode: tenant.mode, previousValidUntil: rotated.previousUntil.toISOString() };
       await this.audit.append(tx, {
@@ -34,6 +40,7 @@ export class SecretRotationService {
       return rotated;
     });
     if (!rotation.ok) {
+      if ('refusal' in rotation) return rotation;
       const message = `${MAX_REPLACED_SECRETS} replaced secrets still sign webhooks. Rotate again when the first of them has expired.`;
       return refuse('RATE_LIMITED', { message, retryAfterSeconds: rotation.retryAfterSeconds });
     }

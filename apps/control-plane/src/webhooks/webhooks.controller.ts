@@ -116,7 +116,7 @@ export class WebhooksController {
     description:
       'Creates a new signing secret, which is shown in this response only. The previous one signs beside it for 24 hours, so that webhooks carry two signatures; up to eight if secrets are replaced again within that time.',
     answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
-    errors: ['CONFIRMATION_REQUIRED'],
+    errors: ['CONFIRMATION_REQUIRED', 'CONFLICT'],
   })
   async rotate(@ByDeveloper() by: Developer, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
     return valueOf(await this.secrets.rotateSecret(by));

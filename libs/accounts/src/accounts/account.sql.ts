@@ -37,13 +37,28 @@ export const COUNT_RECENT_KEYS = `
 
 /**
  * The largest of each limit of the keys of the account $1 and the mode $2 that are not revoked, or of its revoked keys when
- * all are; null for an account without a key. $3 the limits of a key that has none of its own.
+ * all are; null for an account without a key. A key has no more than the one whose quota it uses. $3 the limits of a key that
+ * has none of its own.
  */
 export const LARGEST_LIMITS = `
   WITH keys AS (
-    SELECT $3::jsonb || limits AS limits, revoked_at IS NULL AS valid FROM api_keys WHERE account_id = $1 AND kind = $2)
-  SELECT ${LIMIT_NAMES.map((name) => `max((limits->>'${name}')::integer) AS "${name}"`).join(', ')} FROM keys
+    SELECT $3::jsonb || k.limits AS own, $3::jsonb || lender.limits AS lent, k.revoked_at IS NULL AS valid
+    FROM api_keys k LEFT JOIN api_keys lender ON lender.id = k.quota_id WHERE k.account_id = $1 AND k.kind = $2)
+  SELECT ${LIMIT_NAMES.map(
+    (name) => `max(least((own->>'${name}')::integer, (lent->>'${name}')::integer)) AS "${name}"`,
+  ).join(', ')} FROM keys
   WHERE valid OR NOT EXISTS (SELECT FROM keys WHERE valid)`;
+
+/**
+ * The key $1 with the text whose digests are $2 in hex, unless it was revoked or rotated or its account is not active. It
+ * stays so until the transaction ends.
+ */
+export const HOLD_API_KEY = `
+  SELECT k.scopes, k.limits, k.quota_id AS "quotaId", k.member_id AS "memberId", lender.limits AS "limitsOfQuota"
+  FROM api_keys k JOIN accounts ON accounts.id = k.account_id
+  LEFT JOIN api_keys lender ON lender.id = k.quota_id
+  WHERE k.id = $1 AND encode(k.digest, 'hex') = ANY ($2::text[]) AND k.revoked_at IS NULL AND accounts.active
+  FOR SHARE OF k`;
 
 /** Keys of the account $1 that are not revoked, and whose text the member $2 knows. */
 export const KEYS_OF_MEMBER = `

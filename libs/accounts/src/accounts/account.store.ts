@@ -5,12 +5,13 @@ import { type Account, ACCOUNTS } from './account.entity.js';
 import {
   CLEAR_FAILURES,
   COUNT_RECENT_KEYS,
+  HOLD_API_KEY,
   KEYS_OF_MEMBER,
   LARGEST_LIMITS,
   ROTATE_WEBHOOK_SECRET,
   SECRET_OVER_IN,
 } from './account.sql.js';
-import { DEFAULT_SCOPES, LIMIT_NAMES, USUAL_LIMITS, type KeyLimits, type LimitName } from './account.js';
+import { DEFAULT_SCOPES, LIMIT_NAMES, lowerLimits, USUAL_LIMITS, type KeyLimits, type LimitName } from './account.js';
 import { type ApiKey, API_KEYS } from './api-key.entity.js';
 import { type Brand, BRANDS } from './brand.entity.js';
 import { checkBrand, type BrandText } from './check-brand.js';
@@ -42,6 +43,9 @@ export type NewApiKey = Defaulted<
   Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits' | 'quotaId' | 'memberId'>,
   'accountId' | 'kind' | 'name'
 >;
+
+/** The rights of a key. Its limits are no higher than those of the key whose quota it uses. */
+type HeldKey = Pick<ApiKey, 'scopes' | 'limits' | 'quotaId' | 'memberId'>;
 
 /** How long a replaced webhook secret signs beside the new one (contract, Webhooks). */
 const SECRET_OVERLAP_HOURS = 24;
@@ -153,6 +157,17 @@ export class AccountStore {
     return { ...USUAL_LIMITS, ...Object.fromEntries(found) };
   }
 
+  /**
+   * A key whose text was shown, with its present scopes and limits; null when it was revoked or rotated since. A change of the key
+   * waits until the transaction ends. `digests` in hex.
+   */
+  async holdApiKey(tx: Executor, id: Uuid, digests: readonly string[]): Promise<HeldKey | null> {
+    const [row] = await tx.query<HeldKey & { limitsOfQuota: KeyLimits | null }>(HOLD_API_KEY, [id, digests]);
+    if (row === undefined) return null;
+    const { limitsOfQuota, ...key } = row;
+    return limitsOfQuota === null ? key : { ...key, limits: lowerLimits(key.limits, limitsOfQuota) };
+  }
+
   /** Writes name, scopes, limits and quota. */
   updateApiKey(tx: Executor, { id, name, scopes, limits, quotaId }: ApiKey): Promise<ApiKey> {
     return API_KEYS.update(tx, id, { name, scopes, limits, quotaId });
@@ -168,15 +183,21 @@ export class AccountStore {
     return { ...(await API_KEYS.update(tx, id, { ...secret, memberId })), key };
   }
 
-  /** The keys that are not revoked and whose text a member of the account knows, oldest first; locked. */
+  /**
+   * The keys that are not revoked and whose text a member of the account knows; locked. A key that makes or rotates another meanwhile
+   * is waited for, so the keys are read again until all of them are locked.
+   */
   async lockKeysOfMember(tx: Executor, accountId: Uuid, memberId: Uuid): Promise<ApiKey[]> {
-    const found = await tx.query<{ id: Uuid }>(KEYS_OF_MEMBER, [accountId, memberId]);
-    const locked: ApiKey[] = [];
-    for (const { id } of found) {
-      const key = await API_KEYS.lock(tx, id);
-      if (key !== null && key.revokedAt === null && key.memberId === memberId) locked.push(key);
-    }
-    return locked;
+    const locked = new Map<Uuid, ApiKey | null>();
+    let unlocked: Uuid[];
+    do {
+      const found = await tx.query<{ id: Uuid }>(KEYS_OF_MEMBER, [accountId, memberId]);
+      unlocked = found.map(({ id }) => id).filter((id) => !locked.has(id));
+      for (const id of unlocked) locked.set(id, await API_KEYS.lock(tx, id));
+    } while (unlocked.length > 0);
+    return [...locked.values()].flatMap((key) =>
+      key !== null && key.revokedAt === null && key.memberId === memberId ? [key] : [],
+    );
   }
 
   /** Revokes a key; null when it is unknown or already revoked. */

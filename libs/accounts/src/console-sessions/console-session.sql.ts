@@ -15,12 +15,13 @@ const VALID_SESSIONS = `
     coalesce(m.name, k.name, 'root') AS name, coalesce(m.role, k.role, 'owner') AS role, m.account_id AS "accountId",
     s.client_address AS "clientAddress", s.user_agent AS "userAgent", s.created_at AS "createdAt",
     s.last_used_at AS "lastUsedAt", s.expires_at AS "expiresAt", s.confirmed_until AS "confirmedUntil",
-    c.scopes AS "confirmedScopes", c.limits AS "confirmedLimits"
+    c.scopes AS "confirmedScopes", c.limits AS "confirmedLimits", lender.limits AS "confirmedLimitsOfQuota"
   FROM console_sessions s
   LEFT JOIN members m ON m.id = s.member_id
   LEFT JOIN accounts a ON a.id = m.account_id
   LEFT JOIN admin_keys k ON k.id = s.admin_key_id
   LEFT JOIN api_keys c ON c.digest = s.confirmed_by AND s.confirmed_until > ${NOW} AND ${CONFIRMS}
+  LEFT JOIN api_keys lender ON lender.id = c.quota_id
   WHERE s.expires_at > ${NOW} AND CASE
     WHEN s.member_id IS NOT NULL THEN m.active AND (m.account_id IS NULL OR a.active)
     WHEN s.admin_key_id IS NOT NULL THEN k.revoked_at IS NULL AND k.digest = ANY (s.key_digests)
@@ -31,6 +32,13 @@ export const FIND_SESSION = `${VALID_SESSIONS} AND s.digest = ANY ($2::bytea[])`
 
 /** One session. $2 id. */
 export const GET_SESSION = `${VALID_SESSIONS} AND s.id = $2`;
+
+/** A session stays until the transaction ends, and so does its confirmation. $1 id. */
+export const HOLD_SESSION = `SELECT id FROM console_sessions WHERE id = $1 FOR SHARE`;
+
+/** The API key that has confirmed a session stays as it is until the transaction ends. $1 id of the session. */
+export const HOLD_CONFIRMING_KEY = `
+  SELECT id FROM api_keys WHERE digest = (SELECT confirmed_by FROM console_sessions WHERE id = $1) FOR SHARE`;
 
 /** The valid ones of some sessions. $2 ids. */
 export const FIND_LIVE_SESSIONS = `${VALID_SESSIONS} AND s.id = ANY ($2::uuid[])`;

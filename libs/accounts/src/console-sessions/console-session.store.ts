@@ -1,7 +1,7 @@
 import type { IdSource, Uuid } from '@countersign/ids';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
-import type { KeyLimits, Scope } from '../accounts/account.js';
+import { lowerLimits, type KeyLimits, type Scope } from '../accounts/account.js';
 import type { MemberRole } from '../members/member.js';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
 import {
@@ -13,6 +13,8 @@ import {
   FIND_LIVE_SESSIONS,
   FIND_SESSION,
   GET_SESSION,
+  HOLD_CONFIRMING_KEY,
+  HOLD_SESSION,
   INSERT_SESSION,
   LIST_SESSIONS,
   RECORD_SIGN_IN,
@@ -50,16 +52,20 @@ interface SessionRow extends Omit<ConsoleSession, 'confirmation'> {
   /** Null without a confirmation that holds now. */
   readonly confirmedScopes: readonly Scope[] | null;
   readonly confirmedLimits: KeyLimits | null;
+  /** Of the key whose quota that one uses. */
+  readonly confirmedLimitsOfQuota: KeyLimits | null;
 }
 
 function sessionOf({
   confirmedUntil: until,
   confirmedScopes: scopes,
   confirmedLimits,
+  confirmedLimitsOfQuota: lent,
   ...row
 }: SessionRow): ConsoleSession {
-  const confirmation = until === null || scopes === null ? null : { until, scopes, limits: confirmedLimits ?? {} };
-  return { ...row, confirmation };
+  const own = confirmedLimits ?? {};
+  const limits = lent === null ? own : lowerLimits(own, lent);
+  return { ...row, confirmation: until === null || scopes === null ? null : { until, scopes, limits } };
 }
 
 /**
@@ -122,6 +128,13 @@ export class ConsoleSessionStore {
   async get(db: Executor, id: Uuid): Promise<ConsoleSession | null> {
     const [row] = await db.query<SessionRow>(GET_SESSION, [this.rootDigests(), id]);
     return row === undefined ? null : sessionOf(row);
+  }
+
+  /** As `get`. A transaction that ends the session, or changes the key that has confirmed it, waits for this one. */
+  async hold(tx: Executor, id: Uuid): Promise<ConsoleSession | null> {
+    await tx.query(HOLD_SESSION, [id]);
+    await tx.query(HOLD_CONFIRMING_KEY, [id]);
+    return this.get(tx, id);
   }
 
   /**

@@ -9,6 +9,7 @@ import type { PageAnswer, PageQuery } from '../../admin/crud/paging.js';
 import type { Plain } from '../../admin/crud/plain.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import type { Developer } from '../../http/developer.decorator.js';
+import { DeveloperRights } from '../../http/developer-rights.js';
 import type { OwnBrandChange } from './own-brand.dto.js';
 import { ownBrandView, type OwnBrandAnswer } from './own-brand.view.js';
 
@@ -24,6 +25,7 @@ export class OwnBrandsService {
     private readonly admin: AdminService,
     private readonly accounts: AccountStore,
     private readonly clock: DatabaseClock,
+    private readonly rights: DeveloperRights,
   ) {}
 
   list({ caller }: Developer, query: PageQuery): Promise<Outcome<PageAnswer<Answer>>> {
@@ -38,6 +40,8 @@ export class OwnBrandsService {
   change(by: Developer, id: string, change: OwnBrandChange): Promise<Outcome<Answer>> {
     if (by.caller.kind === 'test') return Promise.resolve(TEST_KEY);
     return this.admin.act(resourceOf(by.caller), by, { id, action: 'update' }, async (tx, brand) => {
+      const held = await this.rights.hold(tx, by);
+      if (!held.ok) return held;
       const changed = this.changed(brand, change);
       const asRequested = { name: changed.requestedName ?? brand.name, slug: changed.requestedSlug ?? brand.slug };
       const misfit = misfitOf(changed) ?? misfitOf({ ...changed, ...asRequested });

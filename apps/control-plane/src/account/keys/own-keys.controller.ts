@@ -36,7 +36,6 @@ export class OwnKeysController {
     confirmedWith: [],
     status: 201,
     type: KeyAnswer,
-    errors: ['CONFLICT'],
   })
   async create(@ByDeveloper() by: Developer, @Body(BodyPipe) body: OwnKeyDraft): Promise<Plain<KeyAnswer>> {
     return valueOf(await this.keys.create(by, body));
@@ -58,7 +57,7 @@ export class OwnKeysController {
     confirmedWith: [],
     status: 202,
     type: KeyAnswer,
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['NOT_FOUND'],
   })
   async rotate(
     @ByDeveloper() by: Developer,

@@ -10,9 +10,7 @@ import {
   type LimitName,
   type Scope,
 } from '@countersign/accounts/accounts';
-import { MemberStore } from '@countersign/accounts/members';
 import { ACCOUNTS, API_KEYS } from '@countersign/accounts/records';
-import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import type { AdminResource, Reply } from '../../admin/crud/admin-resource.js';
@@ -22,6 +20,7 @@ import type { Plain } from '../../admin/crud/plain.js';
 import { keyView, type KeyAnswer } from '../../admin/keys/key.view.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import type { Developer } from '../../http/developer.decorator.js';
+import { DeveloperRights, type HeldRights } from '../../http/developer-rights.js';
 import type { OwnKeyDraft } from './own-key.dto.js';
 
 /** Keys of an account and mode that are valid or were created within a day. An operator can create more. */
@@ -39,7 +38,7 @@ export class OwnKeysService {
   constructor(
     private readonly admin: AdminService,
     private readonly accounts: AccountStore,
-    private readonly members: MemberStore,
+    private readonly rights: DeveloperRights,
   ) {}
 
   list({ caller }: Developer, query: PageQuery): Promise<Outcome<PageAnswer<Answer>>> {
@@ -57,13 +56,15 @@ export class OwnKeysService {
   rotate(by: Developer, id: string): Promise<Outcome<Answer>> {
     return this.admin.act(resourceOf(by.caller), by, { id, action: 'rotate' }, async (tx, apiKey) => {
       if (apiKey.revokedAt !== null) return REVOKED;
-      const lacking = apiKey.scopes.find((scope) => !by.granted.scopes.includes(scope));
+      const held = await this.rights.hold(tx, by);
+      if (!held.ok) return held;
+      const { scopes, memberId } = held.value;
+      const lacking = apiKey.scopes.find((scope) => !scopes.includes(scope));
       if (lacking !== undefined) return lacks(lacking);
-      const { limits } = by.granted;
+      const limits = await this.largestToLearn(tx, by, held.value);
       const larger = limits === null ? undefined : largerLimit(apiKey.limits, limits);
       if (limits !== null && larger !== undefined) return hasLower(larger, limits);
-      if (!(await this.mayAct(tx, by))) return CHANGING;
-      const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey, await memberBehind(tx, by));
+      const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey, memberId);
       return succeed({ row, once: { key } });
     });
   }
@@ -76,18 +77,20 @@ export class OwnKeysService {
   }
 
   private async insert(tx: Executor, by: Developer, { name, scopes }: OwnKeyDraft): Reply<ApiKey, Answer> {
-    const { caller, granted } = by;
+    const { caller } = by;
+    const held = await this.rights.hold(tx, by);
+    if (!held.ok) return held;
+    const granted = held.value;
     const wanted = scopes ?? DEFAULT_SCOPES.filter((scope) => granted.scopes.includes(scope));
     if (wanted.length === 0) return NO_SCOPES;
     const lacking = wanted.find((scope) => !granted.scopes.includes(scope));
     if (lacking !== undefined) return lacks(lacking);
-    if (!(await this.mayAct(tx, by))) return CHANGING;
     const { accountId } = caller.tenant;
     // Concurrent creates wait for each other, so that the count is exact.
     await ACCOUNTS.lock(tx, accountId);
     if ((await this.accounts.countRecentKeys(tx, caller.tenant)) >= MAX_KEYS) return TOO_MANY;
-    const quota = by.isMember ? await this.quotaOfMembers(tx, by) : quotaOf(caller);
-    const memberId = await memberBehind(tx, by);
+    const quota = by.session === null ? quotaOf(caller, granted) : await this.quotaOfMembers(tx, by, granted);
+    const { memberId } = granted;
     const draft = { accountId, kind: caller.kind, name, scopes: wanted, ...quota, memberId };
     const { key, ...row } = await this.accounts.createApiKey(tx, draft);
     return succeed({ row, once: { key } });
@@ -97,20 +100,20 @@ export class OwnKeysService {
    * Keys that members make share one quota for each mode: the usual limits, lower ones where no key of the account has as much, or
    * the one that confirmed the session.
    */
-  private async quotaOfMembers(tx: Executor, { caller: { tenant }, granted }: Developer): Promise<KeyQuota> {
+  private async quotaOfMembers(tx: Executor, { caller }: Developer, { limits }: HeldRights): Promise<KeyQuota> {
+    const { tenant } = caller;
     const ofAccount = lowerLimits({}, await this.accounts.largestLimits(tx, tenant));
-    return { limits: lowerLimits(ofAccount, granted.limits ?? {}), quotaId: tenant.accountId };
+    return { limits: lowerLimits(ofAccount, limits ?? {}), quotaId: tenant.accountId };
   }
 
-  /** Whether the member is still one: a key that is made while an owner removes the member is not missed by the removal. */
-  private async mayAct(tx: Executor, { memberId }: Developer): Promise<boolean> {
-    return memberId === null || (await this.members.holdDeveloper(tx, memberId));
+  /**
+   * The limits that a key has at most whose text the developer learns: without a key to compare with, in test mode, those that
+   * keys of members have. Null for an owner of the installation, who sets limits.
+   */
+  private async largestToLearn(tx: Executor, by: Developer, rights: HeldRights): Promise<KeyLimits | null> {
+    if (rights.limits !== null || rights.memberId === null) return rights.limits;
+    return (await this.quotaOfMembers(tx, by, rights)).limits;
   }
-}
-
-/** The member who learns the text of a key: that of the session, or the one who knows the key of the call. */
-async function memberBehind(tx: Executor, { memberId, caller }: Developer): Promise<Uuid | null> {
-  return memberId ?? (await API_KEYS.find(tx, caller.keyId))?.memberId ?? null;
 }
 
 /** The keys that the caller sees: any other is unknown. */
@@ -120,7 +123,10 @@ const resourceOf = ({ tenant, kind }: ApiKeyPrincipal): AdminResource<ApiKey, An
 });
 
 /** A key shares the quota of the key that makes it, so that no number of keys makes more requests than an operator allowed. */
-const quotaOf = ({ keyId, quotaId = keyId, limits }: ApiKeyPrincipal): KeyQuota => ({ limits, quotaId });
+const quotaOf = ({ keyId }: ApiKeyPrincipal, { limits, quotaId }: HeldRights): KeyQuota => ({
+  limits: limits ?? {},
+  quotaId: quotaId ?? keyId,
+});
 
 /** The first limit of a key that exceeds the caller's. */
 function largerLimit(limits: KeyLimits, ofCaller: KeyLimits): LimitName | undefined {
@@ -130,7 +136,7 @@ function largerLimit(limits: KeyLimits, ofCaller: KeyLimits): LimitName | undefi
 
 const hasLower = (name: LimitName, limits: KeyLimits) =>
   refuse('FORBIDDEN', {
-    message: `The limit ${name} of the key of this call, or of the one that confirmed the session, is ${withUsualLimits(limits)[name]}, lower than that of this key, so it cannot rotate it.`,
+    message: `The limit ${name} of the key of this call, or of the one that confirmed the session, is ${withUsualLimits(limits)[name]}, or without one that of keys of members: lower than that of this key, so it cannot be rotated.`,
   });
 const lacks = (scope: Scope) =>
   refuse('FORBIDDEN', {
@@ -142,7 +148,6 @@ const NO_SCOPES = refuse('VALIDATION_ERROR', {
     'scopes must be named: the key of this call, or the one that confirmed the session, has none of those that a key has by default.',
 });
 const REVOKED = refuse('CONFLICT', { message: 'This key is revoked and cannot be restored: create a new one.' });
-const CHANGING = refuse('CONFLICT', { message: 'An owner is changing this member: sign in again, or try again.' });
 const TOO_MANY = refuse('CONFLICT', {
   message: `An account has at most ${MAX_KEYS} keys of a kind that are valid or were created within a day: revoke some.`,
 });
