@@ -184,6 +184,28 @@ describe('A39 cookies of the console', () => {
     }
   });
 
+  it('A39 a viewer of an account sees its webhook URLs without the values of their query, which may be tokens', async () => {
+    const own = idOf(
+      await root.post('accounts', {
+        ...{ name: 'With webhooks', defaultWebhookUrl: 'https://hooks.example/live?token=secret1' },
+        testWebhookUrl: 'https://hooks.example/test?token=secret2',
+      }),
+    );
+    const urls = async (role: string, phone: string): Promise<unknown[]> => {
+      const browser = await memberBrowser(role, own, phone);
+      const { json } = await browser.call('v1/account/webhook');
+      return [json['defaultWebhookUrl'], json['testWebhookUrl']];
+    };
+    expect(await urls('viewer', '+14155552677')).toEqual([
+      'https://hooks.example/live?token=***',
+      'https://hooks.example/test?token=***',
+    ]);
+    expect(await urls('developer', '+14155552678')).toEqual([
+      'https://hooks.example/live?token=secret1',
+      'https://hooks.example/test?token=secret2',
+    ]);
+  });
+
   it('A39 a member of an account sees nothing of another one', async () => {
     const other = idOf(await root.post('accounts', { name: 'Other' }));
     const browser = await memberBrowser('developer', other, '+14155552676');

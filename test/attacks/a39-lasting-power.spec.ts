@@ -1,5 +1,6 @@
 import { SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import type { Database } from '@countersign/postgres';
+import type { PDU } from 'smpp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
@@ -262,6 +263,44 @@ describe('A39 an operator of the installation', () => {
       return own.submits.length > 0;
     });
     await own.close();
+  });
+
+  const recipientOf = (submit?: PDU) => ({
+    ...{ ton: submit?.['dest_addr_ton'], npi: submit?.['dest_addr_npi'], address: submit?.['destination_addr'] },
+  });
+  let others = 7_000;
+
+  it.each([
+    [
+      { form: 'national', ton: 1 },
+      { ton: 1, npi: 1, digitsFrom: 2 },
+    ],
+    [{ form: 'national' }, { ton: 2, npi: 1, digitsFrom: 2 }],
+    [{ ton: 2 }, { ton: 2, npi: 1, digitsFrom: 1 }],
+    [{ ton: 0 }, { ton: 0, npi: 1, digitsFrom: 1 }],
+    [{ npi: 6 }, { ton: 1, npi: 6, digitsFrom: 1 }],
+  ])('A39 gets no code of a sign-in by another form, type or plan of its number: %j', async (destination, sentAs) => {
+    const { browser } = await members.add();
+    const operator = await root.colleague('operator', `router of ${browser.phone}`);
+    const route = { prefix: browser.phone.slice(0, 8), bindId, submitOptions: { destination } };
+    const detour = await operator.post('routes', route);
+    expect(detour.status).toBe(201);
+    const { digitsFrom, ...numbering } = sentAs;
+    await until('codes of others go that way', WITHIN_MS, async () => {
+      const before = carrier.submits.length;
+      const phone = `${route.prefix}${String(others++)}`;
+      const session = idOf(await harness.create({ channel: 'sms_fallback', phone }));
+      await harness.call(`/v1/verify/${session}/send-sms`, { method: 'POST' });
+      await until('the other code is sent', WITHIN_MS, () => carrier.submits.length > before);
+      const { address, ...found } = recipientOf(carrier.submits[before]);
+      return address === phone.slice(digitsFrom) && JSON.stringify(found) === JSON.stringify(numbering);
+    });
+    const sent = carrier.submits.length;
+    expect((await browser.begin()).status).toBe(200);
+    expect((await browser.sendCode()).status).toBe(202);
+    await until('the code is sent', WITHIN_MS, () => carrier.submits.length > sent);
+    expect(recipientOf(carrier.submits[sent])).toEqual({ ton: 1, npi: 1, address: browser.phone.slice(1) });
+    expect((await operator.delete(`routes/${idOf(detour)}`)).status).toBe(204);
   });
 });
 

@@ -276,7 +276,13 @@ describe('a process that has started', () => {
     await asOwner({ ...home, ownerUrl: home.superuserUrl }, `GRANT DELETE ON audit_entries TO ${roleOf(home.url)}`);
     expect(await warningsOf(home.url)).toEqual([
       expect.stringMatching(`it has DELETE on audit_entries, granted to ${roleOf(home.url)}\\.${todo}`),
+      expect.stringMatching('may create temporary tables.* run "REVOKE TEMPORARY ON DATABASE .*"'),
     ]);
+    await asOwner(
+      { ...home, ownerUrl: home.superuserUrl },
+      `REVOKE TEMPORARY ON DATABASE ${new URL(home.url).pathname.slice(1)} FROM PUBLIC`,
+    );
+    expect(await warningsOf(home.url)).toHaveLength(1);
     await home.drop();
     const owned = await freshDatabase();
     expect(await warningsOf(owned.ownerUrl)).toContainEqual(expect.stringMatching(`: it owns the tables\\.${todo}`));

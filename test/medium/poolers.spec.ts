@@ -1,15 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { prepareQueues } from '@countersign/bus';
 import { Database, DatabaseUnavailable } from '@countersign/postgres';
 import { checkSchema, migrate, usesPooler } from '@countersign/postgres/schema';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { asOwner, freshDatabase, type TestDatabase } from '../support/database.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { sms } from '../support/gateway-harness.js';
 import { PgBouncer, pgbouncerIsMissing, type PgBouncerOptions } from '../support/pgbouncer.js';
 import { startReceiver } from '../support/receiver.js';
+import { promote, startPair } from '../support/standby.js';
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 20_000;
@@ -34,7 +39,11 @@ describe.skipIf(pgbouncerIsMissing)('connections through PgBouncer', () => {
   afterAll(() => home.drop());
 
   async function pooler(mode: PgBouncerOptions['mode'], ignoresSettings: boolean, poolSize = 1): Promise<PgBouncer> {
-    const started = await PgBouncer.start([home.url, home.ownerUrl], { mode, ignoresSettings, poolSize });
+    const started = await PgBouncer.start([home.url, home.ownerUrl, home.gatewayUrl], {
+      mode,
+      ignoresSettings,
+      poolSize,
+    });
     opened.push({ close: () => started.stop() });
     return started;
   }
@@ -90,6 +99,78 @@ describe.skipIf(pgbouncerIsMissing)('connections through PgBouncer', () => {
     await owner.query(`${change} RESET ALL`);
     await open(urlOf(home.ownerUrl));
   });
+
+  describe('which another client with the role of gateways has used', () => {
+    /** The connection of the server that all clients of this pooler share, after these statements of the other client. */
+    async function shared(...statements: readonly string[]): Promise<Database> {
+      const { urlOf } = bound(await pooler('transaction', false));
+      const other = new pg.Client({ connectionString: urlOf(home.gatewayUrl) });
+      await other.connect();
+      for (const statement of statements) await other.query(statement);
+      await other.end();
+      return open(urlOf(home.gatewayUrl));
+    }
+    const WRITE = 'UPDATE row_leases SET owner = owner';
+    const READ = 'SELECT count(*)::integer AS rows FROM routes';
+
+    it('read the real tables, whatever temporary ones and path it left', async () => {
+      const [database, role] = [new URL(home.url).pathname.slice(1), new URL(home.gatewayUrl).username];
+      await asOwner(home, `GRANT TEMPORARY ON DATABASE ${database} TO ${role}`);
+      const forged = 'CREATE TEMP TABLE routes AS SELECT generate_series(1, 3)';
+      for (const path of ['public', 'pg_temp, public', 'pg_temp, pg_catalog']) {
+        const gateway = await shared(forged, `SET search_path = ${path}`);
+        expect(await gateway.query(READ)).toEqual([{ rows: 0 }]);
+        expect((await gateway.query<{ name: string }>('SELECT current_schema()::text AS name'))[0]?.name).toBe(
+          'public',
+        );
+      }
+      await asOwner(home, `REVOKE TEMPORARY ON DATABASE ${database} FROM ${role}`);
+    });
+
+    it('read the tables of the schema that ALTER DATABASE names', async () => {
+      const database = new URL(home.url).pathname.slice(1);
+      await asOwner(home, `ALTER DATABASE ${database} SET search_path = pg_catalog, public`);
+      const gateway = await shared('SET search_path = public');
+      expect(await gateway.query('SHOW search_path')).toEqual([{ search_path: 'pg_catalog, public, pg_temp' }]);
+      await asOwner(home, `ALTER DATABASE ${database} RESET search_path`);
+    });
+
+    it('write, as themselves, and wait for the disk', async () => {
+      const gateway = await shared('SET default_transaction_read_only = on', 'SET synchronous_commit = off');
+      expect(await gateway.query(WRITE)).toEqual([]);
+      expect(await gateway.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
+    });
+
+    it('write, although the role has a setting of its own against it', async () => {
+      const [database, role] = [new URL(home.url).pathname.slice(1), new URL(home.gatewayUrl).username];
+      const change = `ALTER ROLE ${role} IN DATABASE ${database}`;
+      const gateway = await shared(`${change} SET default_transaction_read_only = on`);
+      expect(await gateway.query(WRITE)).toEqual([]);
+      const { urlOf } = bound(await pooler('transaction', false));
+      expect(await (await open(urlOf(home.gatewayUrl))).query(WRITE)).toEqual([]);
+      await gateway.query(`${change} RESET ALL`);
+    });
+  });
+
+  it('are unavailable while the pooler leads to a standby, and work once it was promoted', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-pooled-standby-'));
+    const { primary, standby } = await startPair(folder);
+    const through = await PgBouncer.start([standby.url], { mode: 'transaction', ignoresSettings: false, poolSize: 1 });
+    const database = await open(through.urlOf(standby.url));
+    await expect(database.query('SELECT 1 AS one')).rejects.toThrow(DatabaseUnavailable);
+    await promote(standby);
+    await until('a statement succeeds', WITHIN_MS, () =>
+      database.query('CREATE TABLE IF NOT EXISTS kept (n int)').then(
+        () => true,
+        () => false,
+      ),
+    );
+    await database.close();
+    await through.stop();
+    await standby.stop();
+    await primary.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
 
   it('are refused by migrations, and without Redis, with what to set instead', async () => {
     for (const mode of MODES) {

@@ -14,4 +14,4 @@ export {
   type SenderReading,
   type SenderRule,
 } from './sender.js';
-export { TON, type SmppAddress } from './smpp-address.js';
+export { isOfOtherNetwork, TON, type SmppAddress } from './smpp-address.js';

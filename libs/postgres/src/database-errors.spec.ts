@@ -3,10 +3,16 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { classifyError, DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
 
-function fromServer(code: string, message = 'said the server', constraint?: string): pg.DatabaseError {
+function fromServer(
+  code: string,
+  message = 'said the server',
+  constraint?: string,
+  routine?: string,
+): pg.DatabaseError {
   const error = new pg.DatabaseError(message, 0, 'error');
   error.code = code;
   error.constraint = constraint;
+  error.routine = routine;
   return error;
 }
 
@@ -22,6 +28,12 @@ describe('a failure of the database', () => {
     ['a statement that took too long', fromServer('57014'), DatabaseUnavailable],
     ['an input/output error', fromServer('58030'), DatabaseUnavailable],
     ['a read-only server', fromServer('25006'), DatabaseUnavailable],
+    [
+      'a standby that is asked to write',
+      fromServer('0A000', 'x', undefined, 'call_bool_check_hook'),
+      DatabaseUnavailable,
+    ],
+    ['an unsupported feature', fromServer('0A000'), DataError],
     ['a lock timeout', fromServer('55P03'), DatabaseUnavailable],
     ['a refused connection', systemError('ECONNREFUSED'), DatabaseUnavailable],
     ['a refused connection to all addresses', new AggregateError([systemError('ECONNREFUSED')]), DatabaseUnavailable],

@@ -72,10 +72,12 @@ const CONFLICTS = new Set(['40001', '40P01']);
 
 /** The server is read-only: a standby, or the old primary after a failover. */
 const READ_ONLY = '25006';
+/** A standby refuses `BEGIN READ WRITE` by the check of a setting; its message is in the server's language. */
+const REFUSED_WRITES = { code: '0A000', routine: 'call_bool_check_hook' } as const;
 
 /** SQLSTATE classes: connection, resources (disk, memory, connections), operator, system; then single states. */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
-const UNAVAILABLE_STATES = new Set([READ_ONLY, '25P03']);
+const UNAVAILABLE_STATES = new Set(['25P03']);
 
 /** The server cancelled a statement at its timeout; the connection is usable. */
 const CANCELLED = new Set(['57014']);
@@ -99,7 +101,7 @@ function fromServer(error: pg.DatabaseError): Error {
   if (state === FIND_PARTITION.code && error.routine === FIND_PARTITION.routine) {
     return new MissingPartition(`${state} ${error.message}`);
   }
-  if (UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2))) {
+  if (isReadOnly(error) || UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2))) {
     return new DatabaseUnavailable(`${state} ${error.message}`, { connectionLives: CANCELLED.has(state) });
   }
   const text = state.startsWith(DATA_EXCEPTION_CLASS) ? 'a value does not fit its type' : error.message;
@@ -108,7 +110,8 @@ function fromServer(error: pg.DatabaseError): Error {
 
 /** The pool then holds connections to a server that is no longer the primary. */
 export function isReadOnly(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === READ_ONLY;
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === READ_ONLY || (error.code === REFUSED_WRITES.code && error.routine === REFUSED_WRITES.routine);
 }
 
 /** The query timed out without any response. */

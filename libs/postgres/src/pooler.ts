@@ -42,14 +42,35 @@ const processIdOf = (client: pg.Client): unknown => ('processID' in client ? cli
 
 export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
+/**
+ * The path that ALTER DATABASE, else ALTER ROLE ALL, gives to sessions, or PostgreSQL's default; not that of a role or of the
+ * connection, which other clients may have changed. Names are qualified: the path in force may put temporary tables first.
+ */
+const SEARCH_PATH = `coalesce((
+    SELECT substr(setting, strpos(setting, '=') + 1)
+    FROM pg_catalog.pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting
+    WHERE setrole = 0 AND split_part(setting, '=', 1) = 'search_path'
+      AND setdatabase IN (0, (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()))
+    ORDER BY setdatabase DESC LIMIT 1), '"$user", public')`;
+
+/**
+ * In place of settings that another client with the same role may have left on a connection of the server. Temporary tables are searched last; a
+ * path that does not name them has them first. A commit is not answered before it is on disk.
+ */
+const OTHERS_SETTINGS = `set_config('role', 'none', true),
+    set_config('search_path', ${SEARCH_PATH} || ', pg_temp', true),
+    set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
+      ELSE current_setting('synchronous_commit') END, true)`;
+
 const localSettings = Object.entries({ ...SESSION_SETTINGS, ...SESSION_TIMEOUTS })
   .map(([name, value]) => `set_config('${name}', '${value}', true)`)
   .join(', ');
 
 /**
  * Behind a pooler the next transaction may run on another connection of the server, or another client's transaction on this one. So
- * each transaction sets what a session has otherwise. `transaction_timeout` exists since PostgreSQL 17.
+ * each transaction sets what a session has otherwise, and may write whatever the default of the connection is. `transaction_timeout`
+ * exists since PostgreSQL 17.
  */
-export const BEGIN_OF_POOLER = `${BEGIN};
-  SELECT ${localSettings};
+export const BEGIN_OF_POOLER = `${BEGIN} READ WRITE;
+  SELECT ${localSettings}, ${OTHERS_SETTINGS};
   SELECT set_config('transaction_timeout', '0', true) WHERE current_setting('server_version_num')::int >= 170000`;

@@ -5,6 +5,7 @@ import { valueOf } from '../http/errors.js';
 import { RotatedSecretAnswer } from '../webhooks/delivery.view.js';
 import { SecretRotationService } from '../webhooks/secret-rotation.service.js';
 import { ByDeveloper, type Developer } from '../http/developer.decorator.js';
+import { SeesPeople } from '../http/sees-people.decorator.js';
 import { AccountCall } from './account-call.js';
 import { OwnWebhookChange } from './own-account.dto.js';
 import { OwnAccountService } from './own-account.service.js';
@@ -30,8 +31,8 @@ export class OwnAccountController {
 
   @Get('webhook')
   @AccountCall({ id: 'getAccountWebhook', summary: 'Show where events go', type: OwnWebhookAnswer })
-  showWebhook(@ByDeveloper() by: Developer): Promise<Plain<OwnWebhookAnswer>> {
-    return this.account.showWebhook(by);
+  showWebhook(@ByDeveloper() by: Developer, @SeesPeople() seesPeople: boolean): Promise<Plain<OwnWebhookAnswer>> {
+    return this.account.showWebhook(by, seesPeople);
   }
 
   @Patch('webhook')

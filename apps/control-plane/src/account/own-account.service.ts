@@ -32,8 +32,9 @@ export class OwnAccountService {
     return ownAccountView(await this.accountOf({ caller }), caller);
   }
 
-  async showWebhook({ caller }: Developer): Promise<Plain<OwnWebhookAnswer>> {
-    return ownWebhookView(await this.accountOf({ caller }), caller);
+  /** @param seesPeople whether the reader sees people's data; else values of queries are masked */
+  async showWebhook({ caller }: Developer, seesPeople: boolean): Promise<Plain<OwnWebhookAnswer>> {
+    return ownWebhookView(await this.accountOf({ caller }), caller, seesPeople);
   }
 
   /** Of a test key only the test URL: the rest concerns live sessions. */
@@ -43,7 +44,7 @@ export class OwnAccountService {
     if (foreign !== undefined) {
       return Promise.resolve(refuse('FORBIDDEN', { message: `A test key may not change ${foreign}.` }));
     }
-    const resource = { ...RESOURCE, view: (account: Account) => ownWebhookView(account, caller) };
+    const resource = { ...RESOURCE, view: (account: Account) => ownWebhookView(account, caller, true) };
     const id = renderId('acct', caller.tenant.accountId);
     return this.admin.act(resource, by, { id, action: 'update' }, async (tx, account) => {
       const held = await this.rights.hold(tx, by);

@@ -1,7 +1,7 @@
 import type { Account, ApiKeyPrincipal, KeyLimits, Scope } from '@countersign/accounts/accounts';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ACCOUNT_FIELDS, accountView } from '../admin/accounts/account.view.js';
+import { ACCOUNT_FIELDS, accountView, withoutTokens } from '../admin/accounts/account.view.js';
 import type { Plain } from '../admin/crud/plain.js';
 import { idField } from '../admin/crud/view-fields.js';
 import { KEY_FIELDS } from '../admin/keys/key.view.js';
@@ -75,9 +75,17 @@ export function ownAccountView(
   return { id, name, ...caps, key: { id: renderId('key', keyId), kind, scopes, limits } };
 }
 
-/** A test key sees nothing that concerns live sessions alone. */
-export function ownWebhookView(account: Account, { kind }: Pick<ApiKeyPrincipal, 'kind'>): Plain<OwnWebhookAnswer> {
-  const { defaultWebhookUrl, defaultWebhookDisabledAt, defaultWebhookDisabledReason, ...rest } = accountView(account);
+/**
+ * A test key sees nothing that concerns live sessions alone, and a reader who may not see people's data no value of a query: it may
+ * be a token.
+ */
+export function ownWebhookView(
+  account: Account,
+  { kind }: Pick<ApiKeyPrincipal, 'kind'>,
+  seesPeople: boolean,
+): Plain<OwnWebhookAnswer> {
+  const shown = seesPeople ? accountView(account) : withoutTokens(accountView(account));
+  const { defaultWebhookUrl, defaultWebhookDisabledAt, defaultWebhookDisabledReason, ...rest } = shown;
   const { testWebhookUrl, webhookEvents } = rest;
   if (kind === 'test') return { testWebhookUrl, webhookEvents };
   return {

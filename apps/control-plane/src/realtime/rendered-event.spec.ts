@@ -164,6 +164,28 @@ describe('a broadcast event', () => {
   });
 });
 
+describe('an event of the account alone', () => {
+  const data = '{"accountId":"acct_1","url":"https://hooks.example/in?token=secret","reason":"Failed for 5 days."}';
+  const shownIn = async (view: SessionView, row = data): Promise<string> => {
+    const stored = { ...rowOf(ofAccount), data: row };
+    const { events } = await loaded([ofAccount], { sessions: [], events: [stored] });
+    return String(events[0]?.onAccount.inView(view));
+  };
+
+  it('has its URL without values of the query for viewers, and as it is for others', async () => {
+    const masked = data.replace('secret', '***');
+    expect(await shownIn('masked')).toContain(`"data":${masked}}`);
+    for (const view of ['full', 'listed', 'reduced_key'] as const)
+      expect(await shownIn(view)).toContain(`"data":${data}}`);
+  });
+
+  it('is not sent to viewers where its data cannot be masked', async () => {
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+    expect(await shownIn('masked', deep)).toBe('null');
+    expect(await shownIn('full', deep)).toContain(deep);
+  });
+});
+
 describe('the mode of an event', () => {
   const modeOf = async (message: BroadcastEvent, rows: Rows): Promise<string | undefined> =>
     (await loaded([message], rows)).events[0]?.tenant.mode;

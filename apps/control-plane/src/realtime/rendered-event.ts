@@ -5,6 +5,7 @@ import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { STATUS_BY_TERMINAL_EVENT, type Session, type SessionStatus } from '@countersign/session/rules';
 import { Inject, Injectable } from '@nestjs/common';
+import { maskPeopleIn } from '../admin/crud/people.js';
 import { UPDATED, type BroadcastEvent } from '../events/event-broadcast.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { type Channel, channelName } from './channel.js';
@@ -80,7 +81,18 @@ export class EventRenderer {
     }
     const data = row?.data ?? null;
     // Subscribers with a ticket do not receive these.
-    return data === null ? null : new RenderedEvent(event, tenant, (view) => (view === 'reduced' ? null : data));
+    return data === null ? null : new RenderedEvent(event, tenant, (view) => this.renderData(data, view));
+  }
+
+  /** Null for data that cannot be masked, so that one event does not block the others. */
+  private renderData(data: string, view: SessionView): string | null {
+    if (view !== 'masked') return view === 'reduced' ? null : data;
+    try {
+      return JSON.stringify(maskPeopleIn(JSON.parse(data)));
+    } catch (error) {
+      this.onError(error);
+      return null;
+    }
   }
 
   /** Null when rendering fails, for want of a key for instance, so that one event does not block the others. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
-import { LinkClosedError, NotSentError } from '@countersign/smpp/link';
+import { LinkClosedError, NotSentError, SmppLink } from '@countersign/smpp/link';
 import { submitSm } from '@countersign/smpp/pdu';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import smpp, { type PDU, type Session } from 'smpp';
@@ -77,6 +77,16 @@ describe('a code over a link of a system', () => {
     const answer = await link.deliverCode(code, performance.now() + 60_000);
     expect(answer).toMatchObject({ command: 'deliver_sm_resp', fields: { messageId: 'id' } });
     expect(received).toMatchObject([{ validity_period: '', esm_class: 0 }]);
+  });
+
+  it.each([true, undefined])('stays confidential, or not, for who records the link: %s', async (isConfidential) => {
+    const sent = vi.spyOn(SmppLink.prototype, 'request');
+    await link.deliverCode(
+      isConfidential === undefined ? code : { ...code, isConfidential },
+      performance.now() + 60_000,
+    );
+    expect(sent.mock.calls.map(([pdu]) => [pdu.command, pdu.isConfidential])).toEqual([['deliver_sm', isConfidential]]);
+    sent.mockRestore();
   });
 
   it('is not sent after the end of its claim', async () => {

@@ -216,13 +216,14 @@ export class SystemLink {
   }
 
   /** See `LinkSender.submit`. */
-  async deliverCode({ fields, tlvs }: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
+  async deliverCode({ fields, tlvs, isConfidential }: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
     if (elapsedMs() >= endsMs) throw new NotSentError('the claim of the code has ended');
     this.#writeBeforeMs = Math.min(this.#writeBeforeMs, endsMs);
     this.#codesOut += 1;
     try {
       // The period is unused in deliver_sm, and empty (SMPP 3.4, 4.6.1).
-      return await this.#link.request(deliverSm({ ...fields, validityPeriod: '' }, tlvs));
+      const pdu = deliverSm({ ...fields, validityPeriod: '' }, tlvs);
+      return await this.#link.request(isConfidential === undefined ? pdu : { ...pdu, isConfidential });
     } catch (error) {
       if (!(error instanceof NotSentError)) this.countUnanswered(error);
       throw error;

@@ -21,8 +21,8 @@ import {
   UNREADABLE_TEXT,
   type AnswerConventions,
 } from './judge-answer.js';
-import { isSamePhone } from './recipient-forms.js';
-import { destinationOf, submitPdu } from './submit-pdu.js';
+import { identifiesPhone } from './recipient-forms.js';
+import { destinationAddressOf, submitPdu } from './submit-pdu.js';
 import { textParts, type TextPart } from './text-parts.js';
 
 const MS_PER_SECOND = 1_000;
@@ -131,9 +131,9 @@ export class AttemptMaker {
 /** Whether it is the code of a sign-in to the console, which is good for the session of somebody who may change an account. */
 const isOfSignIn = ({ accountId }: Claimed['message']): boolean => accountId === SIGN_IN_ACCOUNT_ID;
 
-/** Whether the rules of a route or link, which engineers write, would send the code of a sign-in to another phone. */
+/** Whether the options of a route or link, which engineers write, could send the code of a sign-in to another phone. */
 const leadsElsewhere = (message: Claimed['message'], options: SubmitOptions): boolean =>
-  isOfSignIn(message) && !isSamePhone(message.destination, destinationOf(message, options));
+  isOfSignIn(message) && !identifiesPhone(message.destination, destinationAddressOf(message, options));
 
 /** Equal for all attempts, so that the phone treats a part sent twice as one part. */
 const referenceOf = ({ id }: Claimed['message']): number => Number.parseInt(id.slice(-2), 16) || 0;

@@ -1,14 +1,15 @@
-import { nationalDigits } from '@countersign/phone';
+import { isOfOtherNetwork, TON, type SmppAddress } from '@countersign/phone';
 
-/** Prefixes of a number with its country code: none, a plus, or that of international calls. */
-const BEFORE_COUNTRY = ['', '+', '00', '011'];
-/** Prefixes of a number without its country code: none, or that of national calls. */
-const BEFORE_NATIONAL = ['', '0'];
+/** Prefixes that mark a number with its country code: a plus, or that of international calls. */
+const INTERNATIONAL_PREFIXES = ['+', '00', '011'];
 
-/** Whether a rewritten address is still the phone: its number with or without the country code, and the usual prefixes. */
-export function isSamePhone(e164: string, address: string): boolean {
-  const national = nationalDigits(e164);
-  const forms = BEFORE_COUNTRY.map((before) => before + e164.slice(1));
-  if (national !== null) forms.push(...BEFORE_NATIONAL.map((before) => before + national));
-  return forms.includes(address);
+/**
+ * Whether every carrier reads an address as this phone: with the country code, marked by the type of number or by a prefix. Digits
+ * without either, of unknown type (TON 0), can be a national number of another country.
+ */
+export function identifiesPhone(e164: string, { ton, npi, value }: SmppAddress): boolean {
+  if (isOfOtherNetwork(npi) || (ton !== TON.international && ton !== TON.unknown)) return false;
+  const digits = e164.slice(1);
+  if (ton === TON.international && value === digits) return true;
+  return INTERNATIONAL_PREFIXES.some((prefix) => value === prefix + digits);
 }

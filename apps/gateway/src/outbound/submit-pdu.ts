@@ -1,4 +1,4 @@
-import { countryOf } from '@countersign/phone';
+import { countryOf, type SmppAddress } from '@countersign/phone';
 import {
   encodeTlvs,
   NO_OPTIONS,
@@ -45,11 +45,10 @@ export function submitPdu(
 ): Outgoing<SubmitSm> {
   const { serviceType, protocolId, priorityFlag, registeredDelivery = EVERY_RECEIPT } = options;
   const sourceAddress = senderAddress(rewritten(options, 'source', message.source), options.source);
-  const destination = destinationOf(message, options);
   return submitSm(
     {
       sourceAddress,
-      destinationAddress: recipientAddress(destination, options.destination),
+      destinationAddress: destinationAddressOf(message, options),
       validityPeriod: validityOf(message, options),
       registeredDelivery: isLast ? registeredDelivery : NO_RECEIPT,
       ...(serviceType === undefined ? {} : { serviceType }),
@@ -62,8 +61,10 @@ export function submitPdu(
 }
 
 /** The recipient as the carrier is told it. */
-export const destinationOf = ({ destination }: Pick<Envelope, 'destination'>, options: SubmitOptions): string =>
-  rewritten(options, 'destination', destination);
+export const destinationAddressOf = (
+  { destination }: Pick<Envelope, 'destination'>,
+  options: SubmitOptions,
+): SmppAddress => recipientAddress(rewritten(options, 'destination', destination), options.destination);
 
 const rewritten = ({ rewrite }: SubmitOptions, of: Rewritten, address: string): string =>
   rewrite === undefined ? address : rewriteAddress(rewrite, of, address).address;

@@ -129,6 +129,15 @@ const RISKY_SETTINGS = [
   'standard_conforming_strings',
 ];
 
+/**
+ * The statement that takes temporary tables from the role of $1: behind a pooler these stay on a connection that other clients use.
+ * No row if it may create none. Any role may ask.
+ */
+export const FIND_TEMPORARY = `
+  SELECT format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, %I', current_database(), $1::name) AS statement
+  WHERE has_database_privilege($1::name, current_database(), 'TEMPORARY')
+    AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = $1::name)`;
+
 /** Tables that one sentence names. */
 const NAMED_TABLES = 5;
 

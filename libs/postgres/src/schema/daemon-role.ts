@@ -4,6 +4,7 @@ import {
   FIND_EXCESS_GRANTS,
   FIND_FAULTS,
   FIND_MISSING_GRANTS,
+  FIND_TEMPORARY,
   HAS_GATEWAY_ROLE,
   partitionGrants,
   schemaGrants,
@@ -88,6 +89,12 @@ export async function warnOfRoleFaults(
       warn(
         `the role ${connected.role} of DATABASE_URL may do more than a ${kind} needs: ${fault}. Connect with a role of ` +
           'config/stack/roles.sql, or take this away, and run "npm run migrate"',
+      );
+    }
+    for (const { statement } of await database.query<{ statement: string }>(FIND_TEMPORARY, [connected.role])) {
+      warn(
+        `the role ${connected.role} of DATABASE_URL may create temporary tables, which a connection pooler hands on to its ` +
+          `other clients: run "${statement}" as the owner of the database`,
       );
     }
   } catch (error) {

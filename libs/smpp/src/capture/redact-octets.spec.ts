@@ -157,6 +157,29 @@ describe('a redacted PDU', () => {
     expect(fields.shortMessage.toString('latin1')).toBe(kept);
   });
 
+  it.each([
+    [0x00, 'id:7 stat:DELIVRD err:000 text:123456 is your code', 'id:7 stat:DELIVRD err:000 text:****** is your code'],
+    [0x40, 'id:7 stat:DELIVRD err:000 text:123456', 'id:7 stat:DELIVRD err:000 text:******'],
+    [0x40, '\u0005\u0000\u0003abcid:7 stat:DELIVRD text:123456', '\u0005\u0000\u0003abcid:7 stat:DELIVRD text:******'],
+    [0x00, 'stat:DELIVRD 123456', 'stat:DELIVRD ******'],
+    [0x00, '\u0000i\u0000d\u0000:\u00007\u0000 123456', '\u0000i\u0000d\u0000:\u00007\u0000 ******'],
+    [0x00, 'My code is 123456, text:654321', 'My code is 123456, text:654321'],
+  ])('of a receipt has no code while texts are kept, with esm_class %i too: %j', (esmClass, text, kept) => {
+    const octets = message(
+      { esmClass: uint8(esmClass), text: counted(Buffer.from(text, 'latin1')) },
+      [],
+      ID.deliver_sm,
+    );
+    const { fields } = decodePdu(redacted(octets, true)) as { fields: { shortMessage: Buffer } };
+    expect(fields.shortMessage.toString('latin1')).toBe(kept);
+  });
+
+  it('of a receipt in message_payload has no code while texts are kept, with esm_class 0 too', () => {
+    const quoted = tlv(0x0424, Buffer.from('id:7 stat:DELIVRD err:000 text:123456'));
+    const carried = redacted(message({ text: counted('') }, [quoted], ID.deliver_sm), true);
+    expect(carried.includes('text:******')).toBe(true);
+  });
+
   it('has no body when the command is unknown', () => {
     const octets = pdu(0x4000, 1, [Buffer.from(TEXT)]);
     expect(redacted(octets).includes(TEXT)).toBe(false);

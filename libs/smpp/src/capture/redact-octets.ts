@@ -31,6 +31,12 @@ const RECEIPT_FIELD = new RegExp(
 );
 /** A receipt quotes the original message after this label. */
 const QUOTE = /text\s{0,2}:/iy;
+/** A label of a receipt at the beginning of a text, as in `beginsAsReceipt`. */
+const BEGINS_AS_RECEIPT = /^\s*(?:id|sub|dlvrd|submit date|done date|stat(?:e|us)?|err(?:or)?|text)\s{0,2}:/i;
+/** Octets in which that label is searched, in any alphabet. */
+const LABEL_OCTETS = 48;
+/** Between and before the letters of UCS-2. */
+const UCS2_OCTETS = /[\0\u00fe\u00ff]/g;
 /** Six digits that no further one touches, as octets or in UCS-2: a code that a report quotes. */
 const CODE = /(?<![0-9]\0?)[0-9](?:\0?[0-9]){5}(?!\0?[0-9])/g;
 
@@ -48,7 +54,7 @@ interface Cursor {
 
 /**
  * Masks in place the parts of a PDU that a record must not hold: passwords always, message texts unless `keepText`, and then
- * still the codes that reports quote, since nobody knows whose they are.
+ * still the codes that receipts quote, marked by esm_class or not, since nobody knows whose they are.
  * Header, fields and lengths stay, so the PDU is still decodable; so do a user data header and the fields with which
  * the text of a receipt begins. From the first unreadable octet on, and for commands and TLVs unknown to the dictionary,
  * everything is masked. Never throws.
@@ -109,10 +115,17 @@ function maskTlvs(cursor: Cursor): boolean {
 function maskText({ octets, keepText, esmClass }: Cursor, start: number, end: number): void {
   const value = octets.subarray(start, end);
   if (keepText) {
-    if (isReport(esmClass)) maskCodes(value);
+    if (isReport(esmClass) || beginsAsReceipt(value, esmClass)) maskCodes(value);
     return;
   }
   value.fill(MASK, Math.min(headOf(value, esmClass), value.length));
+}
+
+/** Whether a text begins as a receipt, in ASCII or UCS-2: some carriers do not mark receipts by esm_class. */
+function beginsAsReceipt(value: Buffer, esmClass: number): boolean {
+  const start = beginsWithHeader(esmClass) ? headerOctets(value) : 0;
+  const head = value.subarray(start, start + LABEL_OCTETS).toString('latin1');
+  return BEGINS_AS_RECEIPT.test(head.replaceAll(UCS2_OCTETS, ''));
 }
 
 /** Behind the fields with which a receipt begins. */
