@@ -252,9 +252,9 @@ describe('a deadline', () => {
     await turn();
     await vi.advanceTimersByTimeAsync(600);
     watch(3);
-    await vi.advanceTimersByTimeAsync(390);
+    await vi.advanceTimersByTimeAsync(399);
     expect(ended).toEqual([]);
-    await vi.advanceTimersByTimeAsync(20);
+    await vi.advanceTimersByTimeAsync(2);
     expect(ended).toEqual(['late 1', 'late 2']);
     await runs.finish();
     expect(runs.started).toEqual([[1], [3]]);

@@ -11,24 +11,22 @@ class SnakeCaseNames extends DefaultNamingStrategy {
   }
 }
 
-const importedEntities = () => getMetadataArgsStorage().tables.map(({ target }) => target);
-
 /** Metadata of all entities that are imported when it loads. It never connects: statements run on an Executor. */
 class EntitySource extends DataSource {
-  static async load(entities: ReturnType<typeof importedEntities>): Promise<EntitySource> {
+  static async load(): Promise<EntitySource> {
+    const entities = getMetadataArgsStorage().tables.map(({ target }) => target);
     const source = new EntitySource({ type: 'postgres', entities, namingStrategy: new SnakeCaseNames() });
     await source.buildMetadatas();
     return source;
   }
 }
 
-let loading: { readonly entities: number; readonly source: Promise<DataSource> } | undefined;
+let loading: { readonly count: number; readonly source: Promise<DataSource> } | undefined;
 
 /** TypeORM's metadata of all entities, loaded again when more of them have been imported. */
 export function entitySource(): Promise<DataSource> {
-  const entities = importedEntities();
-  if (loading?.entities !== entities.length)
-    loading = { entities: entities.length, source: EntitySource.load(entities) };
+  const count = getMetadataArgsStorage().tables.length;
+  if (loading?.count !== count) loading = { count, source: EntitySource.load() };
   return loading.source;
 }
 

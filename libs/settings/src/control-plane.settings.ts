@@ -18,7 +18,7 @@ import {
   Text,
   WholeNumber,
 } from './variables.js';
-import { openedWarnings } from './opened.js';
+import { permissiveWarnings } from './permissive-settings.js';
 import { sharedKeyFaults, sharedKeyWarnings } from './shared-keys.js';
 import { weakAdminKeyFaults, weakKeyFaults } from './weak-keys.js';
 import { coverWholeSpace, isWideRange } from './whole-space.js';
@@ -209,7 +209,7 @@ export class ControlPlaneSettings extends DaemonSettings {
     const found = super.warnings();
     if (!this.production) return found;
     found.push(...sharedKeyWarnings(this));
-    found.push(...this.trustedProxies.filter(isWideRange).map(tooManyProxies), ...openedWarnings(this));
+    found.push(...this.trustedProxies.filter(isWideRange).map(tooManyProxies), ...permissiveWarnings(this));
     if (this.webhookEgressProxy !== null && !isGuardedUrl(this.webhookEgressProxy))
       found.push(EGRESS_PROXY_WITHOUT_TLS);
     return found;

@@ -33,12 +33,12 @@ export class SignInCodes {
 
   /** A refusal is logged alone: the limits of codes and the rules of destinations hold here too. */
   send(requested: RequestedCode): void {
-    this.sendOrPretend(requested).catch((error: unknown) => {
+    this.sendOrAddDecoy(requested).catch((error: unknown) => {
       this.logFailure(error);
     });
   }
 
-  private async sendOrPretend({ sessionId, hasHolder }: RequestedCode): Promise<void> {
+  private async sendOrAddDecoy({ sessionId, hasHolder }: RequestedCode): Promise<void> {
     if (hasHolder) {
       const outcome = await this.codes.sendCode({ tenant: SIGN_IN_TENANT }, renderId('sess', sessionId));
       if (outcome.ok) return;

@@ -34,8 +34,8 @@ export interface AnsweredCall {
 
 type Recorded = AnsweredCall & Pick<AnsweredRequest, 'id' | 'method' | 'status' | 'elapsedMs'> & { readonly at: Date };
 
-/** Where a test decides what is a sample, and what time it is. */
-interface Circumstances {
+/** Where chance and time come from; a test replaces them. */
+interface Sources {
   readonly random?: () => number;
   readonly nowMs?: () => number;
 }
@@ -65,11 +65,7 @@ export class RequestRecorder {
     this.#flushes = new PollLoop({ everyMs: FLUSH_INTERVAL_MS, work: () => this.flush(), onError: this.#onError });
   }
 
-  record(
-    answer: AnsweredRequest,
-    call: AnsweredCall,
-    { random = Math.random, nowMs = Date.now }: Circumstances = {},
-  ): void {
+  record(answer: AnsweredRequest, call: AnsweredCall, { random = Math.random, nowMs = Date.now }: Sources = {}): void {
     const { id, method, status, elapsedMs } = answer;
     if (status < 400 && random() >= SAMPLED_SHARE) return;
     if (this.#buffer.length >= MAX_BUFFERED) return;

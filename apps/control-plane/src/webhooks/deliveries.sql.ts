@@ -37,7 +37,7 @@ const hasCapacity = (hosts: string, live: string, test: string): string => `
  * Reads due deliveries, longest due first, without those of full hosts and accounts; none while the queue is paused. Does not
  * lock: with a backlog most due deliveries cannot be claimed now, and locking a row writes it. Stops to read after $6 rows. $1
  * how many at most, $2 lowest id, $3 hosts, $4 accounts of live and $5 of test deliveries without capacity, $7 how many seconds ago
- * they were due at most. `late`: a quick look would not find it.
+ * they were due at most, null for all past times. `late`: a quick look would not find it.
  */
 export const READ_DUE_DELIVERIES = `
   SELECT id, account_id AS "accountId", test, url,

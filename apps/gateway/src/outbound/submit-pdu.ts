@@ -60,7 +60,7 @@ export function submitPdu(
   );
 }
 
-/** The recipient as the carrier is told it. */
+/** The recipient's address in the PDU, after the rewriting rules. */
 export const destinationAddressOf = (
   { destination }: Pick<Envelope, 'destination'>,
   options: SubmitOptions,

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { underShortLock } from './under-short-lock.js';
 
-/** The key whose quota another key uses, or the account for keys that its members made. Keys of before have their own. */
+/** The key whose quota another key uses, or the account for keys that its members made. Existing keys keep their own. */
 export class SharedQuotas1700000000075 implements MigrationInterface {
   readonly name = 'SharedQuotas1700000000075';
 

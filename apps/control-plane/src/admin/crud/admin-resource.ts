@@ -32,6 +32,16 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
   readonly refusals: Readonly<Record<string, Refusal>>;
 }
 
+/** The required fields of a resource, which is often an instance of a class, for a variant of it. */
+export const plainResource = <Row extends { readonly id: Uuid }, View extends object>({
+  name,
+  noun,
+  idPrefix,
+  table,
+  view,
+  refusals,
+}: AdminResource<Row, View>): AdminResource<Row, View> => ({ name, noun, idPrefix, table, view, refusals });
+
 /** A kind of resource whose rows are found by id. */
 export type FoundById<Row extends { readonly id: Uuid }, View extends object> = Pick<
   AdminResource<Row, View>,

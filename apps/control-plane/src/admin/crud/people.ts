@@ -2,7 +2,7 @@ import type { AdminRole } from '@countersign/accounts/admin-keys';
 import { checkPhone, maskPhone, maskPhonesIn } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
 import { hasRight } from '../../http/admin-policy.js';
-import type { AdminResource, Engineer } from './admin-resource.js';
+import { type AdminResource, type Engineer, plainResource } from './admin-resource.js';
 
 /** Fields of audited states that contain an SMPP address or a phone, in any form. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['phone', 'source', 'destination']);
@@ -28,10 +28,10 @@ export function viewFor<Row, View>(
 /** A resource for reads by a role, with the view of `viewFor`. */
 export function maskedFor<Row extends { readonly id: Uuid }, View extends object>(
   { role }: Engineer,
-  { name, noun, idPrefix, table, view, refusals }: AdminResource<Row, View>,
+  resource: AdminResource<Row, View>,
   masked: (shown: View) => View,
 ): AdminResource<Row, View> {
-  return { name, noun, idPrefix, table, refusals, view: viewFor(role, view, masked) };
+  return { ...plainResource(resource), view: viewFor(role, resource.view, masked) };
 }
 
 /**

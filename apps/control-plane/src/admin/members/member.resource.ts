@@ -13,6 +13,7 @@ import {
   type Engineer,
   type Listed,
   NO_SUCH_ACCOUNT,
+  plainResource,
   type Reply,
 } from '../crud/admin-resource.js';
 import { maskedFor } from '../crud/people.js';
@@ -87,8 +88,7 @@ export class MemberResource implements CrudResource<Member, Answer, MemberDraft,
    */
   forRemoval(revokesKeys: boolean | undefined): AdminResource<Member, Answer> {
     return {
-      ...{ name: this.name, noun: this.noun, idPrefix: this.idPrefix, table: this.table, view: this.view },
-      refusals: this.refusals,
+      ...plainResource(this),
       mayRemove: async (tx, member) => {
         if (await this.members.isLastOwner(tx, member)) return LAST_OWNER;
         const keys = revokesKeys === undefined ? await this.keys.lock(tx, member) : [];

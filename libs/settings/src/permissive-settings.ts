@@ -1,7 +1,7 @@
 import { coverWholeSpace } from './whole-space.js';
 
 /** Settings with which an operator can switch protections off. */
-interface Opened {
+interface PermissiveSettings {
   readonly adminAllowedCidrs: readonly string[];
   readonly webhookAllowedCidrs: readonly string[];
   readonly webhookAllowHttp: boolean;
@@ -18,7 +18,11 @@ const WEBHOOKS_WITHOUT_TLS =
   'false, and let receivers use https';
 
 /** Warnings of settings that open what is closed by default, in production. */
-export function openedWarnings({ adminAllowedCidrs, webhookAllowedCidrs, webhookAllowHttp }: Opened): string[] {
+export function permissiveWarnings({
+  adminAllowedCidrs,
+  webhookAllowedCidrs,
+  webhookAllowHttp,
+}: PermissiveSettings): string[] {
   return [
     ...(coverWholeSpace(adminAllowedCidrs) ? [ADMIN_FROM_ANYWHERE] : []),
     ...(coverWholeSpace(webhookAllowedCidrs) ? [WEBHOOKS_TO_ANYWHERE] : []),
