@@ -17,10 +17,11 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { startControlPlane } from '../../apps/control-plane/src/control-plane.js';
 import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
-import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { freePort } from '../../config/stack/postgres.mjs';
 import { gatewayUrlBy, migrated, type DatabaseUrls } from './database.js';
 import { Documented } from './documented.js';
 import { lineTo, type Line } from './line.js';
+import { startTestPostgres } from './test-postgres.js';
 
 /**
  * A key that is the same in every process and run, and not one of the published sample keys that production refuses.
@@ -82,7 +83,7 @@ export class ControlPlaneHarness {
   /** `changes` are variables of the control plane's environment. */
   static async open(changes: Readonly<Record<string, string>> = {}): Promise<ControlPlaneHarness> {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-contract-'));
-    const postgres = await startPostgres({ dataDir, log: () => undefined });
+    const postgres = await startTestPostgres(dataDir);
     await migrated(postgres);
     const onError = (): void => undefined;
     const database = await Database.open({

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from '../../config/stack/postgres.mjs';
 import { ensureRoles } from '../../config/stack/postgres-roles.mjs';
 import { findRedis, startRedis, whyNoRedis } from '../../config/stack/redis.mjs';
+import { startTestPostgres } from './test-postgres.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,10 +20,8 @@ interface Server {
   stop(): Promise<void>;
 }
 
-const silent = (): void => undefined;
-
 async function redisServer(dataDir: string): Promise<Server | null> {
-  if (findRedis() !== undefined) return startRedis({ dataDir, log: silent });
+  if (findRedis() !== undefined) return startRedis({ dataDir, log: () => undefined });
   console.log(`skipped: every test on Redis (${whyNoRedis() ?? 'none found'}; set REDIS_URL to run them)`);
   return null;
 }
@@ -32,7 +30,7 @@ async function redisServer(dataDir: string): Promise<Server | null> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-medium-'));
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env;
-  const postgres = databaseUrl === undefined ? await startPostgres({ dataDir, log: silent }) : null;
+  const postgres = databaseUrl === undefined ? await startTestPostgres(dataDir) : null;
   const redis = redisUrl === undefined ? await redisServer(dataDir) : null;
   if (databaseUrl !== undefined) await ensureRoles(databaseUrl);
   project.provide('databaseUrl', databaseUrl ?? postgres?.superuserUrl ?? '');
