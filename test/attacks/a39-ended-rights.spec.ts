@@ -6,7 +6,8 @@ import { type PhoneBrowser, PhoneMembers } from '../support/phone-sign-in.js';
 import { heldRequest, type HeldRequest } from '../support/raw-answer.js';
 import { until } from '../support/until.js';
 
-// Requests are authorized by their headers, and keys by a copy that is some seconds old. Keys, members and sessions that have ended meanwhile change nothing.
+// Requests are authorized by their headers, and keys by a copy that is some seconds old. Keys, members and sessions that have
+// ended meanwhile change nothing.
 
 const WITHIN_MS = 40_000;
 
