@@ -136,6 +136,8 @@ describe('the process of the gateway', () => {
       { ...postgres, ownerUrl: postgres.superuserUrl },
       `CREATE DATABASE later OWNER ${ownerUrl?.username ?? ''}`,
     );
+    // As config/stack/roles.sql does; the processes warn otherwise.
+    await asOwner({ ...postgres, ownerUrl: ownerUrl?.href ?? '' }, 'REVOKE TEMPORARY ON DATABASE later FROM PUBLIC');
     const [DATABASE_URL = '', DATABASE_MIGRATION_URL = ''] = [url?.href, ownerUrl?.href];
     const early = start({ DATABASE_URL, NODE_ENV: 'production' });
     expect(await gone(early)).toBe(1);

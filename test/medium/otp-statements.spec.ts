@@ -23,7 +23,7 @@ beforeAll(async () => {
     await harness.database.query(
       `INSERT INTO ${columns}
        SELECT $1, CASE WHEN block = 0 THEN '*' WHEN block = 1 THEN $2 ELSE '+1' || block END,
-         date_trunc('minute', clock_timestamp()) - make_interval(mins => minute), clock_timestamp() + interval '2 hours',
+         date_trunc('minute', statement_timestamp()) - make_interval(mins => minute), clock_timestamp() + interval '2 hours',
          1${columns.startsWith('otp_approvals') ? ', 1' : ''}
        FROM generate_series(0, ${BLOCKS}) AS block, generate_series(0, 59) AS minute`,
       [harness.account.id, PREFIX],
