@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { parseId } from '@countersign/ids';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../config/stack/prepare.mjs';
@@ -12,6 +13,8 @@ import { until } from '../support/until.js';
 const SOON_MS = 60_000;
 /** Octets of the first view, compressed. */
 const MAX_FIRST_VIEW = 150_000;
+/** Those that fit the window, and those kept above and below it. */
+const MAX_ROWS_SHOWN = 80;
 
 describe.skipIf(chromiumIsMissing)('the console', () => {
   let stage: ConsoleStage;
@@ -351,5 +354,33 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
       }
       expect(found).toEqual([]);
     }, 600_000);
+  });
+
+  it('scrolls through a table of 100,000 rows: it loads pages, and keeps few rows in the document', async () => {
+    const { database, demo } = stage.harness;
+    const [accountId, sessionId] = [parseId('acct', demo.accountId), parseId('sess', stage.sessionId)];
+    const startMs = Date.now();
+    // In parts, each shorter than the timeout of a statement.
+    for (let first = 1; first <= 100_000; first += 5_000)
+      await database.query(
+        `INSERT INTO deliveries (id, account_id, session_id, type, url, status, occurred_at)
+         SELECT (lpad(to_hex($1::bigint + n), 12, '0') || '70008000000000000000')::uuid, $2, $3, 'verification.completed',
+           'https://acme.example/' || n, 'succeeded', clock_timestamp()
+         FROM generate_series($4::integer, $4::integer + 4999) AS n`,
+        [startMs, accountId, sessionId, first],
+      );
+    const page = await stage.signedIn('/webhooks');
+    await page.getByText('https://acme.example/100000', { exact: true }).waitFor({ timeout: SOON_MS });
+    let shown = '';
+    const mayHold = async (): Promise<boolean> => {
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      expect(await page.locator('tr[data-row]').count()).toBeLessThan(MAX_ROWS_SHOWN);
+      shown = await page.locator('.table-more').innerText();
+      return Number(/^[\d,]+/.exec(shown)?.[0].replaceAll(',', '')) >= 400;
+    };
+    await until('four pages are loaded', 2 * SOON_MS, mayHold);
+    await page.getByText('https://acme.example/99601', { exact: true }).waitFor({ timeout: SOON_MS });
+    await page.evaluate('scrollTo(0, 0)');
+    await page.getByText('https://acme.example/100000', { exact: true }).waitFor({ timeout: SOON_MS });
   });
 });
