@@ -13,7 +13,7 @@ import { until } from '../support/until.js';
 const SOON_MS = 60_000;
 /** Octets of the first view, compressed. */
 const MAX_FIRST_VIEW = 150_000;
-/** Those that fit the window, and those kept above and below it. */
+/** Rows that fit the window, and the rows kept above and below it. */
 const MAX_ROWS_SHOWN = 80;
 
 describe.skipIf(chromiumIsMissing)('the console', () => {
