@@ -234,7 +234,8 @@ describe('a connection that is lost', () => {
   });
 
   it('is not assumed while pings are answered', async () => {
-    server.heartbeatMs = 20;
+    // As long as a busy machine may take for an answer.
+    server.heartbeatMs = 250;
     await listening(byKey());
     await soon(() => expect(server.messages.filter(({ type }) => type === 'ping').length).toBeGreaterThan(3));
     expect(server.upgrades).toHaveLength(1);
