@@ -139,7 +139,8 @@ describe('a sign-in with a phone', () => {
     const browser = await begun();
     await browser.sendSms();
     await harness.database.query(`UPDATE console_sign_ins SET expires_at = clock_timestamp() WHERE kind = 'phone'`);
-    expect((await browser.state()).code).toBe('UNAUTHORIZED');
+    const { code, headers } = await browser.state();
+    expect([code, headers['www-authenticate']]).toEqual(['UNAUTHORIZED', 'Cookie']);
   });
 
   it('stores neither the cookie nor the code', async () => {

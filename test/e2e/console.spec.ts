@@ -371,14 +371,13 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
       );
     const page = await stage.signedIn('/webhooks');
     await page.getByText('https://acme.example/100000', { exact: true }).waitFor({ timeout: SOON_MS });
-    let shown = '';
-    const mayHold = async (): Promise<boolean> => {
+    const hasFourPages = async (): Promise<boolean> => {
       await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
       expect(await page.locator('tr[data-row]').count()).toBeLessThan(MAX_ROWS_SHOWN);
-      shown = await page.locator('.table-more').innerText();
+      const shown = await page.locator('.table-more').innerText();
       return Number(/^[\d,]+/.exec(shown)?.[0].replaceAll(',', '')) >= 400;
     };
-    await until('four pages are loaded', 2 * SOON_MS, mayHold);
+    await until('four pages are loaded', 2 * SOON_MS, hasFourPages);
     await page.getByText('https://acme.example/99601', { exact: true }).waitFor({ timeout: SOON_MS });
     await page.evaluate('scrollTo(0, 0)');
     await page.getByText('https://acme.example/100000', { exact: true }).waitFor({ timeout: SOON_MS });

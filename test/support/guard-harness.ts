@@ -16,7 +16,7 @@ import { openSessionHarness, type SessionHarness } from './session-harness.js';
 import { liveTenant } from './tenants.js';
 
 const LIMITS = { phonePerHour: 5, phonePerDay: 10, breakerSends: 50, breakerPercent: 20, breakerBlockSeconds: 3_600 };
-/** A busy machine ends that many concurrent sends too within the deadline of a send. */
+/** Sends at once: few enough that a busy machine too answers each within its deadline. */
 const CONCURRENT_SENDS = 100;
 const COUNTED = ['otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'otp_refusals', 'otp_spend'];
 

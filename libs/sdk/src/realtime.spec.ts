@@ -234,7 +234,7 @@ describe('a connection that is lost', () => {
   });
 
   it('is not assumed while pings are answered', async () => {
-    // As long as a busy machine may take for an answer.
+    // A busy machine answers a ping within this time.
     server.heartbeatMs = 250;
     await listening(byKey());
     await soon(() => expect(server.messages.filter(({ type }) => type === 'ping').length).toBeGreaterThan(3));

@@ -61,10 +61,10 @@ export class SignInCalls {
   }
 }
 
-const NO_SIGN_IN = RefusedRequest.withHeaders(
-  { code: 'UNAUTHORIZED', message: 'There is no sign-in of this browser to finish: begin one.' },
-  { 'www-authenticate': 'Cookie' },
-);
+const NO_SIGN_IN = new RefusedRequest({
+  code: 'UNAUTHORIZED',
+  message: 'There is no sign-in of this browser to finish: begin one.',
+});
 
 const tokenOf = ({ request: { headers }, cookie }: SignInCall): string => cookieOf(headers.cookie, cookie) ?? '';
 

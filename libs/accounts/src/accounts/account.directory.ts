@@ -2,7 +2,7 @@ import { MODES, parseApiKey, parseTenantKey, tenantKey, type ServerKeys, type Te
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
-import { type ApiKeyPrincipal, type KeyLimits, lowerLimits, type Scope } from './account.js';
+import { type ApiKeyPrincipal, type KeyLimits, limitsInQuota, type Scope } from './account.js';
 import type { Account } from './account.entity.js';
 import { FIND_ACCOUNT, FIND_API_KEYS, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
 import type { Brand } from './brand.entity.js';
@@ -109,7 +109,7 @@ export class AccountDirectory {
     if (outdated !== null) this.renewals?.requestRenewal(outdated);
     const principal = { keyId, kind, tenant: { accountId, mode: kind }, scopes };
     if (quotaId === null) return { ...principal, limits };
-    return { ...principal, quotaId, limits: limitsOfQuota === null ? limits : lowerLimits(limits, limitsOfQuota) };
+    return { ...principal, quotaId, limits: limitsInQuota(limits, limitsOfQuota) };
   }
 
   private async openSecrets(key: string): Promise<string[] | null> {

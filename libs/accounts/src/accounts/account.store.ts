@@ -11,7 +11,7 @@ import {
   ROTATE_WEBHOOK_SECRET,
   SECRET_OVER_IN,
 } from './account.sql.js';
-import { DEFAULT_SCOPES, LIMIT_NAMES, lowerLimits, USUAL_LIMITS, type KeyLimits, type LimitName } from './account.js';
+import { DEFAULT_SCOPES, LIMIT_NAMES, limitsInQuota, USUAL_LIMITS, type KeyLimits, type LimitName } from './account.js';
 import { type ApiKey, API_KEYS } from './api-key.entity.js';
 import { type Brand, BRANDS } from './brand.entity.js';
 import { checkBrand, type BrandText } from './check-brand.js';
@@ -165,7 +165,7 @@ export class AccountStore {
     const [row] = await tx.query<HeldKey & { limitsOfQuota: KeyLimits | null }>(HOLD_API_KEY, [id, digests]);
     if (row === undefined) return null;
     const { limitsOfQuota, ...key } = row;
-    return limitsOfQuota === null ? key : { ...key, limits: lowerLimits(key.limits, limitsOfQuota) };
+    return { ...key, limits: limitsInQuota(key.limits, limitsOfQuota) };
   }
 
   /** Writes name, scopes, limits and quota. */

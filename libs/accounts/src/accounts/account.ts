@@ -27,6 +27,10 @@ export function lowerLimits(limits: KeyLimits, others: KeyLimits): KeyLimits {
   return Object.fromEntries(lower.filter(([name, limit]) => limit !== USUAL_LIMITS[name]));
 }
 
+/** The limits of a key: no higher than those of the key whose quota it uses; null for a quota of its own. */
+export const limitsInQuota = (limits: KeyLimits, limitsOfQuota: KeyLimits | null): KeyLimits =>
+  limitsOfQuota === null ? limits : lowerLimits(limits, limitsOfQuota);
+
 /** The authenticated caller of a request. */
 export interface ApiKeyPrincipal {
   readonly keyId: Uuid;

@@ -1,7 +1,7 @@
 import type { IdSource, Uuid } from '@countersign/ids';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
-import { lowerLimits, type KeyLimits, type Scope } from '../accounts/account.js';
+import { limitsInQuota, type KeyLimits, type Scope } from '../accounts/account.js';
 import type { MemberRole } from '../members/member.js';
 import type { ConsoleSession, NewConsoleSession, OpenedConsoleSession, SessionHolder } from './console-session.js';
 import {
@@ -60,11 +60,10 @@ function sessionOf({
   confirmedUntil: until,
   confirmedScopes: scopes,
   confirmedLimits,
-  confirmedLimitsOfQuota: lent,
+  confirmedLimitsOfQuota: limitsOfQuota,
   ...row
 }: SessionRow): ConsoleSession {
-  const own = confirmedLimits ?? {};
-  const limits = lent === null ? own : lowerLimits(own, lent);
+  const limits = limitsInQuota(confirmedLimits ?? {}, limitsOfQuota);
   return { ...row, confirmation: until === null || scopes === null ? null : { until, scopes, limits } };
 }
 

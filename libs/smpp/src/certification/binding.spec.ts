@@ -352,7 +352,7 @@ describe('outbind', () => {
     );
     await fc.assert(
       fc.asyncProperty(body, async (octets) => {
-        // No poll, which would go on after a refusal, and advance the clocks that later files replace.
+        // Not expect.poll: it would go on after a refusal, and it advances the fake timers of later files.
         let passOn: (fields: OutbindFields) => void = () => undefined;
         const passedOn = new Promise<OutbindFields>((resolve) => (passOn = resolve));
         const { link, peer } = await loopback.link(
