@@ -84,8 +84,9 @@ function LoadsNearby({
   useEffect(() => {
     if (mark.current === null || !mayLoad) return undefined;
     const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting === true) void fetchNextPage();
+      (entries) => {
+        // A busy page gets several at once, the latest last.
+        if (entries.at(-1)?.isIntersecting === true) void fetchNextPage();
       },
       { rootMargin: NEARBY },
     );
