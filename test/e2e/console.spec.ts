@@ -371,14 +371,27 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
       );
     const page = await stage.signedIn('/webhooks');
     await page.getByText('https://acme.example/100000', { exact: true }).waitFor({ timeout: SOON_MS });
-    const hasFourPages = async (): Promise<boolean> => {
+    // A busy page gets what its observers have seen late, and several entries at once.
+    await page.evaluate(`{
+      const Observer = IntersectionObserver;
+      globalThis.IntersectionObserver = class extends Observer {
+        constructor(callback, options) {
+          const seen = [];
+          const deliver = (observer) => seen.length > 0 && callback(seen.splice(0), observer);
+          super((entries, observer) => {
+            seen.push(...entries);
+            setTimeout(deliver, 300, observer);
+          }, options);
+        }
+      };
+    }`);
+    const showsFourPages = async (): Promise<boolean> => {
       await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
       expect(await page.locator('tr[data-row]').count()).toBeLessThan(MAX_ROWS_SHOWN);
-      const shown = await page.locator('.table-more').innerText();
-      return Number(/^[\d,]+/.exec(shown)?.[0].replaceAll(',', '')) >= 400;
+      const last = await page.locator('tr[data-row]').last().getAttribute('aria-rowindex');
+      return Number(last) > 400;
     };
-    await until('four pages are loaded', 2 * SOON_MS, hasFourPages);
-    await page.getByText('https://acme.example/99601', { exact: true }).waitFor({ timeout: SOON_MS });
+    await until('the last row of four pages is shown', 2 * SOON_MS, showsFourPages);
     await page.evaluate('scrollTo(0, 0)');
     await page.getByText('https://acme.example/100000', { exact: true }).waitFor({ timeout: SOON_MS });
   });

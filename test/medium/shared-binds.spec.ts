@@ -146,7 +146,11 @@ describe('a bound connection', () => {
     await until('the bind is bound', CONVERGED_WITHIN_MS, () => bound(1));
     const { since } = await statusOf();
     await sql('UPDATE binds SET generation = 1');
-    const hasReconnected = async (): Promise<boolean> => (await bound(1)) && (await statusOf()).since !== since;
+    // `since` is also new while the former connection drains.
+    const hasReconnected = async (): Promise<boolean> => {
+      const status = await statusOf();
+      return status.state === 'bound' && status.since !== since && (await bound(1));
+    };
     await until('the connection is new', CONVERGED_WITHIN_MS, hasReconnected);
     expect(await statusOf()).toMatchObject({ host: `127.0.0.1:${hosts[0]?.port}`, state: 'bound', lastError: null });
     expect((await connections())[0]?.epoch).toBe('1');
