@@ -13,7 +13,7 @@ import { mayCall, refusedParameter } from './admin-policy.js';
 import { RefusedRequest, type Refusal } from './errors.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import type { LimitHeaders } from './limit-headers.js';
-import { Limits } from './limits.js';
+import { Limits, quotaOwnerOf } from './limits.js';
 import { isLargeForSignIn, MAX_SIGN_IN_OCTETS } from './request-body.js';
 import { RequestTransport } from './request-transport.js';
 import type { Caller, RouteAccess } from './route-access.js';
@@ -50,8 +50,6 @@ export interface Upgrade {
   readonly byCookie: boolean;
 }
 
-/** The admin key of the environment has no id. */
-const ROOT_CALLER = 'root';
 const NO_ACCOUNT = 'This call is for one account: an owner names an existing one in the header Countersign-Account.';
 const SIGNED_OUT = RefusedRequest.withHeaders(
   { code: 'UNAUTHORIZED', message: 'Sign in first: this call needs the cookie of a session of the console.' },
@@ -98,7 +96,7 @@ export class RequestAuthorizer {
     const caller = await this.callerOf(request);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
-    request.callerId = caller.keyId ?? ROOT_CALLER;
+    request.quotaOwner = quotaOwnerOf(caller);
     if (route?.access === 'key' && route.confirmedWith !== undefined)
       request.keyDigests = this.keys.digestsOf(request.headers.authorization ?? '');
     const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));

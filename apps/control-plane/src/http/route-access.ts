@@ -64,8 +64,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read; null on public routes. */
     caller: Caller | null;
-    /** Id of the caller's key or of the member, set with `caller`; `root` for the admin key of the environment. */
-    callerId: string | null;
+    /** Whose connections and unread answers are counted together, set with `caller`: that of the caller's quota. */
+    quotaOwner: string | null;
     /** The session of a request to the console's API, set with `caller`; null for every other request. */
     consoleSession: SignedIn | null;
     /** Digests of the caller's key in hex, for calls with `confirmedWith` alone; null for every other call. */

@@ -27,7 +27,7 @@ export class ServerHooks {
     const unreadAnswers = new UnreadAnswers();
     unreadAnswers.start();
     instance.decorateRequest('caller', null);
-    instance.decorateRequest('callerId', null);
+    instance.decorateRequest('quotaOwner', null);
     instance.decorateRequest('consoleSession', null);
     instance.decorateRequest('keyDigests', null);
     instance.decorateRequest('errorCode', null);
@@ -53,15 +53,15 @@ export class ServerHooks {
       void this.admission.admit(request, reply, done);
     });
     instance.addHook('preValidation', (request, _reply, done) => {
-      if (request.callerId !== null) connections.authenticated(request.raw.socket, request.callerId);
+      if (request.quotaOwner !== null) connections.authenticated(request.raw.socket, request.quotaOwner);
       this.deadline.resume(request);
       done();
     });
     instance.addHook('onSend', (request, _reply, payload, done) => {
-      const { raw, callerId } = request;
-      if (callerId === null) connections.unauthenticated(raw.socket);
+      const { raw, quotaOwner } = request;
+      if (quotaOwner === null) connections.unauthenticated(raw.socket);
       // After an error in sending, the answer to the error is sent over the same response.
-      request.unreadAnswer ??= unreadAnswers.track(raw.socket, callerId, octetsOf(payload));
+      request.unreadAnswer ??= unreadAnswers.track(raw.socket, quotaOwner, octetsOf(payload));
       done();
     });
     instance.addHook('onClose', (_instance, done) => {
