@@ -1,11 +1,7 @@
 import { openPubSub, type PubSub } from '@countersign/bus';
 import { SystemRefusalStore } from '@countersign/carriers/credentials';
-import {
-  BindLeaseStore,
-  type ConnectionStatus,
-  GatewayStore,
-  SystemConnectionStore,
-} from '@countersign/carriers/leases';
+import { BindLeaseStore, GatewayStore, SystemConnectionStore } from '@countersign/carriers/leases';
+import { type ConnectionEvent, type ConnectionStatus, withEvent } from '@countersign/carriers/status';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -100,6 +96,34 @@ describe('the status of a bind', () => {
     await hold(gateway, id, [BOUND, BOUND]);
     const [listed] = dataOf(await admin.get('binds?limit=1'));
     expect(listed).toMatchObject({ id, status: { state: 'bound' } });
+  });
+
+  it('has a history that outlives the gateways, newest first, a repeated error once', async () => {
+    const id = idOf(await newBind());
+    const bindId = parseId('bind', id) ?? '';
+    const gateway = await newGateway();
+    await hold(gateway, id, [BOUND]);
+    expect((await admin.get(`binds/${id}/history`)).json).toEqual({ data: [] });
+    const at = (second: number): string => `2026-01-31T12:00:0${second}.000Z`;
+    const host = 'smsc.north.example:2775';
+    const refused = { event: 'error', host, error: 'refused', gatewayId: gateway } as const;
+    const bound = { event: 'bound', host, error: null, gatewayId: gateway } as const;
+    const events = [refused, refused, bound].reduce<readonly ConnectionEvent[]>(
+      (before, event, second) => withEvent(before, { ...event, at: at(second) }),
+      [],
+    );
+    const [lease] = await leases.claimSlots(harness.database, gateway, [{ bindId, slot: 0 }]);
+    if (lease === undefined) throw new Error('not claimed');
+    await leases.renewLeases(harness.database, gateway, [{ lease, status: BOUND, events }]);
+    await kill(gateway);
+    const shown = { slot: 0, host, gateway: renderId('gw', gateway) };
+    expect((await admin.get(`binds/${id}/history`)).json).toEqual({
+      data: [
+        { ...shown, event: 'bound', at: at(2), lastAt: at(2), times: 1, error: null },
+        { ...shown, event: 'error', at: at(0), lastAt: at(1), times: 2, error: 'refused' },
+      ],
+    });
+    expect((await admin.get(`binds/${renderId('bind', harness.clock.newId())}/history`)).status).toBe(404);
   });
 
   it('is in the answer to a change, too, and never in the audit log', async () => {

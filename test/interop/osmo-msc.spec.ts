@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import type { ConnectionStatus } from '@countersign/carriers/leases';
+import type { ConnectionStatus } from '@countersign/carriers/status';
 import type { NewBind } from '@countersign/carriers/config';
 import { SmppLink } from '@countersign/smpp/link';
 import { STATUS, submitSm } from '@countersign/smpp/pdu';

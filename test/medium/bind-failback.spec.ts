@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bind } from '@countersign/carriers/config';
-import { bindStatus } from '@countersign/carriers/leases';
+import { bindStatus } from '@countersign/carriers/status';
 import type { Uuid } from '@countersign/ids';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { STANDOFF_FIRST_MS } from '../../apps/gateway/src/binds/backoff.js';

@@ -1,5 +1,6 @@
 import { type Bind, CarrierStore } from '@countersign/carriers/config';
-import { BindLeaseStore, GatewayStore, slotKey, type ConnectionStatus } from '@countersign/carriers/leases';
+import { BindLeaseStore, GatewayStore, slotKey } from '@countersign/carriers/leases';
+import { withEvent, type ConnectionStatus } from '@countersign/carriers/status';
 import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
@@ -111,6 +112,33 @@ describe('a lease', () => {
     if (first === undefined || second === undefined) throw new Error('not claimed');
     expect([first.epoch, second.epoch]).toEqual(['1', '2']);
     expect((await store.findHeldLeases(harness.database, [first, second])).size).toBe(1);
+  });
+
+  it('stores the events of its connection, which the next holder gets with its claim', async () => {
+    const id = await bind(1);
+    const [one, other] = [gateway(), gateway()];
+    const [lease] = await claimAll(one);
+    if (lease === undefined) throw new Error('not claimed');
+    expect(lease.events).toEqual([]);
+    const at = '2026-01-31T12:00:00.000Z';
+    const events = withEvent([], { event: 'bound', at, host: '127.0.0.1:2775', error: null, gatewayId: one });
+    await store.renewLeases(harness.database, one, [{ lease, status: STATUS, events }]);
+    expect(await store.findEvents(harness.database, id)).toEqual([{ slot: 0, events }]);
+    // Without events the stored ones stay.
+    await store.renewLeases(harness.database, one, [{ lease, status: STATUS }]);
+    await store.releaseLeases(harness.database, one, [{ lease, status: STATUS }]);
+    expect(await claimAll(other)).toMatchObject([{ owner: other, events }]);
+  });
+
+  it('is claimed and renewed beside stored events that no gateway writes', async () => {
+    const id = await bind(1);
+    const [one] = [gateway()];
+    await slots();
+    const stored = JSON.stringify([{ event: 'bound', at: 'never' }, 7, null]);
+    await harness.database.query('UPDATE bind_connections SET events = $2::jsonb WHERE bind_id = $1', [id, stored]);
+    const [lease] = await claimAll(one);
+    expect(lease?.events).toEqual([]);
+    expect(await store.findEvents(harness.database, id)).toEqual([{ slot: 0, events: [] }]);
   });
 
   it('is renewed with the connection status, only by its owner at its epoch', async () => {

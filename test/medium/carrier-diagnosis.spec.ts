@@ -1,4 +1,4 @@
-import type { ConnectionStatus } from '@countersign/carriers/leases';
+import type { ConnectionStatus } from '@countersign/carriers/status';
 import { MessageLog } from '@countersign/carriers/messages';
 import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

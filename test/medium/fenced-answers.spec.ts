@@ -33,7 +33,7 @@ beforeEach(async () => {
     bindTo(await carrier.listen(), keys),
     new BindDialer(keys, { tap: () => () => undefined }),
     { pauseMs: () => 0, acceptMessage: () => new Promise((resolve) => storing.push(resolve)) },
-    new ConnectionGauge({ nowMs: () => Date.now() }, meter),
+    new ConnectionGauge({ nowMs: () => Date.now() }, meter, { events: [], gatewayId: OWNER }),
   );
   supervisor.start({ onState: () => undefined, onUnanswered: () => undefined });
   await until('the bind is bound', WITHIN_MS, () => supervisor.state === 'bound');

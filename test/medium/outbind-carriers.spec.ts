@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { cstring, enquireLink, ID, pdu, RESP } from '../../libs/smpp/src/codec/octets.fixture.js';
 import { RawPeer } from '../../libs/smpp/src/link/raw-peer.fixture.js';
-import { bindStatus } from '@countersign/carriers/leases';
+import { bindStatus } from '@countersign/carriers/status';
 import type { Bind, NewBind } from '@countersign/carriers/config';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayHarness, LOOPBACK, PASSWORD, sms } from '../support/gateway-harness.js';

@@ -44,9 +44,10 @@ const MIGRATIONS = [
   'RetentionClock1700000000063',
   'ConfirmedConsoleSessions1700000000070',
   'SharedQuotas1700000000075',
+  'ConnectionEvents1700000000076',
 ];
 /** A dump that has read these is waited for. */
-const CHANGED_BY_LAST: readonly string[] = ['api_keys'];
+const CHANGED_BY_LAST: readonly string[] = ['bind_connections'];
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname`;

@@ -1,4 +1,4 @@
-import type { ConnectionStatus } from '@countersign/carriers/leases';
+import type { ConnectionStatus } from '@countersign/carriers/status';
 import type { Uuid } from '@countersign/ids';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';

@@ -39,6 +39,7 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   'createBind',
   'updateBind',
   'deleteBind',
+  'getBindHistory',
   'getBindTrace',
   'traceBind',
   'listRoutes',

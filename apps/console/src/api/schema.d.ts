@@ -431,6 +431,22 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/admin/binds/{id}/history': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations['getBindHistory'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/admin/binds/{id}/trace': {
     parameters: {
       query?: never;
@@ -1253,6 +1269,22 @@ export interface components {
       senderFormat?: 'international' | 'national' | 'auto';
       enabled?: boolean;
     } & (components['schemas']['BindHosts'] | components['schemas']['BindSingleHost']);
+    BindEventView: {
+      slot: number;
+      /** @enum {string} */
+      event: 'bound' | 'error' | 'draining' | 'unbound';
+      /** Format: date-time */
+      at: string;
+      /** Format: date-time */
+      lastAt: string;
+      times: number;
+      host: string | null;
+      error: string | null;
+      gateway: string;
+    };
+    BindHistory: {
+      data: components['schemas']['BindEventView'][];
+    };
     BindHostAnswer: {
       host: string;
       port: number;
@@ -3702,6 +3734,35 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['GatewayList'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  getBindHistory: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BindHistory'];
         };
       };
       default: {

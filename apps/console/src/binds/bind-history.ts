@@ -1,6 +1,6 @@
 import { changesOf, type Entry } from '../audit/audit-queries.js';
 import type { Tone } from '../ui/layout.js';
-import { type Bind, STATE_TONES } from './bind-queries.js';
+import type { BindEvent } from './bind-queries.js';
 
 /** One line of the timeline of a bind. */
 export interface HistoryEntry {
@@ -18,6 +18,7 @@ const ACTS: Readonly<Record<string, string>> = {
   disable: 'Disabled',
   drain: 'Drained',
   reconnect: 'Reconnected',
+  'send-test': 'Test message sent',
 };
 
 function ofEntry({ at, action, actor, before, after }: Entry): HistoryEntry {
@@ -26,24 +27,20 @@ function ofEntry({ at, action, actor, before, after }: Entry): HistoryEntry {
   return { at, tone: 'accent', text: fields === '' ? text : `${text}: ${fields}`, detail: `by ${actor}` };
 }
 
-/** The state of each connection with its last errors: a gateway keeps the last two. */
-function ofConnections({ status }: Bind): HistoryEntry[] {
-  return status.connections.flatMap((connection, slot): HistoryEntry[] => {
-    const { state, since, owner, lastError, lastErrorAt, previousError } = connection;
-    const name = `Connection ${String(slot)}`;
-    const entries: HistoryEntry[] = [];
-    if (since !== null) {
-      const detail = owner === null ? null : `held by ${owner}`;
-      entries.push({ at: since, tone: STATE_TONES[state], text: `${name} is ${state}`, detail });
-    }
-    if (lastError !== null && lastErrorAt !== null)
-      entries.push({ at: lastErrorAt, tone: 'bad', text: `${name} failed`, detail: lastError });
-    if (previousError !== null)
-      entries.push({ at: previousError.at, tone: 'bad', text: `${name} failed`, detail: previousError.error });
-    return entries;
-  });
+const EVENTS: Readonly<Record<BindEvent['event'], { readonly tone: Tone; readonly text: string }>> = {
+  bound: { tone: 'good', text: 'bound' },
+  error: { tone: 'bad', text: 'failed' },
+  draining: { tone: 'warn', text: 'drains' },
+  unbound: { tone: 'warn', text: 'ended' },
+};
+
+function ofEvent({ slot, event, lastAt, times, host, error }: BindEvent): HistoryEntry {
+  const { tone, text } = EVENTS[event];
+  const often = times === 1 ? '' : `${String(times)} times`;
+  const detail = [host, error, often].filter((part) => part !== null && part !== '').join(', ');
+  return { at: lastAt, tone, text: `Connection ${String(slot)} ${text}`, detail: detail === '' ? null : detail };
 }
 
-/** The changes of a bind and the states of its connections, newest first. */
-export const historyOf = (bind: Bind, entries: readonly Entry[]): HistoryEntry[] =>
-  [...entries.map(ofEntry), ...ofConnections(bind)].sort((one, other) => other.at.localeCompare(one.at, 'en'));
+/** The changes of a bind and what happened to its connections, newest first. */
+export const historyOf = (events: readonly BindEvent[], entries: readonly Entry[]): HistoryEntry[] =>
+  [...entries.map(ofEntry), ...events.map(ofEvent)].sort((one, other) => other.at.localeCompare(one.at, 'en'));

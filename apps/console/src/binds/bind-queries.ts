@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../api/client.js';
 import { listing } from '../api/cursor.js';
 import type { Tone } from '../ui/layout.js';
@@ -6,6 +6,7 @@ import type { Tone } from '../ui/layout.js';
 export type Bind = Schemas['BindAnswer'];
 export type Connection = Schemas['BindConnectionAnswer'];
 export type BindChange = Schemas['BindChange'];
+export type BindEvent = Schemas['BindEventView'];
 
 export const createBind = (body: Schemas['BindDraft']): Promise<Bind> => dataOf(api.POST('/v1/admin/binds', { body }));
 
@@ -24,6 +25,14 @@ export const bindQuery = (id: string) =>
   queryOptions({
     queryKey: ['binds', 'one', id],
     queryFn: ({ signal }) => dataOf(api.GET('/v1/admin/binds/{id}', { params: { path: { id } }, signal })),
+  });
+
+/** Asked for again when the state of a connection has changed: `bind` is live. */
+export const historyQuery = ({ id, status }: Bind) =>
+  queryOptions({
+    queryKey: ['binds', 'history', id, status.connections.map(({ since, lastErrorAt }) => [since, lastErrorAt])],
+    queryFn: ({ signal }) => dataOf(api.GET('/v1/admin/binds/{id}/history', { params: { path: { id } }, signal })),
+    placeholderData: keepPreviousData,
   });
 
 /** The trace asks every gateway, so it is read on demand alone. */

@@ -1,6 +1,7 @@
 import { AdminKeyStore } from '@countersign/accounts/admin-keys';
 import { CodePrices, PriceStore } from '@countersign/accounts/prices';
 import { CarrierStore } from '@countersign/carriers/config';
+import { BindLeaseStore } from '@countersign/carriers/leases';
 import { provideClass } from '@countersign/composition';
 import { DatabaseClock } from '@countersign/postgres';
 import { Module } from '@nestjs/common';
@@ -12,6 +13,7 @@ import { AdminKeysController } from './admin-keys/admin-keys.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { AdminService } from './crud/admin.service.js';
 import { AuditedReads } from './crud/audited-reads.js';
+import { BindHistoryController } from './bind-history/bind-history.controller.js';
 import { BindsController } from './binds/binds.controller.js';
 import { BrandsController } from './brands/brands.controller.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
@@ -64,6 +66,7 @@ const CRUD_CONTROLLERS = [
     ...CRUD_CONTROLLERS,
     RouteResolutionController,
     GatewaysController,
+    BindHistoryController,
     TraceController,
     QueuesController,
     MessagesController,
@@ -91,6 +94,7 @@ const CRUD_CONTROLLERS = [
     MessageResource,
     DeliveryResource,
     AdminDefaults,
+    BindLeaseStore,
     CodePrices,
     provideClass(PriceStore, DatabaseClock),
     provideClass(AdminKeyStore, StoreParts),

@@ -66,6 +66,7 @@ export const ADMIN_POLICY = {
   'binds.disable': FROM_OPERATOR,
   'binds.reconnect': FROM_OPERATOR,
   'binds.drain': FROM_OPERATOR,
+  'binds.get-history': EVERY_ROLE,
   'binds.get-trace': EVERY_ROLE,
   'binds.record-texts': FROM_OPERATOR,
 

@@ -1,6 +1,7 @@
 import { PubSub, TOPICS } from '@countersign/bus';
 import type { Bind } from '@countersign/carriers/config';
-import { slotKey, type BindLease, type BindSlotName, type ConnectionState } from '@countersign/carriers/leases';
+import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers/leases';
+import { type ConnectionEvent, type ConnectionState } from '@countersign/carriers/status';
 import { renderId, type Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';
@@ -99,13 +100,19 @@ export class BindConnections {
     this.#endListeners.push(listener);
   }
 
-  openConnection(guard: LeaseGuard, bind: Bind): BindSupervisor {
-    return this.open(guard, bind, null);
+  /** `events`: what happened to the connection before. */
+  openConnection(guard: LeaseGuard, bind: Bind, events: readonly ConnectionEvent[]): BindSupervisor {
+    return this.open(guard, bind, events, null);
   }
 
   /** Binds over a connection that the carrier has opened. Its lease is released when it ends. */
-  openAccepted(guard: LeaseGuard, bind: Bind, accepted: AcceptedConnection): BindSupervisor {
-    const supervisor = this.open(guard, bind, accepted);
+  openAccepted(
+    guard: LeaseGuard,
+    bind: Bind,
+    events: readonly ConnectionEvent[],
+    accepted: AcceptedConnection,
+  ): BindSupervisor {
+    const supervisor = this.open(guard, bind, events, accepted);
     const key = slotKey(guard.lease);
     void supervisor.ended.then(() => {
       if (this.#supervisors.get(key) === supervisor) this.stopConnection(key, supervisor);
@@ -150,8 +157,13 @@ export class BindConnections {
     await Promise.all(this.#stopping.values());
   }
 
-  private open(guard: LeaseGuard, bind: Bind, accepted: AcceptedConnection | null): BindSupervisor {
-    const supervisor = this.factory.createSupervisor(guard, bind, accepted);
+  private open(
+    guard: LeaseGuard,
+    bind: Bind,
+    events: readonly ConnectionEvent[],
+    accepted: AcceptedConnection | null,
+  ): BindSupervisor {
+    const supervisor = this.factory.createSupervisor(guard, bind, events, accepted);
     supervisor.start(this.listener());
     this.#supervisors.set(slotKey(guard.lease), supervisor);
     this.#alive.add(supervisor);

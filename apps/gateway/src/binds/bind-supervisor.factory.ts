@@ -1,4 +1,5 @@
 import type { Bind } from '@countersign/carriers/config';
+import type { ConnectionEvent } from '@countersign/carriers/status';
 import { Injectable } from '@nestjs/common';
 import { DatabaseClock } from '@countersign/postgres';
 import { MessageRouter } from '../inbound/message.router.js';
@@ -19,9 +20,15 @@ export class BindSupervisorFactory {
     private readonly metrics: LinkMetrics,
   ) {}
 
-  /** `accepted`: the connection that the carrier has opened; null when the gateway opens it. */
-  createSupervisor(guard: LeaseGuard, bind: Bind, accepted: AcceptedConnection | null): BindSupervisor {
-    const gauge = new ConnectionGauge(this.clock, this.metrics.createMeter('bind', bind.name));
+  /** `events`: what happened to the connection before; `accepted`: the connection that the carrier has opened; null when the gateway opens it. */
+  createSupervisor(
+    guard: LeaseGuard,
+    bind: Bind,
+    events: readonly ConnectionEvent[],
+    accepted: AcceptedConnection | null,
+  ): BindSupervisor {
+    const meter = this.metrics.createMeter('bind', bind.name);
+    const gauge = new ConnectionGauge(this.clock, meter, { events, gatewayId: guard.lease.owner });
     const source = accepted === null ? this.dialer : new AcceptedLinkSource(this.dialer, accepted);
     return new BindSupervisor(guard, bind, source, this.messages, gauge);
   }

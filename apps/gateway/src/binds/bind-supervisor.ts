@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bind, BindHost } from '@countersign/carriers/config';
-import type { BindLease, ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
+import type { BindLease } from '@countersign/carriers/leases';
+import type { ConnectionState, ConnectionStatus } from '@countersign/carriers/status';
 import { elapsedMs } from '@countersign/schedule';
 import { NotSentError, type MessageAnswer, type SmppLink } from '@countersign/smpp/link';
 import {
@@ -14,6 +15,7 @@ import {
 } from '@countersign/smpp/pdu';
 import type { MessageRouter } from '../inbound/message.router.js';
 import type { InboundLink } from '../links/inbound-link.js';
+import type { ConnectionHistory } from '../leases/connection-history.js';
 import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../links/link.metrics.js';
@@ -116,6 +118,10 @@ export class BindSupervisor implements LeasedConnection {
 
   get state(): ConnectionState {
     return this.gauge.state;
+  }
+
+  get history(): ConnectionHistory {
+    return this.gauge.history;
   }
 
   status(): ConnectionStatus {

@@ -74,10 +74,10 @@ export class BindsService {
     const wanted = new Map(binds.filter(({ enabled }) => enabled).map((bind) => [bind.id, bind]));
     this.connections.applyRows(wanted);
     if (!this.#mayClaim) return false;
-    await this.claims.claimShare(survey, (guard) => {
+    await this.claims.claimShare(survey, (guard, events) => {
       const bind = wanted.get(guard.lease.bindId);
       // Disabled, deleted or waiting for an outbind since the survey: the lease is left to expire.
-      return bind === undefined || bind.outbind !== null ? null : this.connections.openConnection(guard, bind);
+      return bind === undefined || bind.outbind !== null ? null : this.connections.openConnection(guard, bind, events);
     });
     this.handOverOne(survey);
     this.scheduleExpiryCheck(survey);

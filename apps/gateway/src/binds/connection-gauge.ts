@@ -1,14 +1,23 @@
-import type { ConnectionState, ConnectionStatus, PreviousError } from '@countersign/carriers/leases';
+import type { ConnectionEvent, ConnectionState, ConnectionStatus, PreviousError } from '@countersign/carriers/status';
+import type { Uuid } from '@countersign/ids';
 import type { DatabaseClock } from '@countersign/postgres';
 import type { SmppLink } from '@countersign/smpp/link';
 import type { Pdu } from '@countersign/smpp/pdu';
+import { ConnectionHistory } from '../leases/connection-history.js';
 import { LastError, type TimedError } from '../links/last-error.js';
 import type { LinkMeter } from '../links/link-meter.js';
 import { ThroughputMeter } from '../links/throughput-meter.js';
 import { isThrottle } from '../links/throttle.js';
 
+/** The events of a connection before, and the gateway that holds it now. */
+interface EarlierEvents {
+  readonly events: readonly ConnectionEvent[];
+  readonly gatewayId: Uuid;
+}
+
 /** The status of one connection as the Admin API shows it (contract, Admin), and its metrics. */
 export class ConnectionGauge {
+  readonly history: ConnectionHistory;
   readonly #submits: ThroughputMeter;
   readonly #delivers: ThroughputMeter;
   #state: ConnectionState = 'unbound';
@@ -25,12 +34,14 @@ export class ConnectionGauge {
   constructor(
     private readonly clock: Pick<DatabaseClock, 'nowMs'>,
     private readonly meter: Pick<LinkMeter, 'setPeer' | 'countPdu'>,
+    { events, gatewayId }: EarlierEvents,
   ) {
     const nowMs = performance.now();
     this.#submits = new ThroughputMeter(nowMs);
     this.#delivers = new ThroughputMeter(nowMs);
     this.#since = this.now();
     this.#linkErrors = new LastError(() => this.now());
+    this.history = new ConnectionHistory(events, gatewayId, () => this.now());
   }
 
   get state(): ConnectionState {
@@ -42,17 +53,21 @@ export class ConnectionGauge {
     this.#since = this.now();
     if (host !== undefined) this.#host = host;
     if (state === 'bound') this.startSession();
+    if (state === 'bound' || state === 'draining') this.history.add(state, this.#host, null);
+    if (state === 'unbound') this.history.addEnd(this.#host);
   }
 
   /** An attempt or a link has failed, and another attempt follows. */
   recordFailure(reason: string): void {
     this.#reconnects += 1;
-    this.recordError(reason);
+    this.setLastError(reason);
+    this.history.add('error', this.#host, reason);
   }
 
   /** An attempt has failed that the present link does not depend on. */
   recordError(reason: string): void {
-    this.#lastError = { error: reason, at: this.now() };
+    this.setLastError(reason);
+    this.history.add('error', null, reason);
   }
 
   /** A code was written, and no response arrived in time. */
@@ -97,6 +112,10 @@ export class ConnectionGauge {
     if (this.#lastError !== null) this.#previousError = { ...this.#lastError, clearedAt: this.now() };
     this.#lastError = null;
     this.#linkErrors = new LastError(() => this.now());
+  }
+
+  private setLastError(error: string): void {
+    this.#lastError = { error, at: this.now() };
   }
 
   private countStatus(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {

@@ -2,8 +2,8 @@ import os from 'node:os';
 import {
   BindLeaseStore,
   GatewayStore,
-  type BindLease,
   type BindSlotName,
+  type ClaimedLease,
   type GatewayIdentity,
   type HeldConnection,
   type LeaseSurvey,
@@ -39,17 +39,17 @@ export class GatewayLeaseStore {
   }
 
   /** Claims the free ones of these slots. */
-  claimSlots(slots: readonly BindSlotName[]): Promise<BindLease[]> {
+  claimSlots(slots: readonly BindSlotName[]): Promise<ClaimedLease[]> {
     return this.leases.claimSlots(this.database, this.self.id, slots);
   }
 
   /** Claims a free connection of a bind whose carrier has sent outbind; null when there is none. */
-  claimOutbindSlot(bind: OutbindRow): Promise<BindLease | null> {
+  claimOutbindSlot(bind: OutbindRow): Promise<ClaimedLease | null> {
     return this.leases.claimOutbindSlot(this.database, this.self.id, bind);
   }
 
   /**
-   * Renews the gateway's row and these leases, with the status of their connections, in one transaction. Returns the keys of
+   * Renews the gateway's row and these leases, with the status and events of their connections, in one transaction. Returns the keys of
    * the leases that are still held. `held` and `isStopping` are read in the transaction.
    */
   renewLeases(held: () => readonly HeldConnection[], isStopping: () => boolean): Promise<ReadonlySet<string>> {

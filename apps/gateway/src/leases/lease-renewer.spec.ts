@@ -1,7 +1,9 @@
-import type { BindLease, ConnectionStatus, HeldConnection } from '@countersign/carriers/leases';
+import type { ClaimedLease, HeldConnection } from '@countersign/carriers/leases';
+import type { ConnectionEvent, ConnectionStatus } from '@countersign/carriers/status';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HELD_FOR_MS, RENEW_EVERY_MS, type LeaseGuard } from './lease-guard.js';
+import { ConnectionHistory } from './connection-history.js';
 import { GatewayLeaseStore } from './gateway-lease.store.js';
 import { LeaseMetrics } from './lease.metrics.js';
 import { LeaseRenewer, type LeasedConnection } from './lease-renewer.js';
@@ -23,7 +25,13 @@ const SLOT = { bindId: '01890000-0000-7000-8000-00000000000b', slot: 0 };
 
 class Connection implements LeasedConnection {
   fenced: string | null = null;
-  constructor(readonly guard: LeaseGuard) {}
+  readonly history: ConnectionHistory;
+  constructor(
+    readonly guard: LeaseGuard,
+    events: readonly ConnectionEvent[],
+  ) {
+    this.history = new ConnectionHistory(events, SELF, () => new Date().toISOString());
+  }
   status(): ConnectionStatus {
     return STATUS;
   }
@@ -38,12 +46,15 @@ class Rows {
   isTaken = false;
   renewals = 0;
   released = 0;
+  /** Of each renewal. */
+  readonly events: HeldConnection['events'][] = [];
   readonly leases = {
     survey: () => Promise.resolve({ gateways: [SELF], slots: [] }),
     claimOutbindSlot: () => Promise.resolve(null),
-    claimSlots: (): Promise<BindLease[]> => Promise.resolve([{ ...SLOT, owner: SELF, epoch: '1' }]),
+    claimSlots: (): Promise<ClaimedLease[]> => Promise.resolve([{ ...SLOT, owner: SELF, epoch: '1', events: [] }]),
     renewLeases: (_tx: unknown, _owner: string, held: readonly HeldConnection[]) => {
       this.renewals += 1;
+      this.events.push(...held.map(({ events }) => events));
       return Promise.resolve(new Set(this.isTaken ? [] : held.map(({ lease }) => `${lease.bindId}/${lease.slot}`)));
     },
     releaseLeases: (_db: unknown, _owner: string, held: readonly HeldConnection[]) => {
@@ -74,7 +85,7 @@ beforeEach(async () => {
   const store = new GatewayLeaseStore(rows.database, rows.gateways, rows.leases, SELF);
   renewer = new LeaseRenewer(store, new LeaseMetrics(metrics), createLogger({ app: 'gateway', level: 'silent' }));
   await renewer.start();
-  await renewer.claimLeases([SLOT], (guard) => (connection = new Connection(guard)));
+  await renewer.claimLeases([SLOT], (...lease) => (connection = new Connection(...lease)));
 });
 afterEach(async () => {
   rows.isUnreachable = false;
@@ -112,6 +123,20 @@ describe('leases of a gateway', () => {
     rows.isUnreachable = false;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([holds(), connection.fenced]).toEqual([true, null]);
+  });
+
+  it('store the events of their connections until a renewal has succeeded with them', async () => {
+    connection.history.add('bound', 'host:1', null);
+    rows.isUnreachable = true;
+    renewer.trigger();
+    await vi.advanceTimersByTimeAsync(0);
+    rows.isUnreachable = false;
+    renewer.trigger();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(RENEW_EVERY_MS);
+    const written = rows.events.map((events) => events?.map(({ event }) => event));
+    expect(written.slice(-3)).toEqual([['bound'], ['bound'], undefined]);
+    expect(connection.history.unstored).toBeUndefined();
   });
 
   it('are lost as soon as a renewal finds another owner', async () => {

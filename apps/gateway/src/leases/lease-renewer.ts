@@ -1,10 +1,5 @@
-import {
-  slotKey,
-  type BindSlotName,
-  type ConnectionStatus,
-  type HeldConnection,
-  type OutbindRow,
-} from '@countersign/carriers/leases';
+import { slotKey, type BindSlotName, type HeldConnection, type OutbindRow } from '@countersign/carriers/leases';
+import { type ConnectionEvent, type ConnectionStatus } from '@countersign/carriers/status';
 import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';
 import { elapsedMs, PollLoop } from '@countersign/schedule';
@@ -12,6 +7,7 @@ import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import { OnStart, OnStop } from '../composition/phases.js';
 import { GatewayLeaseStore } from './gateway-lease.store.js';
+import type { ConnectionHistory } from './connection-history.js';
 import { LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
 import { LeaseMetrics } from './lease.metrics.js';
 
@@ -23,16 +19,20 @@ const REPORT_EVERY_MS = 5_000;
 /** A connection that is used only while its lease is held. */
 export interface LeasedConnection {
   readonly guard: LeaseGuard;
+  readonly history: Pick<ConnectionHistory, 'unstored' | 'markStored'>;
   status(): ConnectionStatus;
   /** Called when the lease is lost: no further PDU may be sent, not even an unbind. Must not throw. */
   fence(reason: string): void;
 }
 
+/** Opens a connection under its lease; `events`: what happened to it before. */
+export type Open<Opened> = (guard: LeaseGuard, events: readonly ConnectionEvent[]) => Opened;
+
 /** Reason of a lost lease: not renewed in time, or its row has another owner or epoch. */
 type Loss = 'not_renewed' | 'taken';
 
 /**
- * Renews this gateway's row and its leases, with the status of their connections, in one transaction every five seconds and
+ * Renews this gateway's row and its leases, with the status and events of their connections, in one transaction every five seconds and
  * after each change. A lease not renewed in time counts as lost by the monotonic clock of this process, before another
  * gateway can claim it, and its connection is closed at once.
  */
@@ -85,14 +85,11 @@ export class LeaseRenewer {
   }
 
   /** Claims the free ones of these slots, and opens a connection under each lease obtained. */
-  async claimLeases(
-    slots: readonly BindSlotName[],
-    open: (guard: LeaseGuard) => LeasedConnection | null,
-  ): Promise<void> {
+  async claimLeases(slots: readonly BindSlotName[], open: Open<LeasedConnection | null>): Promise<void> {
     const startedMs = elapsedMs();
-    const leases = await this.store.claimSlots(slots);
-    for (const lease of leases) {
-      const connection = open(new LeaseGuard(lease, startedMs));
+    const claimed = await this.store.claimSlots(slots);
+    for (const { events, ...lease } of claimed) {
+      const connection = open(new LeaseGuard(lease, startedMs), events);
       if (connection !== null) this.#held.set(slotKey(lease), connection);
     }
     this.scheduleFence();
@@ -102,11 +99,12 @@ export class LeaseRenewer {
    * Claims a free connection of a bind whose carrier has sent outbind, and opens it under the lease; false when none is free.
    * Rejects when the database is unreachable.
    */
-  async claimOutbindLease(bind: OutbindRow, open: (guard: LeaseGuard) => LeasedConnection): Promise<boolean> {
+  async claimOutbindLease(bind: OutbindRow, open: Open<LeasedConnection>): Promise<boolean> {
     const startedMs = elapsedMs();
-    const lease = await this.store.claimOutbindSlot(bind);
-    if (lease === null) return false;
-    this.#held.set(slotKey(lease), open(new LeaseGuard(lease, startedMs)));
+    const claimed = await this.store.claimOutbindSlot(bind);
+    if (claimed === null) return false;
+    const { events, ...lease } = claimed;
+    this.#held.set(slotKey(lease), open(new LeaseGuard(lease, startedMs), events));
     this.scheduleFence();
     return true;
   }
@@ -163,13 +161,16 @@ export class LeaseRenewer {
     // After a pause of the process, leases that expired meanwhile are lost here and not renewed.
     this.fenceExpired();
     const held = [...this.#held.values()];
+    let written: readonly HeldConnection[] = [];
     try {
       const kept = await this.store.renewLeases(
-        () => held.map(heldConnectionOf),
+        () => (written = held.map(heldConnectionOf)),
         () => this.#stopping,
       );
       this.metrics.renewals.inc({ outcome: 'renewed' });
-      for (const connection of held) this.applyRenewal(connection, kept, startedMs);
+      for (const [index, connection] of held.entries()) {
+        this.applyRenewal(connection, written[index]?.events, kept, startedMs);
+      }
     } catch (error) {
       this.#nextRenewalMs = -Infinity;
       this.metrics.renewals.inc({ outcome: 'failed' });
@@ -179,12 +180,21 @@ export class LeaseRenewer {
     }
   }
 
-  private applyRenewal(connection: LeasedConnection, kept: ReadonlySet<string>, startedMs: number): void {
+  private applyRenewal(
+    connection: LeasedConnection,
+    events: HeldConnection['events'],
+    kept: ReadonlySet<string>,
+    startedMs: number,
+  ): void {
     const key = slotKey(connection.guard.lease);
     // Released or lost during the renewal.
     if (this.#held.get(key) !== connection) return;
-    if (kept.has(key)) connection.guard.extend(startedMs);
-    else this.loseLease(connection, 'taken');
+    if (!kept.has(key)) {
+      this.loseLease(connection, 'taken');
+      return;
+    }
+    connection.guard.extend(startedMs);
+    if (events !== undefined) connection.history.markStored(events);
   }
 
   /** Sets a timer for the first expiry of a held lease. */
@@ -216,4 +226,5 @@ export class LeaseRenewer {
 const heldConnectionOf = (connection: LeasedConnection): HeldConnection => ({
   lease: connection.guard.lease,
   status: connection.status(),
+  events: connection.history.unstored,
 });

@@ -4,8 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 import { freeSlots, slotsToClaim, slotToHandOver } from './fair-share.js';
 import { GatewayLeaseStore } from './gateway-lease.store.js';
-import type { LeaseGuard } from './lease-guard.js';
-import { LeaseRenewer, type LeasedConnection } from './lease-renewer.js';
+import { LeaseRenewer, type LeasedConnection, type Open } from './lease-renewer.js';
 
 /** A connection free for longer than one reconcile interval of every gateway may be claimed beyond the share. */
 const UNCLAIMED_MS = 2_500;
@@ -27,7 +26,7 @@ export class SlotClaims {
   }
 
   /** Claims free connections up to the share, and unclaimed ones. `open` opens a connection under each lease obtained. */
-  async claimShare(survey: LeaseSurvey, open: (guard: LeaseGuard) => LeasedConnection | null): Promise<void> {
+  async claimShare(survey: LeaseSurvey, open: Open<LeasedConnection | null>): Promise<void> {
     const facts = { self: this.self, survey, mine: this.leases.heldKeys };
     const nowMs = performance.now();
     const keys = freeSlots(facts).map(slotKey);

@@ -59,8 +59,8 @@ export class OutbindReceiver {
   private async openConnection(outbind: ReceivedOutbind, bind: Bind): Promise<boolean> {
     const { address: host, port } = outbind.peer;
     const accepted = { from: { host, port }, releaseSocket: () => outbind.releaseSocket() };
-    const claimed = await this.leases.claimOutbindLease(bind, (guard) =>
-      this.connections.openAccepted(guard, bind, accepted),
+    const claimed = await this.leases.claimOutbindLease(bind, (guard, events) =>
+      this.connections.openAccepted(guard, bind, events, accepted),
     );
     if (claimed) this.reporter.reportAccepted(outbind, bind.name);
     return claimed;

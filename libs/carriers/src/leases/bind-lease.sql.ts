@@ -40,7 +40,7 @@ const TAKE_FREE = `
   UPDATE bind_connections AS taken
   SET owner = $1, epoch = greatest(taken.epoch, 0) % ${LAST_EPOCH} + 1, expires_at = ${RUNS_OUT}, status = NULL
   FROM free WHERE taken.bind_id = free.bind_id AND taken.slot = free.slot
-  RETURNING taken.bind_id AS "bindId", taken.slot, taken.owner, taken.epoch::text`;
+  RETURNING taken.bind_id AS "bindId", taken.slot, taken.owner, taken.epoch::text, taken.events`;
 
 /**
  * Claims connections without a holder, with an expired lease, or already held by the owner; skips those that another
@@ -69,25 +69,25 @@ export const CLAIM_OUTBIND_SLOT = `
 
 /** The connections of a gateway, locked in a fixed order: concurrent renewals of one gateway must not deadlock. */
 const OWN_SLOTS = `
-  SELECT c.bind_id, c.slot, own.status FROM bind_connections c
-    JOIN unnest($2::uuid[], $3::smallint[], $4::bigint[], $5::jsonb[]) AS own (bind_id, slot, epoch, status)
+  SELECT c.bind_id, c.slot, own.status, coalesce(own.events, c.events) AS events FROM bind_connections c
+    JOIN unnest($2::uuid[], $3::smallint[], $4::bigint[], $5::jsonb[], $6::jsonb[]) AS own (bind_id, slot, epoch, status, events)
       ON c.bind_id = own.bind_id AND c.slot = own.slot AND c.epoch = own.epoch
   WHERE c.owner = $1 ORDER BY c.bind_id, c.slot FOR UPDATE OF c`;
 
 /**
- * Renews leases and stores the connection statuses; returns the leases that the owner still held. $1 owner; $2 binds,
- * $3 slots, $4 epochs and $5 statuses as JSON in the same order.
+ * Renews leases and stores the statuses and events of their connections; returns the leases that the owner still held. $1 owner; $2 binds,
+ * $3 slots, $4 epochs, $5 statuses as JSON and $6 events as JSON, null for unchanged ones, in the same order.
  */
 export const RENEW_SLOTS = `
   WITH own AS (${OWN_SLOTS})
-  UPDATE bind_connections AS renewed SET expires_at = ${RUNS_OUT}, status = own.status
+  UPDATE bind_connections AS renewed SET expires_at = ${RUNS_OUT}, status = own.status, events = own.events
   FROM own WHERE renewed.bind_id = own.bind_id AND renewed.slot = own.slot
   RETURNING renewed.bind_id AS "bindId", renewed.slot`;
 
-/** Releases leases and stores the last connection statuses. Parameters as above. */
+/** Releases leases and stores the last statuses and events. Parameters as above. */
 export const RELEASE_SLOTS = `
   WITH own AS (${OWN_SLOTS})
-  UPDATE bind_connections AS released SET owner = NULL, expires_at = NULL, status = own.status
+  UPDATE bind_connections AS released SET owner = NULL, expires_at = NULL, status = own.status, events = own.events
   FROM own WHERE released.bind_id = own.bind_id AND released.slot = own.slot`;
 
 /**
@@ -99,3 +99,8 @@ export const CHECK_LEASES = `
     JOIN unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::bigint[]) AS named (bind_id, slot, owner, epoch)
       ON c.bind_id = named.bind_id AND c.slot = named.slot AND c.owner = named.owner AND c.epoch = named.epoch
   WHERE $5 OR ${isUnexpired('c')}`;
+
+/** The events of the connections of a bind. $1 bind. */
+export const FIND_EVENTS = `
+  SELECT slot, events FROM bind_connections
+  WHERE bind_id = $1 AND slot BETWEEN 0 AND 31 AND events IS NOT NULL ORDER BY slot`;

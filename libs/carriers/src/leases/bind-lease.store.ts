@@ -6,6 +6,7 @@ import {
   CLAIM_OUTBIND_SLOT,
   CLAIM_SLOTS,
   ENSURE_SLOTS,
+  FIND_EVENTS,
   LIST_CLAIMING_GATEWAYS,
   RELEASE_SLOTS,
   RENEW_SLOTS,
@@ -16,16 +17,29 @@ import {
   slotKey,
   type BindLease,
   type BindSlotName,
+  type ClaimedLease,
   type LeaseSurvey,
   type SurveyedSlot,
 } from './bind-lease.js';
-import type { ConnectionStatus } from './bind-status.js';
+import type { ConnectionStatus } from '../status/bind-status.js';
+import { parseEvents, type ConnectionEvent } from '../status/connection-event.js';
 
 /** A lease with the owner's status of the connection. */
 export interface HeldConnection {
   readonly lease: BindLease;
   readonly status: ConnectionStatus;
+  /** Events of the connection, oldest first; absent when the stored ones are up to date. */
+  readonly events?: readonly ConnectionEvent[] | undefined;
 }
+
+/** The events of one connection of a bind, oldest first. */
+export interface SlotEvents {
+  readonly slot: number;
+  readonly events: readonly ConnectionEvent[];
+}
+
+/** `events`: unchecked JSON. */
+type ClaimedRow = BindLease & { readonly events: unknown };
 
 /** A bind with `outbind`, as read. */
 export type OutbindRow = Pick<Bind, 'id' | 'outbind' | 'outbindPasswordSealed'>;
@@ -43,23 +57,25 @@ export class BindLeaseStore {
   }
 
   /** Claims the free ones of the slots; returns the leases obtained. */
-  async claimSlots(db: Executor, owner: Uuid, slots: readonly BindSlotName[]): Promise<BindLease[]> {
+  async claimSlots(db: Executor, owner: Uuid, slots: readonly BindSlotName[]): Promise<ClaimedLease[]> {
     if (slots.length === 0) return [];
-    return db.query<BindLease>(CLAIM_SLOTS, [owner, slots.map(({ bindId }) => bindId), slots.map(({ slot }) => slot)]);
+    const claim = [owner, slots.map(({ bindId }) => bindId), slots.map(({ slot }) => slot)];
+    return (await db.query<ClaimedRow>(CLAIM_SLOTS, claim)).map(claimedLeaseOf);
   }
 
   /**
    * Claims a free connection of a bind whose carrier has sent outbind. Null when there is none, or when the bind was disabled
    * or its outbind changed since the row was read.
    */
-  async claimOutbindSlot(db: Executor, owner: Uuid, bind: OutbindRow): Promise<BindLease | null> {
+  async claimOutbindSlot(db: Executor, owner: Uuid, bind: OutbindRow): Promise<ClaimedLease | null> {
     const { id, outbind, outbindPasswordSealed: sealed } = bind;
     const claim = [owner, id, JSON.stringify(outbind), sealed];
-    const [lease] = await db.query<BindLease>(CLAIM_OUTBIND_SLOT, claim);
-    if (lease !== undefined) return lease;
+    const [claimed] = await db.query<ClaimedRow>(CLAIM_OUTBIND_SLOT, claim);
+    if (claimed !== undefined) return claimedLeaseOf(claimed);
     // A bind that was created since the last survey has no rows of connections.
     await db.query(ENSURE_SLOTS);
-    return (await db.query<BindLease>(CLAIM_OUTBIND_SLOT, claim))[0] ?? null;
+    const [later] = await db.query<ClaimedRow>(CLAIM_OUTBIND_SLOT, claim);
+    return later === undefined ? null : claimedLeaseOf(later);
   }
 
   /** Renews leases of one owner; returns the keys of the slots that it still held (see `slotKey`). */
@@ -74,6 +90,12 @@ export class BindLeaseStore {
    */
   async releaseLeases(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<void> {
     if (held.length > 0) await db.query(RELEASE_SLOTS, [owner, ...columnsOf(held)]);
+  }
+
+  /** The events of each connection of a bind; connections without any are left out. */
+  async findEvents(db: Executor, bindId: Uuid): Promise<SlotEvents[]> {
+    const rows = await db.query<{ slot: number; events: unknown }>(FIND_EVENTS, [bindId]);
+    return rows.map(({ slot, events }) => ({ slot, events: parseEvents(events) }));
   }
 
   /**
@@ -98,9 +120,12 @@ export class BindLeaseStore {
   }
 }
 
+const claimedLeaseOf = (row: ClaimedRow): ClaimedLease => ({ ...row, events: parseEvents(row.events) });
+
 const columnsOf = (held: readonly HeldConnection[]): unknown[] => [
   held.map(({ lease }) => lease.bindId),
   held.map(({ lease }) => lease.slot),
   held.map(({ lease }) => lease.epoch),
   held.map(({ status }) => JSON.stringify(status)),
+  held.map(({ events }) => (events === undefined ? null : JSON.stringify(events))),
 ];

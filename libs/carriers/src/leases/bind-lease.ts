@@ -1,4 +1,5 @@
 import type { Uuid } from '@countersign/ids';
+import type { ConnectionEvent } from '../status/connection-event.js';
 
 export { LEASE_SECONDS } from '../config/lease.sql.js';
 
@@ -25,6 +26,12 @@ export interface BindLease extends BindSlotName {
   readonly owner: Uuid;
   /** Incremented by every claim; a bigint as text. */
   readonly epoch: string;
+}
+
+/** A lease that was claimed now. */
+export interface ClaimedLease extends BindLease {
+  /** Events of the connection before, oldest first. */
+  readonly events: readonly ConnectionEvent[];
 }
 
 /** The state of all wanted connections, by the database's clock. */

@@ -6,25 +6,7 @@ import {
   COUNT_SYSTEM_CONNECTIONS_ELSEWHERE,
   REPLACE_SYSTEM_CONNECTIONS,
 } from './system-connection.sql.js';
-
-/** A gateway's last status of a connection that a system made to it. */
-export interface SystemConnectionStatus {
-  readonly state: 'bound' | 'draining';
-  readonly tls: boolean;
-  /** Our requests that it has not answered. */
-  readonly windowUsed: number;
-  /** Messages received per second, average of the last 10 s. */
-  readonly submitPerSecond: number;
-  /** Messages answered "throttled" since it bound. */
-  readonly throttled: number;
-  /** Round-trip time of the last answered enquire_link; null before the first. */
-  readonly enquireLinkMs: number | null;
-  readonly lastError: string | null;
-  /** RFC 3339. A gateway of an earlier release omits this field and the next. */
-  readonly lastErrorAt?: string | null | undefined;
-  /** Codes without a response since it bound. */
-  readonly unanswered?: number | undefined;
-}
+import type { SystemConnectionStatus } from '../status/system-connection-status.js';
 
 /** One connection of a system that is bound to a gateway. */
 export interface SystemConnection {

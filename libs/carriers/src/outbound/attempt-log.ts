@@ -1,5 +1,5 @@
 import { isUuid, type Uuid } from '@countersign/ids';
-import { parseInstant } from '../leases/index.js';
+import { parseInstant } from '../status/index.js';
 import type { AttemptOutcome } from './outbound.js';
 
 /** Errors of attempts without a status from the carrier. */

@@ -1,7 +1,7 @@
 import type { Uuid } from '@countersign/ids';
 import { EntityTable, RecordTable } from '@countersign/postgres';
 import { Entity, VirtualColumn } from 'typeorm';
-import type { BindSlot } from '../leases/bind-status.js';
+import type { BindSlot } from '../status/bind-status.js';
 import { BindEntity, type BindType, SmppSystemEntity } from '../config/index.js';
 import { GATEWAY_RECORD, LINKS_OF, LIVE_GATEWAYS, REFUSALS_OF, SLOTS_OF } from './carrier-tables.sql.js';
 

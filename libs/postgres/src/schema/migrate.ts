@@ -52,6 +52,7 @@ import { SecondSteps1700000000055 } from '../migrations/0055-second-steps.js';
 import { RetentionClock1700000000063 } from '../migrations/0063-retention-clock.js';
 import { ConfirmedConsoleSessions1700000000070 } from '../migrations/0070-confirmed-console-sessions.js';
 import { SharedQuotas1700000000075 } from '../migrations/0075-shared-quotas.js';
+import { ConnectionEvents1700000000076 } from '../migrations/0076-connection-events.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -95,6 +96,7 @@ const MIGRATIONS = [
   RetentionClock1700000000063,
   ConfirmedConsoleSessions1700000000070,
   SharedQuotas1700000000075,
+  ConnectionEvents1700000000076,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */

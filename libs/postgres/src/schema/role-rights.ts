@@ -158,7 +158,11 @@ const GATEWAY_TABLES: SchemaRights = {
     card_agents: { SELECT: true, INSERT: true, UPDATE: true },
     card_recipients: { SELECT: true, INSERT: true, UPDATE: true },
     card_phones: { SELECT: true, INSERT: true, UPDATE: true },
-    bind_connections: { SELECT: true, INSERT: ['bind_id', 'slot'], UPDATE: ['owner', 'epoch', 'expires_at', 'status'] },
+    bind_connections: {
+      SELECT: true,
+      INSERT: ['bind_id', 'slot'],
+      UPDATE: ['owner', 'epoch', 'expires_at', 'status', 'events'],
+    },
     gateways: ALL,
     system_connections: ALL,
     system_refusals: { SELECT: true, INSERT: true, UPDATE: true },

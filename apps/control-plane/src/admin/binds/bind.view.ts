@@ -5,7 +5,7 @@ import {
   bindStatus,
   CONNECTION_STATES,
   type PreviousError,
-} from '@countersign/carriers/leases';
+} from '@countersign/carriers/status';
 import type { BindRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import {

@@ -1,4 +1,4 @@
-import { CONNECTION_STATES, parseConnectionState } from '@countersign/carriers/leases';
+import { CONNECTION_STATES, parseConnectionState } from '@countersign/carriers/status';
 import type { GatewayLease, GatewayRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty } from '@nestjs/swagger';

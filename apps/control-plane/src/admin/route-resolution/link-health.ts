@@ -1,4 +1,4 @@
-import { bindStatus, parseSystemConnectionStatus } from '@countersign/carriers/leases';
+import { bindStatus, parseSystemConnectionStatus } from '@countersign/carriers/status';
 import type { LinkCapacity } from '@countersign/carriers/planning';
 import type { BindRecord, SystemRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';

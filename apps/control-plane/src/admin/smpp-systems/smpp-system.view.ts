@@ -5,7 +5,7 @@ import {
   MIN_CHOSEN_PASSWORD_CHARACTERS,
   MIN_TRUSTED_PREFIX_BITS,
 } from '@countersign/carriers/credentials';
-import { parseInstant, parseSystemConnectionStatus } from '@countersign/carriers/leases';
+import { parseInstant, parseSystemConnectionStatus } from '@countersign/carriers/status';
 import type { SystemLink, SystemRecord, SystemRefusal } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import {
