@@ -41,6 +41,7 @@ const SPELLED: Readonly<Record<string, keyof typeof ADMIN_POLICY>> = {
   'GET /v1/admin/destinations/refusals': 'destinations.list-refusals',
   'GET /v1/admin/destinations/budgets': 'destinations.list-budgets',
   'GET /v1/admin/binds/{id}/history': 'binds.get-history',
+  'POST /v1/admin/binds/{id}/test-messages': 'binds.send-test',
   'GET /v1/admin/binds/{id}/trace': 'binds.get-trace',
   'POST /v1/admin/binds/{id}/trace': 'binds.record-texts',
   'POST /v1/admin/routes/resolve': 'routes.resolve',

@@ -101,6 +101,32 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
       await title(page, 'Binds');
     });
 
+    it('has a timeline of its connections, also after the carrier has died and come back', async () => {
+      const page = await stage.signedIn(`/binds/${stage.bindId}`);
+      const timeline = page.getByRole('region', { name: 'Timeline' });
+      await timeline.getByText('Connection 1 bound').first().waitFor();
+      const failures = await timeline.getByText('Connection 0 failed').count();
+      stage.carrier.drop();
+      await expect
+        .poll(() => timeline.getByText('Connection 0 failed').count(), { timeout: SOON_MS })
+        .toBeGreaterThan(failures);
+      await expect.poll(() => stage.carrier.links, { timeout: SOON_MS }).toBe(2);
+      await timeline.locator('li').first().getByText('bound').waitFor({ timeout: SOON_MS });
+    });
+
+    it('is tried with a test message, whose response is shown', async () => {
+      const page = await stage.signedIn(`/binds/${stage.bindId}`);
+      await page.getByRole('button', { name: 'Send a test message' }).click();
+      const form = page.getByRole('dialog');
+      await form.getByLabel('To').fill('+14155552671');
+      await form.getByLabel('From').fill('60606');
+      await form.getByRole('button', { name: 'Send' }).click();
+      await page.getByText('The test message is accepted.').waitFor({ timeout: SOON_MS });
+      await page.getByText(stage.carrier.idOf(stage.carrier.submits.length - 1), { exact: true }).waitFor();
+      const sent = stage.carrier.submits.at(-1);
+      expect((sent?.short_message as { readonly message: string }).message).toMatch(/^Test message/);
+    });
+
     it('gives its capture as a file', async () => {
       const page = await stage.signedIn(`/binds/${stage.bindId}`);
       await page.getByRole('button', { name: 'Show the last PDUs' }).click();

@@ -70,6 +70,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   submissions: 'where responses and receipts meet, in sets',
   system_connections: 'what gateways see, in sets',
   system_refusals: 'counted in upserts',
+  test_messages: 'handed to a gateway and answered by one guarded statement each',
   usage_days: 'added up',
   usage_folds: 'which hours are folded',
   usage_hours: 'added up',

@@ -92,6 +92,7 @@ describe("the gateways' role", () => {
       submissions: ['DELETE,INSERT,SELECT,UPDATE', null],
       system_connections: ['DELETE,INSERT,SELECT,UPDATE', null],
       system_refusals: ['INSERT,SELECT,UPDATE', null],
+      test_messages: ['SELECT', 'UPDATE'],
     });
   });
 

@@ -40,6 +40,7 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   'updateBind',
   'deleteBind',
   'getBindHistory',
+  'sendTestMessage',
   'getBindTrace',
   'traceBind',
   'listRoutes',

@@ -17,6 +17,7 @@ import { outboundProviders } from './outbound/outbound.providers.js';
 import { rcsProviders } from './rcs/rcs.providers.js';
 import { receiptsProviders } from './receipts/receipts.providers.js';
 import { recorderProviders } from './recorder/recorder.providers.js';
+import { testMessagesProviders } from './test-messages/test-messages.providers.js';
 import { storeProviders } from './stores/stores.providers.js';
 
 /** All providers of the gateway. None opens a port or a link: `Lifecycle` does, in the order of the phases. */
@@ -37,6 +38,7 @@ export class GatewayModule {
         { provide: Metrics, useValue: new Metrics({ app: 'gateway' }) },
         Lifecycle,
         ...storeProviders,
+        ...testMessagesProviders,
         ...receiptsProviders,
         ...inboundProviders,
         ...listenerProviders,

@@ -36,6 +36,8 @@ const deferredCodes: Topic<Uuid> = 'outbound-left';
 const cardOffers: Topic<readonly Uuid[]> = 'cards:offered';
 /** Outcomes of cards, for the control plane process whose creates wait for them. */
 const cardOutcomes = (processId: Uuid): Topic<readonly CardOutcome[]> => `cards:${processId}`;
+/** A test message was added, or has a result. */
+const testMessages: Topic<undefined> = 'test-messages';
 /** Committed events. */
 const events: Topic<readonly BroadcastEvent[]> = 'events';
 /** The webhook secrets of this account were rotated. */
@@ -54,6 +56,7 @@ export const TOPICS = {
   deferredCodes,
   cardOffers,
   cardOutcomes,
+  testMessages,
   events,
   webhookSecrets,
   trace,

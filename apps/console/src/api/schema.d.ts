@@ -447,6 +447,22 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/admin/binds/{id}/test-messages': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations['sendTestMessage'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/admin/binds/{id}/trace': {
     parameters: {
       query?: never;
@@ -2383,6 +2399,21 @@ export interface components {
       systemId: string;
       password?: string;
     };
+    TestMessageAnswer: {
+      /** @enum {string} */
+      state: 'accepted' | 'refused' | 'unanswered' | 'not_sent';
+      error: string | null;
+      smscMessageId: string | null;
+      slot: number | null;
+      sentAt: string | null;
+      answeredAt: string | null;
+      from: string;
+      text: string;
+    };
+    TestMessageDraft: {
+      to: string;
+      from?: string;
+    };
     TestWebhook: {
       /** Format: uri */
       url?: string;
@@ -3763,6 +3794,39 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['BindHistory'];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ErrorAnswer'];
+        };
+      };
+    };
+  };
+  sendTestMessage: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['TestMessageDraft'];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['TestMessageAnswer'];
         };
       };
       default: {

@@ -15,6 +15,7 @@ import { type Bind, bindQuery, type Connection, deleteBind, STATE_TONES } from '
 import { History } from './history.js';
 import { shownHosts as hostsText } from './hosts.js';
 import { useBindsInterval } from './live-binds.js';
+import { TestMessage } from './test-message.js';
 import { Trace } from './trace.js';
 import './binds.css';
 
@@ -109,6 +110,7 @@ const Parts = ({ bind }: { readonly bind: Bind }): JSX.Element => (
         ]}
       />
     </Panel>
+    <TestMessage bind={bind} />
     <History bind={bind} />
     <Trace bindId={bind.id} />
   </>

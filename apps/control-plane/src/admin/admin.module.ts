@@ -2,6 +2,7 @@ import { AdminKeyStore } from '@countersign/accounts/admin-keys';
 import { CodePrices, PriceStore } from '@countersign/accounts/prices';
 import { CarrierStore } from '@countersign/carriers/config';
 import { BindLeaseStore } from '@countersign/carriers/leases';
+import { TestMessageStore } from '@countersign/carriers/test-messages';
 import { provideClass } from '@countersign/composition';
 import { DatabaseClock } from '@countersign/postgres';
 import { Module } from '@nestjs/common';
@@ -38,6 +39,9 @@ import { RouteResolutionService } from './route-resolution/route-resolution.serv
 import { RoutesController } from './routes/routes.controller.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { SmppSystemsController } from './smpp-systems/smpp-systems.controller.js';
+import { TestMessageQueue } from './test-messages/test-message.queue.js';
+import { TestMessagesController } from './test-messages/test-messages.controller.js';
+import { TestMessageService } from './test-messages/test-message.service.js';
 import { TimelineController } from './timeline/timeline.controller.js';
 import { TimelineRecords } from './timeline/timeline.records.js';
 import { TimelineService } from './timeline/timeline.service.js';
@@ -67,6 +71,7 @@ const CRUD_CONTROLLERS = [
     RouteResolutionController,
     GatewaysController,
     BindHistoryController,
+    TestMessagesController,
     TraceController,
     QueuesController,
     MessagesController,
@@ -93,6 +98,9 @@ const CRUD_CONTROLLERS = [
     QueueResource,
     MessageResource,
     DeliveryResource,
+    TestMessageStore,
+    TestMessageQueue,
+    TestMessageService,
     AdminDefaults,
     BindLeaseStore,
     CodePrices,

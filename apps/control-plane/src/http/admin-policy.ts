@@ -67,6 +67,7 @@ export const ADMIN_POLICY = {
   'binds.reconnect': FROM_OPERATOR,
   'binds.drain': FROM_OPERATOR,
   'binds.get-history': EVERY_ROLE,
+  'binds.send-test': FROM_OPERATOR,
   'binds.get-trace': EVERY_ROLE,
   'binds.record-texts': FROM_OPERATOR,
 

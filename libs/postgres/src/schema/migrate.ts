@@ -53,6 +53,7 @@ import { RetentionClock1700000000063 } from '../migrations/0063-retention-clock.
 import { ConfirmedConsoleSessions1700000000070 } from '../migrations/0070-confirmed-console-sessions.js';
 import { SharedQuotas1700000000075 } from '../migrations/0075-shared-quotas.js';
 import { ConnectionEvents1700000000076 } from '../migrations/0076-connection-events.js';
+import { TestMessages1700000000077 } from '../migrations/0077-test-messages.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -97,6 +98,7 @@ const MIGRATIONS = [
   ConfirmedConsoleSessions1700000000070,
   SharedQuotas1700000000075,
   ConnectionEvents1700000000076,
+  TestMessages1700000000077,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
