@@ -68,7 +68,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
         .getByText(/^Changed: (window, submitPerSecond|submitPerSecond, window)$/)
         .waitFor({ timeout: SOON_MS });
       await timeline
-        .getByText(/Connection \d is bound/)
+        .getByText(/Connection \d bound/)
         .first()
         .waitFor();
     });
@@ -118,7 +118,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
       const page = await stage.signedIn(`/binds/${stage.bindId}`);
       await page.getByRole('button', { name: 'Send a test message' }).click();
       const form = page.getByRole('dialog');
-      await form.getByLabel('To').fill('+14155552671');
+      await form.getByRole('textbox', { name: 'To', exact: true }).fill('+14155552671');
       await form.getByLabel('From').fill('60606');
       await form.getByRole('button', { name: 'Send' }).click();
       await page.getByText('The test message is accepted.').waitFor({ timeout: SOON_MS });
