@@ -53,7 +53,7 @@ describe('GET /v1/admin/overview', () => {
     );
     await end(approved, 'approved', 8_000);
     // Minutes are kept since the first fold of an installation; here since before the windows of the tests.
-    await until('the first fold is done, after a look for sessions every 30 s', 90_000, async () => {
+    await until('the first fold is done', 90_000, async () => {
       const moved = `UPDATE usage_progress SET minutes_from = minutes_from - interval '3 days' RETURNING 1`;
       return (await harness.database.query(moved)).length > 0;
     });

@@ -42,10 +42,16 @@ type LockedProgress = Omit<UsageProgress, 'minutesFromMs'> & {
 export class UsageFoldStore {
   constructor(@Inject(Database) private readonly database: Database) {}
 
-  /** Begins with the first hour that has sessions and is not folded; does nothing while there is no session or afterwards. */
-  async begin(): Promise<void> {
+  /**
+   * Begins with the first hour that has sessions and is not folded; does nothing while there is no session or afterwards.
+   *
+   * @returns whether there is a session
+   */
+  async begin(): Promise<boolean> {
     const [first] = await this.database.query<{ id: Uuid }>(FIRST_SESSION);
-    if (first !== undefined) await this.database.query(BEGIN, [new Date(firstHourOf(idTimeMs(first.id)))]);
+    if (first === undefined) return false;
+    await this.database.query(BEGIN, [new Date(firstHourOf(idTimeMs(first.id)))]);
+    return true;
   }
 
   /**

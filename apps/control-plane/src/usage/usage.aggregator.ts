@@ -22,6 +22,8 @@ export class UsageAggregator {
   readonly #pollLoop: PollLoop;
   readonly #lease: RowLease;
   #settleAtMs = 0;
+  /** False until there is a session: the first one of an installation is in its overview at once. */
+  #hasBegun = false;
   #maxXids = MAX_XIDS;
 
   constructor(
@@ -42,9 +44,10 @@ export class UsageAggregator {
   /** Folds changes, then minutes that are due. Returns whether more are due; false if another process folds. */
   async foldDue(): Promise<boolean> {
     if (!(await this.#lease.acquire())) return false;
+    const mayBeSettled = performance.now() >= this.#settleAtMs;
+    if (mayBeSettled || !this.#hasBegun) this.#hasBegun = await this.store.begin();
     const moreChanges = await this.#foldChanges();
-    if (performance.now() < this.#settleAtMs) return moreChanges;
-    await this.store.begin();
+    if (!mayBeSettled) return moreChanges;
     const moreMinutes = await this.store.settleNext(this.settings.retentionDays);
     if (!moreMinutes) this.#settleAtMs = performance.now() + SETTLE_INTERVAL_MS;
     return moreChanges || moreMinutes;
