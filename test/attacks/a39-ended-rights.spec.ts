@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { type Answer, ControlPlaneHarness, ownAddress } from '../support/control-plane-harness.js';
@@ -103,5 +104,97 @@ describe('A39 a change that is under way', () => {
     expect((await (await withoutLastOctet(browser)).finish('}')).status).toBe(200);
     const shown = await browser.call('v1/account/webhook');
     expect(shown.json['defaultWebhookUrl']).toBe('https://thief.example/hook');
+  });
+});
+
+describe('A39 a request whose body was held back', () => {
+  /** Authorized by its headers; its body lacks the last octet. */
+  async function held(method: string, path: string, key: string, body: object): Promise<HeldRequest> {
+    const text = JSON.stringify(body);
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      `Host: ${new URL(harness.baseUrl).host}`,
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${String(text.length)}`,
+      'Connection: close',
+    ];
+    const port = Number(harness.environment['CONTROL_PLANE_PORT']);
+    return heldRequest(port, `${head.join('\r\n')}\r\n\r\n${text.slice(0, -1)}`, ownAddress());
+  }
+  /** Waits until a plain call with the key has this status: processes remember its holder for some seconds. */
+  const untilStatus = (key: string, path: string, status: number): Promise<void> =>
+    until(
+      `the key has status ${String(status)}`,
+      WITHIN_MS,
+      async () => (await harness.call(path, { key })).status === status,
+    );
+  const adminKeys = async (): Promise<number> =>
+    (await harness.database.query('SELECT FROM admin_keys WHERE revoked_at IS NULL')).length;
+
+  it.each<[string, number, number, (id: string) => Promise<Answer>]>([
+    ['was revoked', 401, 401, (id) => root.post(`admin-keys/${id}/revoke`)],
+    ['has another role', 200, 403, (id) => root.patch(`admin-keys/${id}`, { role: 'viewer' })],
+  ])('A39 changes nothing with an admin key that %s meanwhile', async (_, plain, refused, end) => {
+    const made = await root.post('admin-keys', { name: `held ${String(refused)}`, role: 'owner' });
+    const key = String(made.json['key']);
+    const request = await held('POST', '/v1/admin/admin-keys', key, { name: 'back', role: 'owner' });
+    expect((await end(idOf(made))).status).toBeLessThan(300);
+    if (plain === 401) await untilStatus(key, '/v1/admin/binds', 401);
+    else await untilStatus(key, '/v1/admin/admin-keys', 403);
+    const before = await adminKeys();
+    expect((await request.finish('}')).status).toBe(refused);
+    expect(await adminKeys()).toBe(before);
+  });
+
+  it('A39 opens no session with a key that was revoked meanwhile', async () => {
+    const made = await account.newKey();
+    const key = String(made.json['key']);
+    const request = await held('POST', '/v1/verify', key, harness.createBody());
+    await root.post(`keys/${idOf(made)}/revoke`);
+    await untilStatus(key, '/v1/account', 401);
+    const before = await harness.database.query('SELECT FROM sessions');
+    expect(await request.finish('}')).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    expect(await harness.database.query('SELECT FROM sessions')).toHaveLength(before.length);
+  });
+
+  it('A39 goes on with a key that is still valid', async () => {
+    const key = String((await account.newKey()).json['key']);
+    const request = await held('POST', '/v1/verify', key, harness.createBody());
+    // Longer than a request stays authorized by its headers.
+    await delay(300);
+    expect((await request.finish('}')).status).toBeLessThan(300);
+  });
+});
+
+describe('A39 keys of an account that replace each other', () => {
+  it('A39 wait for no deadlock, which would hold connections of the database', async () => {
+    const maker = await account.newKey({ scopes: ['verify', 'account'] });
+    const key = String(maker.json['key']);
+    const make = () =>
+      harness.call('/v1/account/keys', {
+        ...{ method: 'POST', key, body: { name: 'pair', scopes: ['verify', 'account'] } },
+      });
+    const deadlocks = async (): Promise<number> => {
+      const [row] = await harness.database.query<{ deadlocks: string }>(
+        'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+      );
+      return Number(row?.deadlocks);
+    };
+    const before = await deadlocks();
+    for (let round = 0; round < 8; round += 1) {
+      const [one, other] = [await make(), await make()];
+      const answers = await Promise.all([
+        harness.call(`/v1/account/keys/${idOf(other)}/rotate`, { method: 'POST', key: String(one.json['key']) }),
+        harness.call(`/v1/account/keys/${idOf(one)}/rotate`, { method: 'POST', key: String(other.json['key']) }),
+        harness.call('/v1/account/webhook/secret/rotate', { method: 'POST', key: String(one.json['key']) }),
+      ]);
+      // The second caller may have lost its own key.
+      expect(answers.slice(0, 2).filter(({ status }) => status < 300).length).toBeGreaterThanOrEqual(1);
+      expect(answers.every(({ status }) => status < 500)).toBe(true);
+    }
+    // Statistics of a connection are visible after its next idle moment.
+    await harness.database.query('SELECT pg_stat_clear_snapshot()');
+    expect(await deadlocks()).toBe(before);
   });
 });

@@ -46,11 +46,13 @@ export class OwnAccountService {
     }
     const resource = { ...RESOURCE, view: (account: Account) => ownWebhookView(account, caller, true) };
     const id = renderId('acct', caller.tenant.accountId);
-    return this.admin.act(resource, by, { id, action: 'update' }, async (tx, account) => {
-      const held = await this.rights.hold(tx, by);
-      if (!held.ok) return held;
-      return succeed({ row: await this.accounts.updateAccount(tx, { ...account, ...settingsOf(change) }) });
-    });
+    return this.rights.inTurn(by, () =>
+      this.admin.act(resource, by, { id, action: 'update' }, async (tx, account) => {
+        const held = await this.rights.hold(tx, by);
+        if (!held.ok) return held;
+        return succeed({ row: await this.accounts.updateAccount(tx, { ...account, ...settingsOf(change) }) });
+      }),
+    );
   }
 
   private async accountOf({ caller }: Pick<Developer, 'caller'>): Promise<Account> {

@@ -70,8 +70,12 @@ export class OidcController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    const { search } = new URL(request.originalUrl, 'https://localhost');
-    const step = await this.signIns.end(visitor, cookieOf(request.headers.cookie, COOKIE), search);
+    // Before the database is asked for the cookie, which anybody may invent.
+    const counted = await this.limits.countSignInPost(visitor.clientAddress);
+    request.limitHeaders = counted.headers;
+    if (counted.refusal !== null) valueOf({ ok: false, refusal: counted.refusal });
+    const [, query = ''] = request.originalUrl.split('?', 2);
+    const step = await this.signIns.end(visitor, cookieOf(request.headers.cookie, COOKIE), `?${query}`);
     void reply.header('set-cookie', deleteCookie(COOKIE));
     if (step !== null) {
       leadOn(reply, step);

@@ -44,7 +44,10 @@ export class SignInService {
       const signIn = await prove(tx);
       if (signIn === null) return null;
       const former = cookie === null ? null : await this.sessions.find(tx, cookie);
-      if (former !== null) await this.sessions.end(tx, former.id);
+      if (former !== null) {
+        await this.sessions.end(tx, former.id);
+        await this.append(tx, former, { action: 'sign-out', requestId, by: former });
+      }
       const { isSecondStep = false, ...holder } = signIn;
       const opened = await this.sessions.open(tx, { ...holder, clientAddress, userAgent });
       if (opened === null) return null;

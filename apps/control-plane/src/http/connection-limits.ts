@@ -14,8 +14,8 @@ const MAX_CONNECTIONS = 20_000;
  * one address without a key is a flood, or a proxy that must be named in TRUSTED_PROXIES.
  */
 const DIRECT_LIMITS = { connections: 4_000, connectionsOfNetwork: 1_000 };
-/** Connections that one key exempts from the limits above; further ones stay subject to them. */
-const MAX_OF_KEY = 5_000;
+/** Connections that the keys of one account, or one admin key, exempt from the limits above; further ones stay subject to them. */
+const MAX_OF_OWNER = 5_000;
 /** Behind a TLS proxy these are the connections of TRUSTED_PROXIES, which limit their clients themselves. */
 const PROXY_LIMITS = { connections: MAX_CONNECTIONS, connectionsOfNetwork: MAX_CONNECTIONS };
 /** Of other peers, whose requests are refused with 403. One more evicts the oldest of the address that has the most. */
@@ -35,8 +35,8 @@ export class ConnectionLimits {
   /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the peer look-up. */
   readonly #authenticated = new WeakMap<Socket, Socket>();
   /** Keys by the TCP sockets that they exempt. */
-  readonly #keyOf = new Map<Socket, string>();
-  readonly #connectionsOfKey = new Map<string, number>();
+  readonly #ownerOf = new Map<Socket, string>();
+  readonly #connectionsOf = new Map<string, number>();
 
   constructor(tls: TlsSettings) {
     this.#trustedProxies = tls.mode === 'proxy' ? parseRanges(tls.trustedProxies) : null;
@@ -51,15 +51,15 @@ export class ConnectionLimits {
     server.on('upgrade', ({ socket }: IncomingMessage) => this.exempt(this.#byPeer.get(peerOf(socket))));
   }
 
-  /** Call when a request with a valid key was received on this connection. `keyId` identifies the key. */
-  authenticated(socket: Socket, keyId: string): void {
+  /** Call when a request with a valid key was received on this connection. `owner`: the account, or the admin key. */
+  authenticated(socket: Socket, owner: string): void {
     if (this.#authenticated.has(socket)) return;
     const entered = this.#byPeer.get(peerOf(socket));
-    const connections = this.#connectionsOfKey.get(keyId) ?? 0;
-    if (entered === undefined || connections >= MAX_OF_KEY) return;
+    const connections = this.#connectionsOf.get(owner) ?? 0;
+    if (entered === undefined || connections >= MAX_OF_OWNER) return;
     this.#authenticated.set(socket, entered);
-    this.#keyOf.set(entered, keyId);
-    this.#connectionsOfKey.set(keyId, connections + 1);
+    this.#ownerOf.set(entered, owner);
+    this.#connectionsOf.set(owner, connections + 1);
     this.exempt(entered);
   }
 
@@ -81,12 +81,12 @@ export class ConnectionLimits {
   }
 
   private release(entered: Socket): void {
-    const keyId = this.#keyOf.get(entered);
-    if (keyId === undefined) return;
-    this.#keyOf.delete(entered);
-    const left = (this.#connectionsOfKey.get(keyId) ?? 1) - 1;
-    if (left === 0) this.#connectionsOfKey.delete(keyId);
-    else this.#connectionsOfKey.set(keyId, left);
+    const owner = this.#ownerOf.get(entered);
+    if (owner === undefined) return;
+    this.#ownerOf.delete(entered);
+    const left = (this.#connectionsOf.get(owner) ?? 1) - 1;
+    if (left === 0) this.#connectionsOf.delete(owner);
+    else this.#connectionsOf.set(owner, left);
   }
 
   private watchTls(server: Server): void {

@@ -67,7 +67,7 @@ export class ConsoleAuthenticator {
    * in is the parameter `mode` of its address.
    */
   async authenticateUpgrade({ headers, url = '' }: IncomingMessage, clientAddress: string): Promise<Upgraded | null> {
-    const mode = new URL(url, this.origin).searchParams.get('mode') ?? '';
+    const mode = new URLSearchParams(url.split('?', 2)[1]).get('mode') ?? '';
     const request = requestOf({ ...headers, [MODE_HEADER]: mode }, clientAddress);
     const caller = await this.authenticate(request);
     const { consoleSession: session } = request;

@@ -3,6 +3,7 @@ import { type ConsoleSession, ConsoleSessionStore } from '@countersign/accounts/
 import { MemberStore } from '@countersign/accounts/members';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
+import { AccountSlots } from './account-slots.js';
 import { refuseUnconfirmed } from './confirmation.js';
 import { grantedBy } from './console-policy.js';
 import type { Developer } from './developer.decorator.js';
@@ -15,16 +16,23 @@ export interface HeldRights extends Pick<ApiKey, 'scopes' | 'quotaId' | 'memberI
 }
 
 /**
- * Reads what a developer may do in the transaction of a change. A request is authorized by its headers, and keys by a copy that is some
+ * Reads what a developer may do in the transaction of a change, and makes few changes of an account at a time. A request is authorized by its headers, and keys by a copy that is some
  * seconds old: the key, the member, the session or the key that confirmed it may have ended before the body arrived.
  */
 @Injectable()
 export class DeveloperRights {
+  private readonly slots = new AccountSlots('changes');
+
   constructor(
     private readonly accounts: AccountStore,
     private readonly members: MemberStore,
     private readonly sessions: ConsoleSessionStore,
   ) {}
+
+  /** Runs a change in its turn: changes of one account lock the same rows, and each that waits holds a connection. */
+  inTurn<Result>({ caller }: Developer, change: () => Promise<Outcome<Result>>): Promise<Outcome<Result>> {
+    return this.slots.run(caller.tenant, change);
+  }
 
   /** For calls with `confirmedWith`. A transaction that ends what the rights come from waits for this one, and sees its change. */
   hold(tx: Executor, by: Developer): Promise<Outcome<HeldRights>> {

@@ -2,7 +2,7 @@ import type { ApiKeyPrincipal, KeyLimits } from '@countersign/accounts/accounts'
 import { Limiter, type LimiterStore, memoryLimiterStore } from '@countersign/bus';
 import { parseId } from '@countersign/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Limits, quotaOwnerOf } from './limits.js';
+import { Limits } from './limits.js';
 import type { RouteAccess } from './route-access.js';
 
 const SESSION = 'sess_00000000000000000000000000';
@@ -133,15 +133,6 @@ describe('a quota', () => {
     expect(await remaining({ quotaId: 'a' })).toBe('299');
     expect(await remaining({ keyId: 'k3', quotaId: 'a' })).toBe('298');
     expect(await remaining({ quotaId: 'a', kind: 'test', tenant: { accountId: 'a', mode: 'test' } })).toBe('299');
-  });
-
-  it('has one owner for all keys that share it, whose connections and unread answers are counted together', () => {
-    const made = { ...caller({}, 'made'), quotaId: 'k1' };
-    const byMembers = { ...caller({}, 'by members'), quotaId: 'a' };
-    const inTestMode = { ...byMembers, tenant: { accountId: 'a', mode: 'test' } } as const;
-    expect(quotaOwnerOf(made)).toBe(quotaOwnerOf(caller({}, 'k1')));
-    expect(new Set([made, byMembers, inTestMode, caller({}, 'k2')].map(quotaOwnerOf)).size).toBe(4);
-    expect(quotaOwnerOf({ kind: 'admin', keyId: null, name: 'root', role: 'owner' })).toBe('root');
   });
 
   it('of one key is separate from that of another', async () => {

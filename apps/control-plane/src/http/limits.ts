@@ -144,7 +144,7 @@ export class Limits {
   }
 
   private countAdmin(keyId: Uuid | null): Promise<Counted> {
-    return this.count(ADMIN_POLICIES, () => `default:admin:${ownerOfAdmin(keyId)}`);
+    return this.count(ADMIN_POLICIES, () => `default:admin:${keyId ?? ROOT_NAME}`);
   }
 
   /** @param polledSession the session by which `poll` counts */
@@ -211,13 +211,6 @@ export class Limits {
 /** The keys that the members of an account made share one quota for each mode. */
 const quotaOf = ({ keyId, quotaId = keyId, tenant }: QuotaUser): string =>
   quotaId === tenant.accountId ? tenantKey(tenant) : quotaId;
-
-/** The admin key of the environment has no id. */
-const ownerOfAdmin = (keyId: Uuid | null): string => keyId ?? ROOT_NAME;
-
-/** Callers with the same owner share one quota, and the bounds of connections and unread answers. */
-export const quotaOwnerOf = (caller: Caller): string =>
-  caller.kind === 'admin' ? ownerOfAdmin(caller.keyId) : quotaOf(caller);
 
 const countedOf = (set: PolicySet, results: readonly QuotaResult[]): Counted & { readonly away: boolean } => ({
   headers: limitHeaders(set, results, Date.now()),

@@ -45,6 +45,16 @@ export class RequestAdmission {
     this.deadline.pause(request);
     proceed();
   }
+
+  /** Authorizes a request again whose body took long; calls `proceed` when it still is authorized. */
+  async admitAgain(request: FastifyRequest, reply: FastifyReply, proceed: () => void): Promise<void> {
+    const refused = await this.authorizer
+      .authorizeAgain(request)
+      .catch((error: unknown) => this.answers.toRefusal(error, request));
+    if (reply.sent) return;
+    if (refused === null) proceed();
+    else this.answers.send(reply, refused);
+  }
 }
 
 /** Connections with a request that was refused before its body was read. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
-import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
+import { ROOT_NAME, type AdminPrincipal } from '@countersign/accounts/admin-keys';
 import type { ConsoleSession } from '@countersign/accounts/console-sessions';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -13,7 +13,7 @@ import { mayCall, refusedParameter } from './admin-policy.js';
 import { RefusedRequest, type Refusal } from './errors.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import type { LimitHeaders } from './limit-headers.js';
-import { Limits, quotaOwnerOf } from './limits.js';
+import { Limits } from './limits.js';
 import { isLargeForSignIn, MAX_SIGN_IN_OCTETS } from './request-body.js';
 import { RequestTransport } from './request-transport.js';
 import type { Caller, RouteAccess } from './route-access.js';
@@ -96,7 +96,8 @@ export class RequestAuthorizer {
     const caller = await this.callerOf(request);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
-    request.quotaOwner = quotaOwnerOf(caller);
+    request.connectionOwner = connectionOwnerOf(caller);
+    request.authorizedAtMs = performance.now();
     if (route?.access === 'key' && route.confirmedWith !== undefined)
       request.keyDigests = this.keys.digestsOf(request.headers.authorization ?? '');
     const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
@@ -105,6 +106,19 @@ export class RequestAuthorizer {
     const forged = request.consoleSession === null ? null : this.console.judgeWrite(request);
     if (forged !== null) return forged;
     return route === undefined ? this.judgeUnrouted(request) : judgeAccess(request, caller, route);
+  }
+
+  /**
+   * Null when the request, whose body has arrived, is still authorized: a body may take 15 s, in which its key, its session or
+   * their rights may have ended. Counts for no quota. Rejects with DatabaseUnavailable.
+   */
+  async authorizeAgain(request: FastifyRequest): Promise<RefusedRequest | null> {
+    const { route } = request.routeOptions.config;
+    if (route === undefined || route.access === 'public' || route.access === 'sign-in') return null;
+    request.consoleSession = null;
+    const caller = await this.callerOf(request);
+    request.caller = caller;
+    return caller === null ? this.refuseKey(request) : judgeAccess(request, caller, route);
   }
 
   /** By the cookie at `/console/api` and by the key everywhere else, never by the other. */
@@ -191,6 +205,10 @@ export class RequestAuthorizer {
     return refused;
   }
 }
+
+/** The admin key of the environment has no id. */
+const connectionOwnerOf = (caller: Caller): string =>
+  caller.kind === 'admin' ? (caller.keyId ?? ROOT_NAME) : caller.tenant.accountId;
 
 type KeyedRoute = Exclude<RouteAccess, { access: 'public' | 'sign-in' }>;
 

@@ -64,8 +64,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read; null on public routes. */
     caller: Caller | null;
-    /** Whose connections and unread answers are counted together, set with `caller`: that of the caller's quota. */
-    quotaOwner: string | null;
+    /** Whose connections and unread answers are counted together, set with `caller`: the account, or the admin key. */
+    connectionOwner: string | null;
+    /** On the monotonic clock, set with `caller`. */
+    authorizedAtMs: number;
     /** The session of a request to the console's API, set with `caller`; null for every other request. */
     consoleSession: SignedIn | null;
     /** Digests of the caller's key in hex, for calls with `confirmedWith` alone; null for every other call. */

@@ -12,6 +12,9 @@ import { RequestDeadline } from './request-deadline.js';
 import type { Caller } from './route-access.js';
 import { UnreadAnswers } from './unread-answers.js';
 
+/** A request whose body arrives later than this after its headers is authorized again. */
+const AUTHORIZED_FOR_MS = 250;
+
 /** The hooks of all requests. */
 @Injectable()
 export class ServerHooks {
@@ -27,7 +30,8 @@ export class ServerHooks {
     const unreadAnswers = new UnreadAnswers();
     unreadAnswers.start();
     instance.decorateRequest('caller', null);
-    instance.decorateRequest('quotaOwner', null);
+    instance.decorateRequest('connectionOwner', null);
+    instance.decorateRequest('authorizedAtMs', 0);
     instance.decorateRequest('consoleSession', null);
     instance.decorateRequest('keyDigests', null);
     instance.decorateRequest('errorCode', null);
@@ -52,16 +56,18 @@ export class ServerHooks {
       }
       void this.admission.admit(request, reply, done);
     });
-    instance.addHook('preValidation', (request, _reply, done) => {
-      if (request.quotaOwner !== null) connections.authenticated(request.raw.socket, request.quotaOwner);
+    instance.addHook('preValidation', (request, reply, done) => {
+      if (request.connectionOwner !== null) connections.authenticated(request.raw.socket, request.connectionOwner);
       this.deadline.resume(request);
-      done();
+      const isLate = request.caller !== null && performance.now() - request.authorizedAtMs > AUTHORIZED_FOR_MS;
+      if (isLate) void this.admission.admitAgain(request, reply, done);
+      else done();
     });
     instance.addHook('onSend', (request, _reply, payload, done) => {
-      const { raw, quotaOwner } = request;
-      if (quotaOwner === null) connections.unauthenticated(raw.socket);
+      const { raw, connectionOwner } = request;
+      if (connectionOwner === null) connections.unauthenticated(raw.socket);
       // After an error in sending, the answer to the error is sent over the same response.
-      request.unreadAnswer ??= unreadAnswers.track(raw.socket, quotaOwner, octetsOf(payload));
+      request.unreadAnswer ??= unreadAnswers.track(raw.socket, connectionOwner, octetsOf(payload));
       done();
     });
     instance.addHook('onClose', (_instance, done) => {

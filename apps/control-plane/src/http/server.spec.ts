@@ -28,6 +28,8 @@ const LIVE = createApiKey('live');
 /** The key with another last character. */
 const MISTYPED = LIVE.slice(0, -1) + (LIVE.endsWith('x') ? 'y' : 'x');
 const NARROW = createApiKey('live');
+/** Another key of the same account. */
+const SECOND = createApiKey('live');
 const ADMIN = createApiKey('admin');
 const ROOT: AdminPrincipal = { kind: 'admin', keyId: null, name: 'root', role: 'owner' };
 const principal: ApiKeyPrincipal = {
@@ -71,6 +73,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
       // As in the real directory: a bad checksum never reaches the database.
       if (parseApiKey(key) !== null) asked.push(key);
       if (key === LIVE) return Promise.resolve(principal);
+      if (key === SECOND) return Promise.resolve({ ...principal, keyId: 'second' });
       return Promise.resolve(key === NARROW ? { ...principal, scopes: ['otp'] } : null);
     },
   };
@@ -368,12 +371,13 @@ describe('answers that are not read', () => {
     return socket.pause();
   }
 
-  /** Sends so many requests, each over a connection of its own; settles when so many are open. */
-  async function unread(fixture: Fixture, requests: number, head: string, left: number): Promise<void> {
+  /** Sends so many requests, with these heads in turn, each over a connection of its own; settles when so many are open. */
+  async function unread(fixture: Fixture, requests: number, heads: readonly string[], left: number): Promise<void> {
     const { server } = fixture;
     const open = promisify(server.server.getConnections.bind(server.server));
     const sockets: Socket[] = [];
-    for (let count = 0; count < requests; count += 1) sockets.push(await reckless(fixture, head));
+    for (let count = 0; count < requests; count += 1)
+      sockets.push(await reckless(fixture, heads[count % heads.length] ?? ''));
     await expect.poll(open).toBe(left);
     for (const socket of sockets) socket.destroy();
     await server.close();
@@ -385,7 +389,7 @@ describe('answers that are not read', () => {
       instance.get('/large', { config: { route: { access: 'public' } } }, () => document),
     );
     await large.server.listen({ host: '127.0.0.1', port: 0 });
-    await unread(large, 40, 'large HTTP/1.1', 32);
+    await unread(large, 40, ['large HTTP/1.1'], 32);
   });
 
   it('of public routes are 32 at most also after pipelined ones whose connection has gone', async () => {
@@ -400,16 +404,19 @@ describe('answers that are not read', () => {
     const pipelined = await reckless(large, 'large HTTP/1.1', 32);
     await expect.poll(() => asked).toBe(32);
     pipelined.destroy();
-    await unread(large, 40, 'large HTTP/1.1', 32);
+    await unread(large, 40, ['large HTTP/1.1'], 32);
   });
 
-  it('of one key have 16 MiB at most: beyond that the connections of the oldest are destroyed', async () => {
+  it('of one account have 16 MiB at most: beyond that the connections of the oldest are destroyed', async () => {
     const large = await start((instance) => instance.get('/v1/large', keyed('none'), () => document));
     await large.server.listen({ host: '127.0.0.1', port: 0 });
-    await unread(large, 12, `v1/large HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nAuthorization: Bearer ${LIVE}`, 4);
+    const heads = [LIVE, SECOND].map(
+      (key) => `v1/large HTTP/1.1\r\nX-Forwarded-For: 203.0.113.9\r\nAuthorization: Bearer ${key}`,
+    );
+    await unread(large, 12, heads, 4);
   });
 
-  it('of one key count no longer once they are read', async () => {
+  it('of one account count no longer once they are read', async () => {
     const large = await start((instance) => instance.get('/v1/large', keyed('none'), () => document));
     await large.server.listen({ host: '127.0.0.1', port: 0 });
     const client = new Client(`http://127.0.0.1:${(large.server.server.address() as AddressInfo).port}`);

@@ -7,7 +7,7 @@ import { UnreadAnswers } from './unread-answers.js';
 const MIB = 1024 * 1024;
 /** Octets of an answer that the operating system buffers before the client reads are a few mebibytes. */
 const ANSWER = Buffer.alloc(8 * MIB, 'x');
-const LIMITS = { octets: 64 * MIB, octetsOfKey: 24 * MIB, publicAnswers: 2 };
+const LIMITS = { octets: 64 * MIB, octetsOfOwner: 24 * MIB, publicAnswers: 2 };
 
 let nowMs: number;
 let answers: UnreadAnswers;
@@ -53,27 +53,27 @@ async function client(name: string, paths: readonly string[]): Promise<net.Socke
 }
 
 describe('answers that are not read', () => {
-  it('of one key are closed beyond its octets, the oldest first', async () => {
+  it('of one owner are closed beyond its octets, the oldest first', async () => {
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await client(name, ['a']);
     await expect.poll(() => closed).toEqual(['a1', 'a2']);
-    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+    expect(answers.octets).toBe(LIMITS.octetsOfOwner);
   });
 
   it('do not count against the limits once their connection is destroyed', async () => {
     await client('a1', ['a']);
     const pipelined = await client('a2', ['a', 'a']);
-    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+    expect(answers.octets).toBe(LIMITS.octetsOfOwner);
     pipelined.destroy();
     await expect.poll(() => closed).toEqual(['a2']);
     await client('a3', ['a']);
     await client('a4', ['a']);
-    expect(answers.octets).toBe(LIMITS.octetsOfKey);
+    expect(answers.octets).toBe(LIMITS.octetsOfOwner);
     // A connection that was closed for these would have been reported by then.
     await client('b', ['b']);
     expect(closed).toEqual(['a2']);
   });
 
-  it('of all keys are closed beyond the octets of the process, the oldest of the key with the most first', async () => {
+  it('of all keys are closed beyond the octets of the process, the oldest of the one with the most first', async () => {
     for (const name of ['a', 'b', 'c', 'c', 'd', 'd', 'e']) await client(name, [name]);
     expect(answers.octets).toBe(56 * MIB);
     for (const name of ['a', 'a', 'c']) await client(name, [name]);

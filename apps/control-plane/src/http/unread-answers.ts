@@ -10,8 +10,8 @@ declare module 'fastify' {
 
 /** Unread octets of answers to calls with a key, in this process. */
 const MAX_OCTETS = 64 * 1024 * 1024;
-/** Unread octets of answers to one key: some fifty of the largest pages. */
-const MAX_OCTETS_OF_KEY = 16 * 1024 * 1024;
+/** Unread octets of answers to the keys of one account, or to one admin key: some fifty of the largest pages. */
+const MAX_OCTETS_OF_OWNER = 16 * 1024 * 1024;
 /** Unfinished answers of public routes (no API key) at a time; each has up to some 200 KB. */
 const MAX_PUBLIC_ANSWERS = 32;
 /** From handing an answer to its socket to the system having taken its last octet. */
@@ -22,7 +22,7 @@ const PUBLIC = Symbol('public routes');
 
 export interface UnreadLimits {
   readonly octets: number;
-  readonly octetsOfKey: number;
+  readonly octetsOfOwner: number;
   readonly publicAnswers: number;
 }
 
@@ -44,13 +44,13 @@ interface Backlog {
 
 const LIMITS: UnreadLimits = {
   octets: MAX_OCTETS,
-  octetsOfKey: MAX_OCTETS_OF_KEY,
+  octetsOfOwner: MAX_OCTETS_OF_OWNER,
   publicAnswers: MAX_PUBLIC_ANSWERS,
 };
 
 /**
- * Answers that their clients have not read yet. When a key exceeds its octets, the connection of its oldest answer is
- * destroyed; when the process exceeds its octets, the oldest of the key with the most; when there are too many of public
+ * Answers that their clients have not read yet. When an account or an admin key exceeds its octets, the connection of its oldest answer is
+ * destroyed; when the process exceeds its octets, the oldest of the one with the most; when there are too many of public
  * routes, the oldest of those; and every connection whose client takes longer than 30 s. Node's own socket timeout is no
  * bound: a client renews it by reading an octet now and then.
  */
@@ -94,7 +94,7 @@ export class UnreadAnswers {
   track(socket: Socket, caller: string | null, octets: number): UnreadAnswer {
     const backlog = this.backlogOf(caller);
     const answer = this.add({ socket, backlog, octets: caller === null ? 0 : octets, sentMs: this.nowMs() });
-    if (backlog.octets > this.limits.octetsOfKey) this.closeOldest(backlog, answer);
+    if (backlog.octets > this.limits.octetsOfOwner) this.closeOldest(backlog, answer);
     if (this.#octets > this.limits.octets) this.closeOldest(this.largest(), answer);
     return answer;
   }
@@ -121,7 +121,7 @@ export class UnreadAnswers {
   private closeOldest(
     backlog: Backlog,
     newest: UnreadAnswer,
-    isWithin = (): boolean => backlog.octets <= this.limits.octetsOfKey && this.#octets <= this.limits.octets,
+    isWithin = (): boolean => backlog.octets <= this.limits.octetsOfOwner && this.#octets <= this.limits.octets,
   ): void {
     this.removeDestroyed(backlog);
     for (const oldest of backlog.answers) {

@@ -5,10 +5,10 @@ import { isListPosition, SessionRenderer, SessionStore } from '@countersign/sess
 import type { Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { RcsOfferService } from '../cards/rcs-offer.service.js';
+import { AccountSlots } from '../http/account-slots.js';
 import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
 import type { PausedWait } from '../http/pause-deadline.decorator.js';
 import type { CreateVerification } from './create-verification.dto.js';
-import { ListSlots } from './list-slots.js';
 import type { ListVerifications } from './list-verifications.dto.js';
 import { SessionOpener } from './session.opener.js';
 
@@ -17,7 +17,7 @@ import { SessionOpener } from './session.opener.js';
  */
 @Injectable()
 export class VerifyService {
-  private readonly listSlots = new ListSlots();
+  private readonly listSlots = new AccountSlots('lists');
 
   constructor(
     private readonly opener: SessionOpener,

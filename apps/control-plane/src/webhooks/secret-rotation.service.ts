@@ -1,4 +1,5 @@
 import { AccountStore, MAX_REPLACED_SECRETS } from '@countersign/accounts/accounts';
+import { ACCOUNTS } from '@countersign/accounts/records';
 import { AuditStore } from '@countersign/events';
 import { renderId } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
@@ -24,9 +25,15 @@ export class SecretRotationService {
    * Creates a secret, shown in this response only. Each replaced secret signs too for a day from its replacement. The entry
    * of the audit log has neither.
    */
-  async rotateSecret(by: Developer): Promise<Outcome<RotatedSecretAnswer>> {
+  rotateSecret(by: Developer): Promise<Outcome<RotatedSecretAnswer>> {
+    return this.rights.inTurn(by, () => this.rotateInTurn(by));
+  }
+
+  private async rotateInTurn(by: Developer): Promise<Outcome<RotatedSecretAnswer>> {
     const { tenant } = by.caller;
     const rotation = await this.database.transaction(async (tx) => {
+      // Before the key of the call, as in every change of a developer.
+      await ACCOUNTS.lock(tx, tenant.accountId);
       const held = await this.rights.hold(tx, by);
       if (!held.ok) return held;
       const rotated = await this.accounts.rotateWebhookSecret(tx, tenant);

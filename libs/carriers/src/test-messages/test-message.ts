@@ -8,7 +8,7 @@ export const SENT_WITHIN_SECONDS = 10;
 
 export const TEST_MESSAGE_STATES = ['accepted', 'refused', 'unanswered', 'not_sent'] as const;
 
-/** What became of a test message. Times are RFC 3339. */
+/** The result of a test message. Times are RFC 3339. */
 export interface TestMessageResult {
   readonly state: (typeof TEST_MESSAGE_STATES)[number];
   /** The connection of the bind, by number; null when it was not sent. */

@@ -1,9 +1,9 @@
 import { AccountStore, type ApiKeyPrincipal, type Brand } from '@countersign/accounts/accounts';
 import { BRANDS } from '@countersign/accounts/records';
-import { DatabaseClock } from '@countersign/postgres';
+import { DatabaseClock, type Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { misfitOf } from '../../admin/brands/brand.resource.js';
-import type { AdminResource } from '../../admin/crud/admin-resource.js';
+import type { AdminResource, Reply } from '../../admin/crud/admin-resource.js';
 import { AdminService } from '../../admin/crud/admin.service.js';
 import type { PageAnswer, PageQuery } from '../../admin/crud/paging.js';
 import type { Plain } from '../../admin/crud/plain.js';
@@ -39,14 +39,15 @@ export class OwnBrandsService {
   /** Live sessions show the texts, so a test key changes none. */
   change(by: Developer, id: string, change: OwnBrandChange): Promise<Outcome<Answer>> {
     if (by.caller.kind === 'test') return Promise.resolve(TEST_KEY);
-    return this.admin.act(resourceOf(by.caller), by, { id, action: 'update' }, async (tx, brand) => {
+    const write = async (tx: Executor, brand: Brand): Reply<Brand, Answer> => {
       const held = await this.rights.hold(tx, by);
       if (!held.ok) return held;
       const changed = this.changed(brand, change);
       const asRequested = { name: changed.requestedName ?? brand.name, slug: changed.requestedSlug ?? brand.slug };
       const misfit = misfitOf(changed) ?? misfitOf({ ...changed, ...asRequested });
       return misfit ?? succeed({ row: await this.accounts.updateBrand(tx, changed) });
-    });
+    };
+    return this.rights.inTurn(by, () => this.admin.act(resourceOf(by.caller), by, { id, action: 'update' }, write));
   }
 
   /** The present name or slug withdraws a request for another. */

@@ -50,34 +50,44 @@ export class OwnKeysService {
   }
 
   create(by: Developer, draft: OwnKeyDraft): Promise<Outcome<Answer>> {
-    return this.admin.create(resourceOf(by.caller), by, (tx) => this.insert(tx, by, draft));
+    return this.rights.inTurn(by, () =>
+      this.admin.create(resourceOf(by.caller), by, (tx) => this.insert(tx, by, draft)),
+    );
   }
 
   rotate(by: Developer, id: string): Promise<Outcome<Answer>> {
-    return this.admin.act(resourceOf(by.caller), by, { id, action: 'rotate' }, async (tx, apiKey) => {
-      if (apiKey.revokedAt !== null) return REVOKED;
-      const held = await this.rights.hold(tx, by);
-      if (!held.ok) return held;
-      const { scopes, memberId } = held.value;
-      const lacking = apiKey.scopes.find((scope) => !scopes.includes(scope));
-      if (lacking !== undefined) return lacks(lacking);
-      const limits = await this.largestToLearn(tx, by, held.value);
-      const larger = limits === null ? undefined : largerLimit(apiKey.limits, limits);
-      if (limits !== null && larger !== undefined) return hasLower(larger, limits);
-      const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey, memberId);
-      return succeed({ row, once: { key } });
-    });
+    const act = { id, action: 'rotate' };
+    return this.rights.inTurn(by, () =>
+      this.admin.act(resourceOf(by.caller), by, act, (tx, apiKey) => this.replace(tx, by, apiKey)),
+    );
   }
 
   /** A second call changes nothing. */
   revoke(by: Developer, id: string): Promise<Outcome<Answer>> {
-    return this.admin.act(resourceOf(by.caller), by, { id, action: 'revoke' }, async (tx, apiKey) =>
-      succeed({ row: (await this.accounts.revokeApiKey(tx, apiKey.id)) ?? apiKey }),
-    );
+    const revoke = async (tx: Executor, apiKey: ApiKey): Reply<ApiKey, Answer> =>
+      succeed({ row: (await this.accounts.revokeApiKey(tx, apiKey.id)) ?? apiKey });
+    return this.rights.inTurn(by, () => this.admin.act(resourceOf(by.caller), by, { id, action: 'revoke' }, revoke));
+  }
+
+  private async replace(tx: Executor, by: Developer, apiKey: ApiKey): Reply<ApiKey, Answer> {
+    if (apiKey.revokedAt !== null) return REVOKED;
+    const held = await this.rights.hold(tx, by);
+    if (!held.ok) return held;
+    const { scopes, memberId } = held.value;
+    const lacking = apiKey.scopes.find((scope) => !scopes.includes(scope));
+    if (lacking !== undefined) return lacks(lacking);
+    const limits = await this.largestToLearn(tx, by, held.value);
+    const larger = limits === null ? undefined : largerLimit(apiKey.limits, limits);
+    if (limits !== null && larger !== undefined) return hasLower(larger, limits);
+    const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey, memberId);
+    return succeed({ row, once: { key } });
   }
 
   private async insert(tx: Executor, by: Developer, { name, scopes }: OwnKeyDraft): Reply<ApiKey, Answer> {
     const { caller } = by;
+    const { accountId } = caller.tenant;
+    // Concurrent creates wait for each other, so that the count is exact.
+    await ACCOUNTS.lock(tx, accountId);
     const held = await this.rights.hold(tx, by);
     if (!held.ok) return held;
     const granted = held.value;
@@ -85,9 +95,6 @@ export class OwnKeysService {
     if (wanted.length === 0) return NO_SCOPES;
     const lacking = wanted.find((scope) => !granted.scopes.includes(scope));
     if (lacking !== undefined) return lacks(lacking);
-    const { accountId } = caller.tenant;
-    // Concurrent creates wait for each other, so that the count is exact.
-    await ACCOUNTS.lock(tx, accountId);
     if ((await this.accounts.countRecentKeys(tx, caller.tenant)) >= MAX_KEYS) return TOO_MANY;
     const quota = by.session === null ? quotaOf(caller, granted) : await this.quotaOfMembers(tx, by, granted);
     const { memberId } = granted;
@@ -116,11 +123,22 @@ export class OwnKeysService {
   }
 }
 
-/** The keys that the caller sees: any other is unknown. */
-const resourceOf = ({ tenant, kind }: ApiKeyPrincipal): AdminResource<ApiKey, Answer> => ({
-  ...{ name: 'keys', noun: 'key', idPrefix: 'key', view: keyView, refusals: {} },
-  table: API_KEYS.where({ accountId: tenant.accountId, kind }),
-});
+/**
+ * The keys that the caller sees: any other is unknown. The account is locked before one of them, as in every change of a developer:
+ * two keys that replace each other at once would otherwise wait for each other.
+ */
+function resourceOf({ tenant: { accountId }, kind }: ApiKeyPrincipal): AdminResource<ApiKey, Answer> {
+  const keys = API_KEYS.where({ accountId, kind });
+  const table: AdminResource<ApiKey, Answer>['table'] = {
+    list: (db, page) => keys.list(db, page),
+    find: (db, id) => keys.find(db, id),
+    lock: async (tx, id) => {
+      await ACCOUNTS.lock(tx, accountId);
+      return keys.lock(tx, id);
+    },
+  };
+  return { ...{ name: 'keys', noun: 'key', idPrefix: 'key', view: keyView, refusals: {} }, table };
+}
 
 /** A key shares the quota of the key that makes it, so that no number of keys makes more requests than an operator allowed. */
 const quotaOf = ({ keyId }: ApiKeyPrincipal, { limits, quotaId }: HeldRights): KeyQuota => ({

@@ -5,7 +5,7 @@ import { nullable } from '../crud/view-fields.js';
 const time = (description: string): ApiPropertyOptions =>
   nullable({ format: 'date-time' }, { description, example: '2026-01-31T12:00:00.000Z' });
 
-/** What became of a test message. */
+/** The result of a test message. */
 export class TestMessageAnswer implements TestMessageResult {
   @ApiProperty({
     type: 'string',

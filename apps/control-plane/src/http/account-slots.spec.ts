@@ -1,14 +1,14 @@
 import type { Tenant } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
-import { succeed, type Outcome } from '../http/errors.js';
-import { ListSlots } from './list-slots.js';
+import { AccountSlots } from './account-slots.js';
+import { succeed, type Outcome } from './errors.js';
 
 const ONE: Tenant = { accountId: '018f0000-0000-7000-8000-000000000001', mode: 'live' };
 const OTHER: Tenant = { ...ONE, mode: 'test' };
 
 /** Lists that the test ends one by one. */
 class Lists {
-  readonly slots = new ListSlots();
+  readonly slots = new AccountSlots('lists');
   readonly running: (() => void)[] = [];
 
   start(tenant: Tenant): Promise<Outcome<string>> {
@@ -46,7 +46,7 @@ describe('lists of one account and mode', () => {
   });
 
   it('free their slot when they fail', async () => {
-    const slots = new ListSlots();
+    const slots = new AccountSlots('lists');
     for (let count = 0; count < 5; count += 1) {
       await expect(slots.run(ONE, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
     }
