@@ -1,6 +1,8 @@
 import { sealBindPassword, type Bind } from '@countersign/carriers/config';
 import { ServerKeys } from '@countersign/keys';
-import type { MessageAnswer } from '@countersign/smpp/link';
+import { elapsedMs } from '@countersign/schedule';
+import { NotSentError, type MessageAnswer } from '@countersign/smpp/link';
+import { submitSm } from '@countersign/smpp/pdu';
 import { Metrics } from '@countersign/telemetry';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { BindDialer } from '../../apps/gateway/src/binds/bind-dialer.js';
@@ -19,6 +21,7 @@ const OK: MessageAnswer = { status: 0 };
 
 let carrier: WitnessCarrier;
 let supervisor: BindSupervisor;
+let row: Bind;
 /** Resolvers of the messages being stored. */
 let storing: ((answer: MessageAnswer) => void)[] = [];
 
@@ -28,9 +31,10 @@ beforeEach(async () => {
   const keys = ServerKeys.fromMaster(Buffer.alloc(32, 5));
   const guard = new LeaseGuard({ bindId: ID, slot: 0, owner: OWNER, epoch: '1' }, performance.now());
   const meter = new LinkMetrics(new Metrics({ app: 'test', processMetrics: false })).createMeter('bind', 'north');
+  row = bindTo(await carrier.listen(), keys);
   supervisor = new BindSupervisor(
     guard,
-    bindTo(await carrier.listen(), keys),
+    row,
     new BindDialer(keys, { tap: () => () => undefined }),
     { pauseMs: () => 0, acceptMessage: () => new Promise((resolve) => storing.push(resolve)) },
     new ConnectionGauge({ nowMs: () => Date.now() }, meter, { events: [], gatewayId: OWNER }),
@@ -90,6 +94,22 @@ it('a message stored while the lease is held is answered', async () => {
   const { answered, stored } = await deliverUntilStored();
   stored(OK);
   expect(await answered).toBe(true);
+});
+
+it('a confidential message is sent while the bind is trusted for MO, and by its present row', async () => {
+  const pdu = submitSm({
+    sourceAddress: { ton: 3, npi: 0, value: '60606' },
+    destinationAddress: { ton: 1, npi: 1, value: '14155552671' },
+    shortMessage: Buffer.from('a code'),
+  });
+  const send = (): Promise<unknown> | undefined =>
+    supervisor.sender?.submit({ ...pdu, isConfidential: true }, elapsedMs() + WITHIN_MS);
+  await send();
+  expect(carrier.codes).toEqual(['a code']);
+  await supervisor.applyRow({ ...row, trustedForMo: false }, 0);
+  await expect(send()).rejects.toThrow(NotSentError);
+  await supervisor.sender?.submit(pdu, elapsedMs() + WITHIN_MS);
+  expect(carrier.codes).toEqual(['a code', 'a code']);
 });
 
 it('a message stored before and not answered until the loss of the lease is not answered', async () => {

@@ -25,6 +25,9 @@ export class WitnessCarrier {
   readonly #server = smpp.createServer((session) => this.#accept(session));
   #count = 0;
 
+  /** `ignoresUnbind`: the gateway has to close the connection. */
+  constructor(private readonly manners: { readonly ignoresUnbind?: boolean } = {}) {}
+
   async listen(): Promise<number> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -71,6 +74,7 @@ export class WitnessCarrier {
     });
     session.on('unbind', (pdu) => {
       link.unboundMs = performance.now();
+      if (this.manners.ignoresUnbind === true) return;
       session.send(pdu.response());
       session.close();
     });

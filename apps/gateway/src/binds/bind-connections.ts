@@ -128,8 +128,13 @@ export class BindConnections {
       const bind = wanted.get(bindId);
       const isWanted =
         bind !== undefined && slot < bind.connections && supervisor.isAccepted === (bind.outbind !== null);
-      if (!isWanted) this.stopConnection(key, supervisor);
-      else void supervisor.applyRow(bind, DRAIN_MS);
+      if (isWanted) {
+        void supervisor.applyRow(bind, DRAIN_MS);
+        continue;
+      }
+      // A bind that was disabled or deleted, or has another peer: its former one is believed no longer.
+      if (bind === undefined || !supervisor.hasPeerOf(bind)) supervisor.refuseMessages();
+      this.stopConnection(key, supervisor);
     }
   }
 

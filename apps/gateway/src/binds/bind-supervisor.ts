@@ -19,7 +19,7 @@ import type { ConnectionHistory } from '../leases/connection-history.js';
 import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../links/link.metrics.js';
-import type { LinkSender } from '../links/link-sender.js';
+import { NOT_TRUSTED, type LinkSender } from '../links/link-sender.js';
 import {
   afterAttempt,
   afterFailback,
@@ -76,6 +76,8 @@ export class BindSupervisor implements LeasedConnection {
   #reconnectState: ReconnectState;
   /** The link that sends; null before it is open. */
   #link: SmppLink | null = null;
+  /** Aborted when the row wants another connection, or none: then the peers of the open links are no longer those of the row. */
+  #peerAbort = new AbortController();
   /** All open links: `#link`, one that is being bound at the preferred host, and one that it has replaced. */
   readonly #links = new Set<SmppLink>();
   /** Time of the bind on the monotonic clock; null unless bound. */
@@ -160,7 +162,22 @@ export class BindSupervisor implements LeasedConnection {
       return;
     }
     this.#reconnectState = initialState(this.guard.lease.slot, this.hosts.length);
+    this.refuseMessages();
     await this.closeLink(drainMs);
+  }
+
+  /**
+   * From now on messages over the open links get a status to try again with: they come from the peer of a former row, and what the
+   * present one says, such as its trust, is not about them.
+   */
+  refuseMessages(): void {
+    this.#peerAbort.abort();
+    this.#peerAbort = new AbortController();
+  }
+
+  /** Whether the open links are those that this row wants. */
+  hasPeerOf(bind: Bind): boolean {
+    return isSameConnection(this.#bind, bind);
   }
 
   /** Makes no further attempt; a bound link stays until it ends. */
@@ -195,6 +212,7 @@ export class BindSupervisor implements LeasedConnection {
   /** Last lease check before sending. Requests waiting for a window slot are checked with the response that frees the slot. */
   private submit(link: SmppLink, pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
     if (elapsedMs() >= endsMs) return Promise.reject(new NotSentError('the claim of the code has ended'));
+    if (pdu.isConfidential === true && !this.#bind.trustedForMo) return Promise.reject(new NotSentError(NOT_TRUSTED));
     if (this.holdsLease()) return link.request(pdu).catch((error: unknown) => this.failSubmit(error));
     this.fence('the lease is not held');
     return Promise.reject(new NotSentError('the lease is not held'));
@@ -219,8 +237,8 @@ export class BindSupervisor implements LeasedConnection {
    * If the lease expires between the commit and the response, no response is sent: the message is stored, and the carrier
    * resends it to the present holder of the lease.
    */
-  private async acceptMessage(pdu: MessagePdu): Promise<MessageAnswer> {
-    if (!this.holdsLease()) return { status: this.#bind.retryableMoStatus };
+  private async acceptMessage(pdu: MessagePdu, isFormerPeer: boolean): Promise<MessageAnswer> {
+    if (isFormerPeer || !this.holdsLease()) return { status: this.#bind.retryableMoStatus };
     const answer = await this.messages.acceptMessage(pdu, this.#inbound);
     if (!this.holdsLease()) this.fence('the lease is not held');
     return answer;
@@ -308,9 +326,10 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   private linkHandlers(): DialedLinkHandlers {
+    const peer = this.#peerAbort.signal;
     return {
       mayWrite: () => this.holdsLease(),
-      onMessage: (pdu) => this.acceptMessage(pdu),
+      onMessage: (pdu) => this.acceptMessage(pdu, peer.aborted),
       pauseMs: () => this.messages.pauseMs(this.#inbound),
       retryableStatus: () => this.#bind.retryableMoStatus,
       onPdu: (direction, pdu) => this.onPdu(direction, pdu),

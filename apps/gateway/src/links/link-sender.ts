@@ -8,6 +8,9 @@ export type SendingTerms = Pick<
   'carrier' | 'defaultAlphabet' | 'responseTimeoutSeconds' | 'messageIdBase' | 'temporaryStatuses' | 'submitOptions'
 >;
 
+/** Why a confidential message is not sent over a link. */
+export const NOT_TRUSTED = 'the link is not trusted with codes of sign-ins';
+
 /** Sends codes over a connection of a bind, or over those of a system. */
 export interface LinkSender {
   readonly terms: SendingTerms;
@@ -18,7 +21,8 @@ export interface LinkSender {
   /** This gateway's share of the rate. */
   readonly perSecond: number;
   /**
-   * Sends a code, as deliver_sm to a system, unless `endsMs` on the monotonic clock, the end of its claim, has passed.
+   * Sends a code, as deliver_sm to a system, unless `endsMs` on the monotonic clock, the end of its claim, has passed. A
+   * confidential one goes over a connection that is trusted for MO now, or over none: routes are read from a copy.
    * Rejects as `SmppLink.request`: NotSentError when not sent; after any other error it is
    * unknown whether the peer accepted the code.
    */

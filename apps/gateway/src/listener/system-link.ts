@@ -200,6 +200,11 @@ export class SystemLink {
     return this.#knowsDataSm;
   }
 
+  /** Whether it is trusted for MO: its system is, and it has proved to be of it. */
+  get isTrusted(): boolean {
+    return this.#inbound?.trustedForMo === true;
+  }
+
   /** Maximum codes that may wait for their responses. */
   get codeWindow(): number {
     return this.window - this.#receiptsOut;

@@ -2,7 +2,7 @@ import type { Uuid } from '@countersign/ids';
 import { Injectable } from '@nestjs/common';
 import { NotSentError } from '@countersign/smpp/link';
 import type { Outgoing, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
-import type { LinkSender } from '../links/link-sender.js';
+import { NOT_TRUSTED, type LinkSender } from '../links/link-sender.js';
 import { shareOfRate } from './message-rate.js';
 import { SystemConnections } from './system-connections.js';
 import type { SystemLink } from './system-link.js';
@@ -34,7 +34,10 @@ export class SystemSenders {
 
 /** Over the connection with most free slots: a code that waits for one within the link would not be checked again. */
 function deliver(receivers: readonly SystemLink[], pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu> {
-  const [freest] = [...receivers].sort((one, other) => other.freeSlots - one.freeSlots);
+  // A system may be trusted, and a connection that has not proved to be its own not.
+  const allowed = pdu.isConfidential === true ? receivers.filter(({ isTrusted }) => isTrusted) : receivers;
+  if (allowed.length === 0) return Promise.reject(new NotSentError(NOT_TRUSTED));
+  const [freest] = [...allowed].sort((one, other) => other.freeSlots - one.freeSlots);
   if (freest === undefined || freest.freeSlots < 1) return Promise.reject(new NotSentError('no free window slot'));
   return freest.deliverCode(pdu, endsMs);
 }
