@@ -13,12 +13,14 @@ type RejectionReason = 'shut_out' | 'full' | 'peer_full' | 'evicted' | 'network'
 @Injectable()
 export class ConnectionAdmitter {
   readonly #connections = new ConnectionLimit<Socket>();
+  /** Of addresses in no network that is known, while the networks are read again: they push out no others than their own. */
+  readonly #strangers = new ConnectionLimit<Socket>();
   #isOfCarrier: (address: string) => boolean = () => false;
 
   constructor(
-    private readonly lockout: BindLockout,
-    private readonly systemCache: SystemCache,
-    private readonly metrics: ListenerMetrics,
+    @Inject(BindLockout) private readonly lockout: Pick<BindLockout, 'isLockedOut'>,
+    @Inject(SystemCache) private readonly systemCache: Pick<SystemCache, 'allowsAddress' | 'knowsAddress'>,
+    @Inject(ListenerMetrics) private readonly metrics: Pick<ListenerMetrics, 'rejectedConnections'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -44,19 +46,32 @@ export class ConnectionAdmitter {
   }
 
   destroyAll(): void {
-    for (const socket of this.#connections.connections) socket.destroy();
+    for (const { connections } of [this.#connections, this.#strangers])
+      for (const socket of connections) socket.destroy();
   }
 
   private async rejectionReason(socket: Socket): Promise<RejectionReason | null> {
     const address = socket.remoteAddress ?? '';
-    const name = nameOf(socket);
     if (this.lockout.isLockedOut(address)) return 'shut_out';
-    const admission = this.#connections.add(name, address, socket);
+    if (!this.#isOfCarrier(address) && !this.systemCache.knowsAddress(address)) {
+      const refused = this.countIn(this.#strangers, socket);
+      if (refused !== null) return refused;
+      const isAllowed = await this.systemCache.allowsAddress(address);
+      this.#strangers.remove(nameOf(socket));
+      if (socket.destroyed) return null;
+      if (!isAllowed) return 'network';
+    }
+    return this.countIn(this.#connections, socket);
+  }
+
+  /** Counts the connection until it closes. Null when it is within the limits. */
+  private countIn(limit: ConnectionLimit<Socket>, socket: Socket): RejectionReason | null {
+    const name = nameOf(socket);
+    const admission = limit.add(name, socket.remoteAddress ?? '', socket);
     if (!admission.admitted) return admission.reason;
-    socket.once('close', () => this.#connections.remove(name));
+    socket.once('close', () => limit.remove(name));
     if (admission.evicted !== null) this.rejectConnection(admission.evicted, 'evicted');
-    if (this.#isOfCarrier(address) || (await this.systemCache.allowsAddress(address))) return null;
-    return 'network';
+    return null;
   }
 
   private rejectConnection(socket: Socket, reason: RejectionReason): void {

@@ -93,13 +93,18 @@ export class SystemCache {
     return this.#systemsById.get(id);
   }
 
+  /** Whether an enabled system of the last read allows this address. */
+  knowsAddress(address: string): boolean {
+    return this.#networks.includes(address);
+  }
+
   /**
    * Whether an enabled system allows this address. The rows are read again for an address that none allows, so that a
    * system just created is admitted. If they cannot be read, the last result holds; before the first read every address is
    * allowed, since the bind reads the database too.
    */
   async allowsAddress(address: string): Promise<boolean> {
-    if (this.#networks.includes(address)) return true;
+    if (this.knowsAddress(address)) return true;
     await this.refresh().catch(() => undefined);
     return this.#systems === null || this.#networks.includes(address);
   }
