@@ -195,7 +195,7 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
       await expect
         .poll(
           async () => {
-            await delivery.getByRole('button', { name: 'Read again' }).click();
+            await delivery.getByRole('button', { name: 'Refresh' }).click();
             return delivery.getByText('succeeded', { exact: true }).count();
           },
           { timeout: SOON_MS },

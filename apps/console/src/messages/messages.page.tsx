@@ -64,7 +64,7 @@ export function MessagesPage(): JSX.Element {
     <Page
       title="Messages"
       lead="Every SMS from and to phones, with its fate. The text is shown on demand, and recorded."
-      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>}
+      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>}
     >
       <Filters<'phone' | 'direction' | 'fate' | 'sessionId'> onApply={(values) => void navigate({ search: values })}>
         <TextField name="phone" label="Phone" value={search.phone} placeholder="+14155552671" />

@@ -97,7 +97,7 @@ export function RequestsPage(): JSX.Element {
       actions={
         <>
           <Button onPress={() => csv.mutate(undefined)}>Save as CSV</Button>
-          <Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>
+          <Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>
         </>
       }
     >

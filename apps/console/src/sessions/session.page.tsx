@@ -42,7 +42,7 @@ export function SessionPage(): JSX.Element {
         <Panel
           title="Timeline"
           aside={
-            <Button onPress={() => void timeline.refetch()}>{timeline.isFetching ? 'Reading…' : 'Read again'}</Button>
+            <Button onPress={() => void timeline.refetch()}>{timeline.isFetching ? 'Reading…' : 'Refresh'}</Button>
           }
         >
           <Loaded query={session.data === undefined ? { ...timeline, data: undefined } : timeline} what="the timeline">

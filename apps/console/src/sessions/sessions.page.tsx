@@ -76,7 +76,7 @@ export function SessionsPage(): JSX.Element {
     <Page
       title="Sessions"
       lead="Verifications, newest first. Open one for everything that happened to it."
-      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>}
+      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>}
     >
       <Filters<'phone' | 'status' | 'mode'> onApply={apply}>
         <TextField name="phone" label="Phone or session id" value={phone} placeholder="+14155552671 or sess_…" />

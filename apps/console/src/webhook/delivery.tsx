@@ -60,7 +60,7 @@ export function DeliveryPanel({ id, onClose }: DeliveryPanelProps): JSX.Element 
               Send again
             </Button>
           )}
-          <Button onPress={() => void query.refetch()}>Read again</Button>
+          <Button onPress={() => void query.refetch()}>Refresh</Button>
           <Button onPress={onClose}>Close</Button>
         </span>
       }

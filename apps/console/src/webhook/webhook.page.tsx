@@ -79,7 +79,7 @@ export function WebhookPage(): JSX.Element {
       {openId !== null && <DeliveryPanel id={openId} onClose={() => setOpenId(null)} />}
       <div className="panel-head">
         <h2>Deliveries</h2>
-        <Button onPress={() => void deliveries.refetch()}>{deliveries.isRefetching ? 'Reading…' : 'Read again'}</Button>
+        <Button onPress={() => void deliveries.refetch()}>{deliveries.isRefetching ? 'Reading…' : 'Refresh'}</Button>
       </div>
       <ListingTable
         query={deliveries}

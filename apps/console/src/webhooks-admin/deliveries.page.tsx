@@ -73,7 +73,7 @@ export function DeliveriesPage(): JSX.Element {
     <Page
       title="Webhooks"
       lead="Deliveries to the servers of accounts, newest first. Open one for its attempts and its body."
-      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>}
+      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>}
     >
       <Filters<'status' | 'accountId' | 'sessionId' | 'mode'> onApply={(values) => void navigate({ search: values })}>
         <ChoiceField name="status" label="Status" value={search.status} choices={STATUSES} />

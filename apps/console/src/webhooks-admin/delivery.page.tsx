@@ -59,7 +59,7 @@ export function DeliveryPage(): JSX.Element {
       lead={<CopyText text={id} name="the id" />}
       actions={
         <>
-          <Button onPress={() => void query.refetch()}>{query.isFetching ? 'Reading…' : 'Read again'}</Button>
+          <Button onPress={() => void query.refetch()}>{query.isFetching ? 'Reading…' : 'Refresh'}</Button>
           {query.data !== undefined && <Retry id={id} />}
         </>
       }
