@@ -90,11 +90,13 @@ export function SessionsPage(): JSX.Element {
         keyOf={({ id }) => id}
         {...(filter === undefined ? {} : { filter })}
         empty={
-          <Empty title="No session matches">
-            {phone === undefined && status === undefined
-              ? 'Sessions appear here with the first call of POST /v1/verify.'
-              : 'Write the phone with its country code, choose another status, or load older sessions.'}
-          </Empty>
+          phone === undefined && status === undefined && mode === undefined ? (
+            <Empty title="No session yet">A session appears here as soon as a server calls POST /v1/verify.</Empty>
+          ) : (
+            <Empty title="No session matches">
+              Write the phone with its country code, choose another status or mode, or load older sessions.
+            </Empty>
+          )
         }
       />
     </Page>
