@@ -110,17 +110,17 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
 
   it('sees at once which mode it is, in every tab, and test data apart from live data', async () => {
     const page = await account.page('/keys');
-    await page.getByText('Test mode: no message is sent, nothing costs.').waitFor();
+    await page.getByText('Test mode: no message is sent, and nothing is charged.').waitFor();
     await page.getByRole('button', { name: 'Make a test key' }).waitFor();
     await page.getByRole('switch', { name: 'Test mode' }).press('Space');
-    await page.getByText('Live: messages reach phones, and cost money.').waitFor();
+    await page.getByText('Live mode: messages are sent to phones and cost money.').waitFor();
     await page.getByRole('button', { name: 'Make a live key' }).waitFor();
     expect(await page.getByText('csk_test_').count()).toBe(0);
     const other = await page.context().newPage();
     await other.goto(`${harness.baseUrl}/console/usage`);
-    await other.getByText('Live: messages reach phones, and cost money.').waitFor();
+    await other.getByText('Live mode: messages are sent to phones and cost money.').waitFor();
     await chooseMode(other, 'test');
-    await page.getByText('Test mode: no message is sent, nothing costs.').waitFor();
+    await page.getByText('Test mode: no message is sent, and nothing is charged.').waitFor();
   });
 
   it('makes a key, sees it once, rotates and revokes it', async () => {
