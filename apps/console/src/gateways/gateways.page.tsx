@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<Gateway>[] = [
   { name: 'Heartbeat', value: ({ seenAt }) => seenAt, cell: ({ seenAt }) => <Ago at={seenAt} /> },
   { name: 'Bind connections', cell: (gateway) => <Leases gateway={gateway} /> },
   {
-    name: 'System connections',
+    name: 'From systems',
     align: 'end',
     value: (row) => row.systemConnections,
     cell: (row) => row.systemConnections,

@@ -64,9 +64,12 @@ export function WebhookPage(): JSX.Element {
       lead="Your server hears about every verification by a signed POST, at least once, with retries for a day."
       actions={
         scope.mayChange && (
-          <Button kind="solid" isDisabled={url === null || test.isPending} onPress={() => test.mutate(undefined)}>
-            Send a test
-          </Button>
+          <>
+            {webhook.data !== undefined && url === null && <span className="soft small">Save a URL first.</span>}
+            <Button kind="solid" isDisabled={url === null || test.isPending} onPress={() => test.mutate(undefined)}>
+              Send a test
+            </Button>
+          </>
         )
       }
     >

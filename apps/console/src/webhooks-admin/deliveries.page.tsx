@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { name: 'Attempts', align: 'end', value: (row) => row.attemptsMade, cell: ({ attemptsMade }) => attemptsMade },
   { name: 'Last result', cell: ({ lastAttempt }) => <LastAttempt of={lastAttempt} /> },
   {
-    name: 'Next attempt',
+    name: 'Next',
     value: (row) => row.nextAttemptAt ?? '',
     cell: ({ nextAttemptAt }) => <Ago at={nextAttemptAt} />,
   },
