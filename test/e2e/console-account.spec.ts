@@ -178,10 +178,10 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
   describe('with a webhook', () => {
     it('saves the URL, sends a test, and sees the attempts', async () => {
       const page = await account.page('/webhook');
-      await page.getByLabel('URL, unless').fill('http://192.0.2.1/x');
+      await page.getByLabel('URL, used unless').fill('http://192.0.2.1/x');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('alert').waitFor();
-      await page.getByLabel('URL, unless').fill(account.receiver.url);
+      await page.getByLabel('URL, used unless').fill(account.receiver.url);
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Saved. It takes effect everywhere').waitFor();
       account.receiver.answerWith(500);
@@ -244,7 +244,7 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
     expect(rows).toHaveLength(31);
     expect(Number(rows.at(-1)?.split(',')[1])).toBeLessThanOrEqual(total);
     await page.getByRole('button', { name: '7 days' }).click();
-    await page.getByText('The numbers').click();
+    await page.getByText('As a table').click();
     await page.getByRole('region', { name: 'Usage by day' }).getByRole('row').nth(7).waitFor();
   });
 
