@@ -110,17 +110,17 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
 
   it('sees at once which mode it is, in every tab, and test data apart from live data', async () => {
     const page = await account.page('/keys');
-    await page.getByText('Test mode: no message is sent, nothing costs.').waitFor();
+    await page.getByText('Test mode: no message is sent, and nothing is charged.').waitFor();
     await page.getByRole('button', { name: 'Make a test key' }).waitFor();
     await page.getByRole('switch', { name: 'Test mode' }).press('Space');
-    await page.getByText('Live: messages reach phones, and cost money.').waitFor();
+    await page.getByText('Live mode: messages are sent to phones and cost money.').waitFor();
     await page.getByRole('button', { name: 'Make a live key' }).waitFor();
     expect(await page.getByText('csk_test_').count()).toBe(0);
     const other = await page.context().newPage();
     await other.goto(`${harness.baseUrl}/console/usage`);
-    await other.getByText('Live: messages reach phones, and cost money.').waitFor();
+    await other.getByText('Live mode: messages are sent to phones and cost money.').waitFor();
     await chooseMode(other, 'test');
-    await page.getByText('Test mode: no message is sent, nothing costs.').waitFor();
+    await page.getByText('Test mode: no message is sent, and nothing is charged.').waitFor();
   });
 
   it('makes a key, sees it once, rotates and revokes it', async () => {
@@ -178,10 +178,10 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
   describe('with a webhook', () => {
     it('saves the URL, sends a test, and sees the attempts', async () => {
       const page = await account.page('/webhook');
-      await page.getByLabel('URL, unless').fill('http://192.0.2.1/x');
+      await page.getByLabel('URL, used unless').fill('http://192.0.2.1/x');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('alert').waitFor();
-      await page.getByLabel('URL, unless').fill(account.receiver.url);
+      await page.getByLabel('URL, used unless').fill(account.receiver.url);
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Saved. It takes effect everywhere').waitFor();
       account.receiver.answerWith(500);
@@ -195,7 +195,7 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
       await expect
         .poll(
           async () => {
-            await delivery.getByRole('button', { name: 'Read again' }).click();
+            await delivery.getByRole('button', { name: 'Refresh' }).click();
             return delivery.getByText('succeeded', { exact: true }).count();
           },
           { timeout: SOON_MS },
@@ -244,7 +244,7 @@ describe.skipIf(chromiumIsMissing)('a developer of an account', () => {
     expect(rows).toHaveLength(31);
     expect(Number(rows.at(-1)?.split(',')[1])).toBeLessThanOrEqual(total);
     await page.getByRole('button', { name: '7 days' }).click();
-    await page.getByText('The numbers').click();
+    await page.getByText('As a table').click();
     await page.getByRole('region', { name: 'Usage by day' }).getByRole('row').nth(7).waitFor();
   });
 

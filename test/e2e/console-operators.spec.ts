@@ -38,7 +38,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
       const page = await stage.signedIn('/overview');
       await page.getByRole('link', { name: '7 days' }).click();
       await page.waitForURL(/range=7d/);
-      await page.getByText('Own range').click();
+      await page.getByText('Custom range').click();
       await page.getByLabel('From', { exact: true }).fill('2026-01-01T00:00');
       await page.getByLabel('To', { exact: true }).fill('2026-01-02T00:00');
       await page.getByRole('button', { name: 'Show' }).click();
@@ -155,7 +155,7 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
       for (const sender of ['AAA', 'BBB', 'CCC']) {
         await page.getByRole('button', { name: 'Create a route' }).click();
         await form.getByLabel('Prefix').fill('+4420');
-        await form.getByLabel('Over').selectOption({ label: 'north 1' });
+        await form.getByLabel('Bind or system').selectOption({ label: 'north 1' });
         await form.getByLabel('Priority').fill(String(['AAA', 'BBB', 'CCC'].indexOf(sender)));
         await form.getByLabel('Sender').fill(sender);
         await form.getByRole('button', { name: 'Create' }).click();

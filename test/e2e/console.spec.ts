@@ -281,7 +281,7 @@ describe.skipIf(chromiumIsMissing)('the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
     await card.getByText('paused', { exact: true }).waitFor();
     await card.getByRole('button', { name: 'Resume' }).click();
-    await card.getByText('runs', { exact: true }).waitFor();
+    await card.getByText('running', { exact: true }).waitFor();
   });
 
   it('shows the gateway that holds the connections', async () => {

@@ -40,10 +40,12 @@ const tree = rootRoute.addChildren([
 ]);
 
 const NotFound = (): JSX.Element => (
-  <main className="main">
-    <Page title="No such page" lead="The address leads to no page of the console.">
+  <main className="main main-alone">
+    <Page title="No such page" lead="The console has no page at this address. It may be misspelled.">
       <p>
-        <Link to="/">Go to the first page</Link>
+        <Link className="button" data-kind="tonal" to="/">
+          Go to the first page
+        </Link>
       </p>
     </Page>
   </main>
@@ -61,7 +63,7 @@ function Broken({ error }: ErrorComponentProps): JSX.Element {
     // Each failure is another error.
   }, [router, mayRecover, error]);
   return (
-    <main className="main">
+    <main className="main main-alone">
       <Page title="The page was not opened">
         <Failure
           error={error instanceof Error ? error : new Error('The page failed.')}

@@ -51,8 +51,8 @@ function ModeNote({ scope }: { readonly scope: AccountScope }): JSX.Element {
     <p>
       {data !== undefined && <strong>{data.name}</strong>}{' '}
       {scope.mode === 'test'
-        ? 'Test mode: no message is sent, nothing costs.'
-        : 'Live: messages reach phones, and cost money.'}
+        ? 'Test mode: no message is sent, and nothing is charged.'
+        : 'Live mode: messages are sent to phones and cost money.'}
     </p>
   );
 }

@@ -48,7 +48,7 @@ export function AccountsPage(): JSX.Element {
       title="Accounts"
       lead={
         isOwner
-          ? 'Open one to see and change what its developers do: quickstart, keys, brands, webhook, requests and usage.'
+          ? 'Open an account to work on the pages of its developers: quickstart, keys, brands, webhook, requests and usage.'
           : 'Customers of this installation. Their own pages open for owners.'
       }
     >

@@ -13,23 +13,23 @@ import { auditQuery, changesOf, type Entry } from './audit-queries.js';
 const route = getRouteApi('/shell/audit');
 const COLUMNS: readonly Column<Entry>[] = [
   {
-    name: 'Act',
+    name: 'Action',
     value: ({ action }) => action,
     cell: ({ action, resource }) => (
-      <strong>
-        {action} {resource}
-      </strong>
+      <>
+        <strong>{action.replaceAll('-', ' ')}</strong> {resource.replaceAll('-', ' ')}
+      </>
     ),
   },
   { name: 'By', value: ({ actor }) => actor, cell: ({ actor }) => actor },
-  { name: 'At', value: ({ at }) => at, cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Time', value: ({ at }) => at, cell: ({ at }) => <Ago at={at} /> },
   {
-    name: 'Of',
+    name: 'Object',
     value: ({ resourceId }) => resourceId,
     cell: ({ resourceId }) => <code className="small">{resourceId}</code>,
   },
   {
-    name: 'Change',
+    name: 'Details',
     cell: (entry) => (
       <details>
         <summary>Show</summary>

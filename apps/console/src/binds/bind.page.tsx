@@ -89,7 +89,12 @@ const Parts = ({ bind }: { readonly bind: Bind }): JSX.Element => (
     <Panel title="Settings">
       <Facts
         of={[
-          ['Hosts', shownHosts(bind)],
+          [
+            'Hosts',
+            <span key="hosts" className="mono">
+              {shownHosts(bind)}
+            </span>,
+          ],
           ['TLS', bind.tls.enabled ? 'on' : 'off'],
           ['system_id', <code key="id">{bind.systemId}</code>],
           ['Type', `${bind.bindType}, SMPP ${bind.interfaceVersion}`],
@@ -125,14 +130,15 @@ const slotsOf = ({ status }: Bind): readonly Slot[] => status.connections.map((e
 const COLUMNS: readonly Column<Slot>[] = [
   {
     name: 'Connection',
-    cell: ({ slot, state, host }) => (
-      <>
-        <Badge tone={STATE_TONES[state]}>{state}</Badge>{' '}
+    cell: (connection) => (
+      <span className="connection">
+        <Badge tone={STATE_TONES[connection.state]}>{connection.state}</Badge>
         <span className="soft small">
-          {slot}
-          {host !== null && ` · ${host}`}
+          Connection {connection.slot}
+          {connection.host !== null && ` to ${connection.host}`}
         </span>
-      </>
+        <Errors of={connection} />
+      </span>
     ),
   },
   { name: 'Since', cell: ({ since }) => <Ago at={since} /> },
@@ -146,20 +152,20 @@ const COLUMNS: readonly Column<Slot>[] = [
   },
   { name: 'Throttled', align: 'end', cell: ({ throttled }) => throttled },
   { name: 'Reconnects', align: 'end', cell: ({ reconnects }) => reconnects },
-  { name: 'Errors', cell: (connection) => <Errors of={connection} /> },
 ];
 
-function Errors({ of: { lastError, lastErrorAt, previousError } }: { readonly of: Connection }): JSX.Element {
+/** The last error of a connection; the one before it when the connection has recovered. */
+function Errors({ of: { lastError, lastErrorAt, previousError } }: { readonly of: Connection }): JSX.Element | null {
   if (lastError !== null)
     return (
       <span className="bind-error">
         {lastError} <Ago at={lastErrorAt} />
       </span>
     );
-  if (previousError === null) return <span className="soft">none</span>;
+  if (previousError === null) return null;
   return (
     <span className="soft small">
-      before: {previousError.error} <Ago at={previousError.at} />
+      Earlier error: {previousError.error} <Ago at={previousError.at} />
     </span>
   );
 }

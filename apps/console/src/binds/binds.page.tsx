@@ -12,7 +12,11 @@ import './binds.css';
 export function BindsPage(): JSX.Element {
   const query = useInfiniteQuery({ ...bindsQuery, refetchInterval: useBindsInterval() });
   return (
-    <Page title="Binds" lead="The connections that we open to carriers, live." actions={<NewBind />}>
+    <Page
+      title="Binds"
+      lead="The SMPP connections that our gateways open to carriers, as they are now."
+      actions={<NewBind />}
+    >
       <Loaded query={query} what="the binds">
         {({ pages }) => <Board binds={pages.flatMap(({ data }) => data)} />}
       </Loaded>
@@ -59,7 +63,11 @@ function BindCard({ bind }: { readonly bind: Bind }): JSX.Element {
         aria-label={`${String(bound)} of ${String(bind.connections)} connections are bound`}
       >
         {status.connections.map((each, slot) => (
-          <span key={slot} data-tone={STATE_TONES[each.state]} title={`Connection ${String(slot)}: ${each.state}`} />
+          <span
+            key={slot}
+            data-tone={bind.enabled ? STATE_TONES[each.state] : 'quiet'}
+            title={`Connection ${String(slot)}: ${each.state}`}
+          />
         ))}
       </div>
       <Facts
@@ -69,7 +77,7 @@ function BindCard({ bind }: { readonly bind: Bind }): JSX.Element {
           ['In', `${deliver.toFixed(1)} /s`],
           ['Window', `${String(used)} of ${String(bind.window * bind.connections)}`],
           ['Latency', latency === null ? '–' : `${String(latency)} ms`],
-          ['Owner', <Owners key="owner" bind={bind} />],
+          ['Held by', <Owners key="owner" bind={bind} />],
         ]}
       />
       {lastError !== null && <p className="bind-error">{lastError}</p>}
@@ -84,7 +92,7 @@ function BindCard({ bind }: { readonly bind: Bind }): JSX.Element {
 /** The gateways that hold its connections. */
 function Owners({ bind }: { readonly bind: Bind }): JSX.Element {
   const owners = new Set(bind.status.connections.flatMap(({ owner }) => owner ?? []));
-  if (owners.size === 0) return <span className="soft">nobody</span>;
+  if (owners.size === 0) return <span className="soft">none</span>;
   return (
     <Link to="/gateways" title={[...owners].join(', ')}>
       {owners.size === 1 ? '1 gateway' : `${String(owners.size)} gateways`}

@@ -22,7 +22,7 @@ export function Trace({ bindId }: { readonly bindId: string }): JSX.Element {
   const aside = isOpen ? (
     <div className="page-actions">
       <Button isDisabled={query.isFetching} onPress={() => void query.refetch()}>
-        {query.isFetching ? 'Reading…' : 'Read again'}
+        {query.isFetching ? 'Reading…' : 'Refresh'}
       </Button>
       <a
         className="button"

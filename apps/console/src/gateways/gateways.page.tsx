@@ -28,7 +28,7 @@ function Leases({ gateway: { leases } }: { readonly gateway: Gateway }): JSX.Ele
           <Link to="/binds/$id" params={{ id: bindId }}>
             {names?.get(bindId) ?? bindId}
           </Link>{' '}
-          <span className="soft small">
+          <span className={state === 'unbound' ? 'bad small' : 'soft small'}>
             connection {slot}, {state ?? 'no state yet'}
           </span>
         </li>
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Gateway>[] = [
       <>
         <strong>{host}</strong>
         <br />
-        <code className="soft small">{id}</code>
+        <code className="gateway-id soft small">{id}</code>
       </>
     ),
   },
@@ -53,8 +53,13 @@ const COLUMNS: readonly Column<Gateway>[] = [
   { name: 'Version', value: ({ version }) => version, cell: ({ version }) => version },
   { name: 'Started', value: ({ startedAt }) => startedAt, cell: ({ startedAt }) => <Ago at={startedAt} /> },
   { name: 'Heartbeat', value: ({ seenAt }) => seenAt, cell: ({ seenAt }) => <Ago at={seenAt} /> },
-  { name: 'Connections of binds', cell: (gateway) => <Leases gateway={gateway} /> },
-  { name: 'Of systems', align: 'end', value: (row) => row.systemConnections, cell: (row) => row.systemConnections },
+  { name: 'Bind connections', cell: (gateway) => <Leases gateway={gateway} /> },
+  {
+    name: 'From systems',
+    align: 'end',
+    value: (row) => row.systemConnections,
+    cell: (row) => row.systemConnections,
+  },
 ];
 
 export function GatewaysPage(): JSX.Element {

@@ -28,18 +28,21 @@ export function GuardPage(): JSX.Element {
   return (
     <Page
       title="Guard"
-      lead="Keeps codes away from toll fraud and guessing: what it refuses and why, and how much of their limits accounts have used."
+      lead="Protects codes from toll fraud and guessing. This page shows what it refuses and why, and how much of their limits the accounts have used."
       actions={mayChange && <EditRule rule={null} name="Add a rule" />}
     >
-      <Section title="Rules and blocks" lead="Rules of engineers, and blocks that the guard has made by itself.">
+      <Section title="Rules and blocks" lead="Rules that engineers made, and blocks that the guard made itself.">
         <Rules />
       </Section>
-      <Section title="Refused codes" lead="Counted by account, rule, block of numbers and hour.">
+      <Section
+        title="Refused codes"
+        lead="How often the guard refused to send a code, by account, rule, number range and hour."
+      >
         <Refusals />
       </Section>
       <Section
         title="Budgets"
-        lead="Codes that nobody used are what fraud looks like. Above its budget an account sends to known phones and well used blocks of numbers alone."
+        lead="Many codes that nobody enters are a sign of SMS pumping. An account over its budget of unused codes can send codes only to phones and number ranges that used theirs before."
       >
         <Budgets />
       </Section>
@@ -101,7 +104,7 @@ const RULE_COLUMNS: readonly Column<Rule>[] = [
     cell: ({ action }) => <Badge tone={action === 'block' ? 'bad' : 'good'}>{action}</Badge>,
   },
   {
-    name: 'Of',
+    name: 'Made by',
     value: ({ origin }) => origin,
     cell: ({ origin }) => (origin === 'guard' ? 'the guard' : 'an engineer'),
   },
@@ -120,7 +123,7 @@ const RULE_COLUMNS: readonly Column<Rule>[] = [
     value: ({ until }) => until ?? '',
     cell: ({ until }) => (until === null ? <span className="soft">no end</span> : <Time at={until} />),
   },
-  { name: 'Acts', align: 'end', cell: (rule) => <RuleActs rule={rule} /> },
+  { name: 'Actions', align: 'end', cell: (rule) => <RuleActs rule={rule} /> },
 ];
 
 function Rules(): JSX.Element {
@@ -133,8 +136,9 @@ function Rules(): JSX.Element {
       keyOf={({ id }) => id}
       loadsItself
       empty={
-        <Empty title="There is no rule">
-          Codes go to the countries of each account. Add a rule to block a prefix, or to allow one beyond them.
+        <Empty title="No rule yet">
+          Codes go to the countries that each account allows. Add a rule to block a prefix, or to allow one in another
+          country.
         </Empty>
       }
     />
@@ -173,7 +177,7 @@ const REFUSAL_COLUMNS: readonly Column<Refusal>[] = [
   },
   { name: 'Account', cell: ({ accountId }) => <AccountName id={accountId} /> },
   { name: 'Last', value: ({ lastAt }) => lastAt, cell: ({ lastAt }) => <Ago at={lastAt} /> },
-  { name: 'Acts', align: 'end', cell: (refusal) => <RefusalActs refusal={refusal} /> },
+  { name: 'Actions', align: 'end', cell: (refusal) => <RefusalActs refusal={refusal} /> },
 ];
 
 function Refusals(): JSX.Element {
@@ -184,7 +188,7 @@ function Refusals(): JSX.Element {
       what="refusals"
       columns={REFUSAL_COLUMNS}
       keyOf={({ id }) => id}
-      empty={<Empty title="The guard has refused nothing">Refused codes appear here within 5 seconds.</Empty>}
+      empty={<Empty title="No refused code">Refused codes appear here within 5 seconds.</Empty>}
     />
   );
 }
@@ -212,7 +216,7 @@ const BUDGET_COLUMNS: readonly Column<Budget>[] = [
     ),
   },
   {
-    name: 'Unused, hour',
+    name: 'Unused, last hour',
     value: ({ lastHour }) => lastHour.unconverted,
     cell: ({ name, lastHour }) => (
       <Meter label={`Unused codes of ${name} in the hour`} used={lastHour.unconverted} limit={lastHour.allowed}>
@@ -221,7 +225,7 @@ const BUDGET_COLUMNS: readonly Column<Budget>[] = [
     ),
   },
   {
-    name: 'Unused, day',
+    name: 'Unused, today',
     value: ({ today }) => today.unconverted,
     cell: ({ name, today }) => (
       <Meter label={`Unused codes of ${name} today`} used={today.unconverted} limit={today.allowed}>

@@ -69,7 +69,7 @@ function columnsFor(mayChange: boolean, onRotated: (key: Key) => void): readonly
   ];
   if (!mayChange) return columns;
   const acts: Column<Key> = {
-    name: 'Change',
+    name: 'Actions',
     align: 'end',
     cell: (key) => (key.revokedAt === null ? <KeyActs of={key} onRotated={onRotated} /> : null),
   };

@@ -37,7 +37,12 @@ export function NewKey({ onMade, onClose }: NewKeyProps): JSX.Element {
     <dialog className="dialog" ref={dialog} aria-labelledby={titleId} onClose={onClose}>
       <form onSubmit={submit}>
         <h2 id={titleId}>Make a {scope.mode} key</h2>
-        <TextField name="name" label="Name: the place of its use" value={undefined} placeholder="backend" />
+        <TextField
+          name="name"
+          label="Name, such as that of the server that uses it"
+          value={undefined}
+          placeholder="backend"
+        />
         <fieldset className="choices">
           <legend>Scopes: what it may do</legend>
           {SCOPES.map(([each, what]) => (

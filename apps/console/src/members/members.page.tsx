@@ -6,6 +6,7 @@ import { isAtLeast, meQuery } from '../api/session.js';
 import type { Column } from '../ui/data-table.js';
 import { Badge, Page } from '../ui/layout.js';
 import { ListingTable } from '../ui/listing-table.js';
+import { AccountName } from '../ui/names.js';
 import { Empty } from '../ui/states.js';
 import { Phone } from '../ui/texts.js';
 import { Ago } from '../ui/time.js';
@@ -19,27 +20,48 @@ const membersQuery = listing(['members'], (query, signal) =>
 );
 
 const COLUMNS: readonly Column<Member>[] = [
-  { name: 'Name', value: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
+  {
+    name: 'Name',
+    value: ({ name }) => name,
+    cell: ({ name, email }) => (
+      <>
+        <strong>{name}</strong>
+        {email !== null && (
+          <>
+            <br />
+            <span className="soft small email">{email}</span>
+          </>
+        )}
+      </>
+    ),
+  },
   { name: 'Role', value: ({ role }) => role, cell: ({ role }) => role },
   {
-    name: 'Of',
+    name: 'Member of',
     value: ({ accountId }) => accountId ?? '',
     cell: ({ accountId }) =>
-      accountId === undefined ? 'the installation' : <code className="small">{accountId}</code>,
+      accountId === undefined ? <span className="soft">this installation</span> : <AccountName id={accountId} />,
   },
-  { name: 'Email', value: ({ email }) => email ?? '', cell: ({ email }) => email ?? '–' },
   { name: 'Phone', cell: ({ phone }) => (phone === null ? '–' : <Phone number={phone} mayReveal />) },
   {
     name: 'Last sign-in',
     value: (row) => row.lastSignInAt ?? '',
-    cell: ({ lastSignInAt }) => <Ago at={lastSignInAt} />,
+    cell: ({ lastSignInAt }) => (lastSignInAt === null ? '–' : <Ago at={lastSignInAt} />),
   },
   {
     name: 'State',
     value: ({ active }) => (active ? 'active' : 'off'),
     cell: ({ active }) => <Badge tone={active ? 'good' : 'quiet'}>{active ? 'active' : 'deactivated'}</Badge>,
   },
-  { name: 'Acts', align: 'end', cell: (member) => <Activity member={member} /> },
+  {
+    name: 'Actions',
+    align: 'end',
+    cell: (member) => (
+      <div className="row-acts">
+        <Activity member={member} />
+      </div>
+    ),
+  },
 ];
 
 export function MembersPage(): JSX.Element {

@@ -39,14 +39,14 @@ const Parts = ({ message }: { readonly message: Message }): JSX.Element => {
   const { direction, source, destination, carrier, networkError, smscMessageId, sessionId, attemptLog } = message;
   return (
     <>
-      <Panel title="Facts">
+      <Panel title="Details">
         <Facts
           of={[
             ['Direction', direction === 'in' ? 'from a phone' : 'to a phone'],
             ['From', <Phone key="from" number={source} mayReveal={direction === 'in'} />],
             ['To', <Phone key="to" number={destination} mayReveal={direction === 'out'} />],
             ['Carrier', carrier ?? '–'],
-            ['At', <Time key="at" at={message.at} />],
+            ['Time', <Time key="at" at={message.at} />],
             ['Submitted', <Time key="submitted" at={message.submittedAt} />],
             ['Ended', <Time key="ended" at={message.endedAt} />],
             ['Error', networkError ?? 'none'],
@@ -75,7 +75,7 @@ const ATTEMPTS: readonly Column<Attempt>[] = [
   { name: 'Attempt', cell: ({ attempt }) => <strong>{attempt}</strong> },
   { name: 'Outcome', cell: ({ outcome }) => outcome ?? 'in progress' },
   { name: 'Status', cell: ({ commandStatus, error }) => commandStatus ?? error ?? '–' },
-  { name: 'Over', cell: ({ linkName }) => linkName ?? '–' },
+  { name: 'Bind or system', cell: ({ linkName }) => linkName ?? '–' },
   { name: 'Sender', cell: ({ source }) => source ?? '–' },
   { name: 'Submitted', cell: ({ submittedAt }) => <Time at={submittedAt} /> },
   { name: 'Answered', cell: ({ answeredAt }) => <Time at={answeredAt} /> },
@@ -100,7 +100,7 @@ function Text({ id }: { readonly id: string }): JSX.Element | null {
       {error !== null && <Failure error={error} />}
       {data === undefined ? (
         <p className="soft">
-          Hidden. The audit log records that you read it; digits of codes stay hidden for most roles.
+          Hidden. Reading it is recorded in the audit log. Most roles do not see the digits of codes.
         </p>
       ) : (
         <p className="json">

@@ -35,11 +35,11 @@ const COLUMNS: readonly Column<Message>[] = [
     ),
   },
   {
-    name: 'Fate',
+    name: 'Status',
     value: (row) => row.fate,
     cell: ({ fate }) => <Badge tone={FATE_TONES[fate]}>{fateName(fate)}</Badge>,
   },
-  { name: 'At', value: (row) => row.at, cell: ({ at }) => <Ago at={at} /> },
+  { name: 'Time', value: (row) => row.at, cell: ({ at }) => <Ago at={at} /> },
   { name: 'Carrier', value: (row) => row.carrier ?? '', cell: ({ carrier }) => carrier ?? '–' },
   { name: 'Attempts', align: 'end', value: (row) => row.attempts ?? 0, cell: ({ attempts }) => attempts ?? '–' },
   { name: 'Error', value: (row) => row.networkError ?? '', cell: ({ networkError }) => networkError ?? '–' },
@@ -63,13 +63,13 @@ export function MessagesPage(): JSX.Element {
   return (
     <Page
       title="Messages"
-      lead="Every SMS from and to phones, with its fate. The text is shown on demand, and recorded."
-      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>}
+      lead="Every SMS from and to phones, newest first. Reading a text is recorded in the audit log."
+      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>}
     >
       <Filters<'phone' | 'direction' | 'fate' | 'sessionId'> onApply={(values) => void navigate({ search: values })}>
         <TextField name="phone" label="Phone" value={search.phone} placeholder="+14155552671" />
         <ChoiceField name="direction" label="Direction" value={search.direction} choices={DIRECTIONS} />
-        <ChoiceField name="fate" label="Fate" value={search.fate} choices={FATES} />
+        <ChoiceField name="fate" label="Status" value={search.fate} choices={FATES} />
         <TextField name="sessionId" label="Session" value={search.sessionId} placeholder="sess_…" />
       </Filters>
       <ListingTable
@@ -77,7 +77,13 @@ export function MessagesPage(): JSX.Element {
         what="messages"
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        empty={<Empty title="No message matches">Remove a filter, or write the phone with its country code.</Empty>}
+        empty={
+          Object.keys(search).length === 0 ? (
+            <Empty title="No message yet">An SMS appears here when a phone sends one, or a code is sent to it.</Empty>
+          ) : (
+            <Empty title="No message matches">Remove a filter, or write the phone with its country code.</Empty>
+          )
+        }
       />
     </Page>
   );

@@ -139,7 +139,7 @@ const COLUMNS: readonly Column<InboundNumber>[] = [
     name: 'Brand',
     cell: ({ brandId }) => (brandId === null ? <span className="soft">every brand</span> : <BrandName id={brandId} />),
   },
-  { name: 'Acts', align: 'end', cell: (inbound) => <NumberActs inbound={inbound} /> },
+  { name: 'Actions', align: 'end', cell: (inbound) => <NumberActs inbound={inbound} /> },
 ];
 
 export function NumbersPage(): JSX.Element {
@@ -148,7 +148,7 @@ export function NumbersPage(): JSX.Element {
   return (
     <Page
       title="Numbers"
-      lead="The numbers that phones text to, by country. A country without one is served by a number of all others."
+      lead="The numbers to which phones send their SMS, by country. A country without a number of its own uses the number for all others."
       actions={mayChange && <EditNumber inbound={null} />}
     >
       <ListingTable

@@ -113,7 +113,7 @@ export function Breakdowns({
       <Loaded query={query} what="the groups">
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="No session in this range">Choose a longer range, or test mode.</Empty>
+            <Empty title="No session in this range">Choose a longer range.</Empty>
           ) : (
             <DataTable label={`By ${grouping}`} columns={COLUMNS} rows={rows} keyOf={([group]) => keyOf(group)} />
           )

@@ -43,12 +43,13 @@ function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Optio
   return {
     width: element.clientWidth,
     height: HEIGHT_PX,
-    padding: [12, 8, 0, 0],
+    // The last label of the axis is centred on the right edge.
+    padding: [12, 30, 0, 0],
     cursor: { y: false, points: { size: 7 } },
     legend: { show: false },
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
     axes: [
-      axis,
+      { ...axis, size: 42 },
       { ...axis, size: 46, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000] },
     ],
     series: [

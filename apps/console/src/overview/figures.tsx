@@ -26,15 +26,15 @@ function toneOf(change: number, sense: Sense): 'good' | 'bad' | 'quiet' {
   return change > 0 === (sense === 'up') ? 'good' : 'bad';
 }
 
-/** The change against the week before, in words and with an arrow. */
-export function Change({ now, before, sense }: Pick<TileProps, 'now' | 'before' | 'sense'>): JSX.Element {
-  if (now === null || before === null || before === 0) return <span className="soft small">no week before</span>;
+/** The change against a week earlier; nothing without a figure of that time. */
+export function Change({ now, before, sense }: Pick<TileProps, 'now' | 'before' | 'sense'>): JSX.Element | null {
+  if (now === null || before === null || before === 0) return null;
   const change = now / before - 1;
   const shown = `${change >= 0 ? '+' : '−'}${String(Math.abs(Math.round(change * 100)))} %`;
   return (
     <span className="change small" data-tone={toneOf(change, sense)}>
       {shown}
-      <span className="visually-hidden"> against the week before</span>
+      <span className="visually-hidden"> against a week earlier</span>
     </span>
   );
 }

@@ -55,7 +55,7 @@ export function Incidents(): JSX.Element {
 
 const Calm = (): JSX.Element => (
   <p className="calm">
-    <Badge tone="good">all well</Badge> Binds, gateways, queues and the guard need nobody.
+    <Badge tone="good">none</Badge> Binds, systems, gateways, queues and the guard work normally.
   </p>
 );
 

@@ -30,7 +30,7 @@ export function OverviewPage(): JSX.Element {
   return (
     <Page
       title="Overview"
-      lead={isTest ? 'Sessions of test keys.' : 'Sessions of all accounts, against the same time a week before.'}
+      lead={isTest ? 'Sessions of test keys.' : 'Sessions of all accounts, compared with the same time a week earlier.'}
       actions={<RangeChoice search={search} mode={mode} />}
     >
       <Incidents />
@@ -38,6 +38,9 @@ export function OverviewPage(): JSX.Element {
         {(compared) => (
           <>
             <Tiles of={compared} />
+            {(compared.before.funnel.created ?? 0) === 0 && (
+              <p className="soft small">There was no session a week earlier, so no change is shown.</p>
+            )}
             <div className="overview-pair">
               <Panel title="Sessions over time">
                 <OverTime of={compared} />
@@ -99,7 +102,7 @@ function RangeChoice({
         ))}
       </nav>
       <details className="own-range" open={isOwn}>
-        <summary className="button">Own range</summary>
+        <summary className="button">Custom range</summary>
         <form onSubmit={apply} key={`${String(from)} ${String(to)}`}>
           <label className="field">
             <span>From</span>

@@ -85,7 +85,7 @@ function QueueCard({ queue }: { readonly queue: Queue }): JSX.Element {
         {paused ? (
           <Badge tone="warn">paused</Badge>
         ) : (
-          <Badge tone={isLate ? 'bad' : 'good'}>{isLate ? 'late' : 'runs'}</Badge>
+          <Badge tone={isLate ? 'bad' : 'good'}>{isLate ? 'late' : 'running'}</Badge>
         )}
       </div>
       <p className="soft">
@@ -101,7 +101,7 @@ function QueueCard({ queue }: { readonly queue: Queue }): JSX.Element {
           ['Waiting', counts.waiting.toLocaleString('en')],
           ['In progress', counts.inFlight.toLocaleString('en')],
           ['Failed', counts.failed.toLocaleString('en')],
-          ['Oldest waits', age === null ? '–' : duration(age * 1_000)],
+          ['Oldest job is due for', age === null ? '–' : duration(age * 1_000)],
         ]}
       />
       <QueueActs queue={queue} />
@@ -114,7 +114,7 @@ export function QueuesPage(): JSX.Element {
   return (
     <Page
       title="Queues"
-      lead="Work that waits. A queue that runs has an oldest job of seconds. Refreshed every 5 seconds."
+      lead="Jobs between the API and the gateways. In a healthy queue no job is due for more than a few seconds. Refreshed every 5 seconds."
     >
       <Loaded query={query} what="the queues">
         {(queues) => (

@@ -61,13 +61,13 @@ function Steps({ brands }: { readonly brands: readonly OwnBrand[] }): JSX.Elemen
           <CodePanel sample={sample} />
           <RunHere sample={sample} apiKey={apiKey} />
         </Step>
-        <Step title="Hear about it">
+        <Step title="Get the result">
           <NextSteps scope={scope} />
         </Step>
       </ol>
       <section className="panel quick-live" aria-label="Sessions as they change">
         <div className="panel-head">
-          <h2>Sessions, live</h2>
+          <h2>Sessions as they change</h2>
         </div>
         <SessionsLive apiKey={apiKey} />
       </section>

@@ -53,11 +53,13 @@ function Row({ session }: { readonly session: Session }): JSX.Element {
         <Phone number={phone} />
         <span className="soft">{channel === 'rcs' ? 'by card' : 'by SMS'}</span>
         {latencyMs !== null && <strong>{duration(latencyMs)}</strong>}
+      </div>
+      <div className="live-row">
+        <CopyText text={id} name="the id" />
         <span className="soft small live-when">
           <Ago at={createdAt} />
         </span>
       </div>
-      <CopyText text={id} name="the id" />
       {sms !== null && (
         <p className="small">
           Send this from the phone to <code>{sms.number}</code> (with <code>npm start</code>: on the page{' '}

@@ -38,10 +38,15 @@ const columnsFor = (names: ReadonlyMap<string, string> | undefined): readonly Co
   {
     name: 'Request',
     value: ({ path }) => path,
-    cell: ({ method, path }) => (
-      <span className="request">
-        <strong>{method}</strong> <code>{path}</code>
-      </span>
+    cell: ({ id, method, path }) => (
+      <>
+        <span className="request">
+          <strong>{method}</strong> <code>{path}</code>
+        </span>
+        <span className="request-id soft">
+          <CopyText text={id} name="the request id" />
+        </span>
+      </>
     ),
   },
   {
@@ -69,7 +74,6 @@ const columnsFor = (names: ReadonlyMap<string, string> | undefined): readonly Co
     value: ({ latencyMs }) => latencyMs,
     cell: ({ latencyMs }) => <span className="request-time">{latencyMs} ms</span>,
   },
-  { name: 'Id', cell: ({ id }) => <CopyText text={id} name="the request id" /> },
 ];
 
 const KINDS = [
@@ -97,7 +101,7 @@ export function RequestsPage(): JSX.Element {
       actions={
         <>
           <Button onPress={() => csv.mutate(undefined)}>Save as CSV</Button>
-          <Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>
+          <Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>
         </>
       }
     >

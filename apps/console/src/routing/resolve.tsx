@@ -17,14 +17,14 @@ import {
 
 const route = getRouteApi('/shell/routes');
 
-/** Which way a code to a phone would go, and why. Sends nothing. */
+/** The route that a code to a phone would take, and why. Sends nothing. */
 export function Resolve(): JSX.Element {
   const { phone, brandId } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: brands = [] } = useQuery(brandsQuery);
-  const choices = [['', 'None: rules for all'] as const, ...brands.map(({ id, name }) => [id, name] as const)];
+  const choices = [['', 'Any brand'] as const, ...brands.map(({ id, name }) => [id, name] as const)];
   return (
-    <Panel title="Which way would a code go?">
+    <Panel title="Which route would a code take?">
       <Filters<'phone' | 'brandId'> onApply={(values) => void navigate({ search: values })}>
         <TextField name="phone" label="Phone" value={phone} placeholder="+14155552671" />
         <ChoiceField name="brandId" label="Brand" value={brandId} choices={choices} />
@@ -54,8 +54,8 @@ const Way = ({ resolution }: { readonly resolution: Resolution }): JSX.Element =
         of={[
           ['Country', country],
           ['Guard', guard.refusedBy === null ? 'allows it' : `refused by ${guard.refusedBy.replaceAll('_', ' ')}`],
-          ['Queue', queuePaused ? 'paused' : 'runs'],
-          ['Sender', chosen === null ? '–' : (chosen.sourceAddress ?? 'of the brand')],
+          ['Queue', queuePaused ? 'paused' : 'running'],
+          ['Sender', chosen === null ? '–' : (chosen.sourceAddress ?? 'brand’s')],
           ['Cost', chosen === null ? '–' : `$${chosen.costUsd}`],
           ['Price', chosen?.priceUsd === null || chosen === null ? '–' : `$${chosen.priceUsd}`],
         ]}
@@ -69,7 +69,7 @@ const Way = ({ resolution }: { readonly resolution: Resolution }): JSX.Element =
 
 const COLUMNS: readonly Column<Candidate>[] = [
   {
-    name: 'Over',
+    name: 'Bind or system',
     cell: ({ linkName, carrier }) => (
       <>
         <strong>{linkName}</strong> <span className="soft small">{carrier}</span>

@@ -76,7 +76,7 @@ const RouteFields = ({ route, names }: FieldsProps): JSX.Element => (
       />
       <SelectField
         name="link"
-        label="Over"
+        label="Bind or system"
         value={route?.bindId ?? route?.smppSystemId}
         choices={[...names].map(([id, name]) => [id, id.startsWith('sys_') ? `${name} (system)` : name])}
         isRequired

@@ -39,13 +39,18 @@ function LinkName({ route: { bindId, smppSystemId } }: { readonly route: Route }
 const COLUMNS: readonly Column<Route>[] = [
   {
     name: 'Prefix',
-    cell: ({ prefix }) => <strong className="mono">{prefix === '+' ? '+ every number' : prefix}</strong>,
+    cell: ({ prefix }) => (
+      <>
+        <strong className="mono">{prefix}</strong>
+        {prefix === '+' && <span className="soft small"> every number</span>}
+      </>
+    ),
   },
-  { name: 'Over', cell: (route) => <LinkName route={route} /> },
+  { name: 'Bind or system', cell: (route) => <LinkName route={route} /> },
   { name: 'Priority', align: 'end', cell: ({ priority }) => priority },
   { name: 'Weight', align: 'end', cell: ({ weight }) => weight },
   { name: 'Cost', align: 'end', cell: ({ costUsd }) => `$${costUsd}` },
-  { name: 'Sender', cell: ({ sourceAddress }) => sourceAddress ?? <span className="soft">of the brand</span> },
+  { name: 'Sender', cell: ({ sourceAddress }) => sourceAddress ?? <span className="soft">brand’s</span> },
   {
     name: 'State',
     cell: ({ enabled }) => <Badge tone={enabled ? 'good' : 'quiet'}>{enabled ? 'enabled' : 'disabled'}</Badge>,
@@ -121,7 +126,7 @@ function RouteTable({ routes }: { readonly routes: readonly Route[] }): JSX.Elem
     return [
       ...COLUMNS,
       { name: 'Order', cell: order },
-      { name: 'Acts', align: 'end', cell: (route) => <RouteActs route={route} /> },
+      { name: 'Actions', align: 'end', cell: (route) => <RouteActs route={route} /> },
     ];
   }, [groups, isPending, mayChange, mutate, names]);
   const stateOf = useCallback(({ id }: Route) => (id === target ? 'target' : undefined), [target]);
@@ -136,7 +141,7 @@ export function RoutesPage(): JSX.Element {
   return (
     <Page
       title="Routes"
-      lead="The ways of codes to phones, in the order in which they are tried: the longest prefix, then the lowest priority. Equal priorities share the codes by weight."
+      lead="A route names the bind or the system that sends the codes to a prefix. The longest prefix is tried first, then the lowest priority. Routes of equal priority share the codes by weight."
       actions={mayChange && <EditRoute route={null} />}
     >
       {mayResolve && <Resolve />}

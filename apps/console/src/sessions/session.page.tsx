@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { JSX } from 'react';
 import { Button } from '../ui/button.js';
-import { Badge, Facts, Page, Panel } from '../ui/layout.js';
+import { Badge, Facts, Page, Panel, type Tone } from '../ui/layout.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { CopyText, Json, Phone, withMasked } from '../ui/texts.js';
 import { Time } from '../ui/time.js';
@@ -42,14 +42,14 @@ export function SessionPage(): JSX.Element {
         <Panel
           title="Timeline"
           aside={
-            <Button onPress={() => void timeline.refetch()}>{timeline.isFetching ? 'Reading…' : 'Read again'}</Button>
+            <Button onPress={() => void timeline.refetch()}>{timeline.isFetching ? 'Reading…' : 'Refresh'}</Button>
           }
         >
           <Loaded query={session.data === undefined ? { ...timeline, data: undefined } : timeline} what="the timeline">
             {(shown) => <Entries timeline={shown} phone={session.data?.phone} />}
           </Loaded>
         </Panel>
-        <Panel title="Facts">
+        <Panel title="Details">
           <Loaded query={session} what="the session">
             {(shown) => <SessionFacts session={shown} />}
           </Loaded>
@@ -73,7 +73,7 @@ function Entries({ timeline: { data, truncated }, phone }: EntriesProps): JSX.El
     <>
       <ol className="timeline">
         {data.map((entry, index) => (
-          <li key={`${entry.at} ${entry.type} ${String(index)}`} data-source={entry.source}>
+          <li key={`${entry.at} ${entry.type} ${String(index)}`} data-source={entry.source} data-tone={toneOf(entry)}>
             <div className="entry-head">
               <strong>{withMasked(entry.summary, phone)}</strong>
               <time dateTime={entry.at} title={`${localTime(entry.at)} · ${utcTime(entry.at)}`}>
@@ -88,6 +88,21 @@ function Entries({ timeline: { data, truncated }, phone }: EntriesProps): JSX.El
     </>
   );
 }
+
+/** Of the entries that decide: the end of the session, and a webhook that was not accepted. */
+function toneOf({ type, details }: Timeline['data'][number]): Tone | undefined {
+  if (type === 'webhook.attempt') {
+    const status = Number(details['status'] ?? 0);
+    return status >= 200 && status < 300 ? undefined : 'bad';
+  }
+  return ENDS[type];
+}
+
+const ENDS: Readonly<Partial<Record<string, Tone>>> = {
+  'session.approved': 'good',
+  'session.denied': 'bad',
+  'session.expired': 'warn',
+};
 
 interface DetailsProps {
   readonly of: Timeline['data'][number];
@@ -128,7 +143,12 @@ function SessionFacts({ session }: { readonly session: Session }): JSX.Element {
           ['Account', <CopyText key="account" text={accountId} name="the account’s id" />],
         ]}
       />
-      {Object.keys(metadata).length > 0 && <Json value={metadata} label="Metadata" />}
+      {Object.keys(metadata).length > 0 && (
+        <div className="stack">
+          <h3>Metadata</h3>
+          <Json value={metadata} label="Metadata" />
+        </div>
+      )}
       <p className="small">
         <Link to="/messages" search={{ sessionId: session.id }}>
           Messages of this session

@@ -76,7 +76,7 @@ export function SessionsPage(): JSX.Element {
     <Page
       title="Sessions"
       lead="Verifications, newest first. Open one for everything that happened to it."
-      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>}
+      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>}
     >
       <Filters<'phone' | 'status' | 'mode'> onApply={apply}>
         <TextField name="phone" label="Phone or session id" value={phone} placeholder="+14155552671 or sess_…" />
@@ -90,11 +90,13 @@ export function SessionsPage(): JSX.Element {
         keyOf={({ id }) => id}
         {...(filter === undefined ? {} : { filter })}
         empty={
-          <Empty title="No session matches">
-            {phone === undefined && status === undefined
-              ? 'Sessions appear here with the first call of POST /v1/verify.'
-              : 'Write the phone with its country code, choose another status, or load older sessions.'}
-          </Empty>
+          phone === undefined && status === undefined && mode === undefined ? (
+            <Empty title="No session yet">A session appears here as soon as a server calls POST /v1/verify.</Empty>
+          ) : (
+            <Empty title="No session matches">
+              Write the phone with its country code, choose another status or mode, or load older sessions.
+            </Empty>
+          )
         }
       />
     </Page>

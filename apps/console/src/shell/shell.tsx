@@ -5,6 +5,7 @@ import { meQuery, signOut } from '../api/session.js';
 import { Icon } from '../ui/icons.js';
 import { useSay } from '../ui/toasts.js';
 import mark from './mark.svg';
+import { DEVELOPER_PAGES } from './developer-pages.js';
 import { type Page, pagesOf } from './pages.js';
 import { useShortcuts } from './shortcuts.js';
 import { useTheme } from './theme.js';
@@ -44,7 +45,7 @@ export function Shell(): JSX.Element {
         </button>
       </header>
       {isMenuOpen && <div className="side-shade" onClick={() => setMenuOpen(false)} />}
-      <Side pages={pages} isOpen={isMenuOpen} openPalette={openPalette} />
+      <Side pages={pages} pathname={pathname} isOpen={isMenuOpen} openPalette={openPalette} />
       <main className="main" id="main" tabIndex={-1}>
         <Outlet />
       </main>
@@ -66,11 +67,16 @@ const Brand = (): JSX.Element => (
 
 interface SideProps {
   readonly pages: readonly Page[];
+  readonly pathname: string;
   readonly isOpen: boolean;
   readonly openPalette: () => void;
 }
 
-const Side = ({ pages, isOpen, openPalette }: SideProps): JSX.Element => (
+/** Whether the path is a page of an account, which owners of the installation open from the page of accounts. */
+const isOfAccount = (pathname: string): boolean =>
+  DEVELOPER_PAGES.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`));
+
+const Side = ({ pages, pathname, isOpen, openPalette }: SideProps): JSX.Element => (
   <aside className="side" aria-label="Console" data-open={isOpen ? '' : undefined}>
     <Brand />
     <button type="button" className="palette-opener" onClick={openPalette}>
@@ -82,7 +88,11 @@ const Side = ({ pages, isOpen, openPalette }: SideProps): JSX.Element => (
       <ul>
         {pages.map(({ to, name, icon }) => (
           <li key={to}>
-            <Link to={to} activeProps={{ 'aria-current': 'page' }}>
+            <Link
+              to={to}
+              activeProps={{ 'aria-current': 'page' }}
+              inactiveProps={to === '/accounts' && isOfAccount(pathname) ? { 'aria-current': 'true' } : {}}
+            >
               <Icon name={icon} />
               {name}
             </Link>

@@ -34,7 +34,7 @@ export function CodeForm({ path, onOpened }: CodeFormProps): JSX.Element {
       onOpened(await checkCode(path, typeof code === 'string' ? code.trim() : ''));
     });
   return (
-    <div className="code">
+    <div className="code-form">
       {isSent ? (
         <form action={check}>
           <p className="small soft">

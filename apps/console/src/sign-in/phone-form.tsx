@@ -43,7 +43,9 @@ export function PhoneForm(): JSX.Element {
       </label>
       <Fault id="phone-fault" text={fault} />
       <Submit text="Continue" pendingText="One moment…" />
-      <p className="small soft">For members of an account. You send one SMS from this phone, or type a code from it.</p>
+      <p className="small soft">
+        For members of an account. You send one SMS from this phone, or enter a code that is sent to it.
+      </p>
     </form>
   );
 }

@@ -182,7 +182,7 @@ export function SystemsPage(): JSX.Element {
       title="Systems"
       lead={
         <>
-          Carriers and aggregators that connect to our gateways. Those that we connect to are{' '}
+          Carriers and aggregators that connect to our gateways over SMPP. Connections in the other direction are{' '}
           <Link to="/binds">binds</Link>.
         </>
       }

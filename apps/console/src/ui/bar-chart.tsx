@@ -23,11 +23,15 @@ interface BarChartProps {
 
 const sumOf = ({ values }: Bar): number => values.reduce((sum, each) => sum + each, 0);
 
-/** The next round number: 1, 2 or 5 with zeros, so that the axis is easy to read. */
-export function axisMax(highest: number): number {
-  if (highest <= 0) return 1;
+/** The steps of an axis below ten are even, so that its middle is a whole number of sessions. */
+const SMALL_STEPS = [2, 4, 6, 10] as const;
+const STEPS = [1, 2, 5, 10] as const;
+
+/** The next round number: a step with zeros, so that the axis is easy to read. */
+function axisMax(highest: number): number {
+  if (highest <= 0) return 2;
   const unit = 10 ** Math.floor(Math.log10(highest));
-  return ([1, 2, 5, 10].find((step) => step * unit >= highest) ?? 10) * unit;
+  return ((unit === 1 ? SMALL_STEPS : STEPS).find((step) => step * unit >= highest) ?? 10) * unit;
 }
 
 /** Stacked bars. The numbers are for a table beside it: a chart is a picture. */

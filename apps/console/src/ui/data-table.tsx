@@ -140,16 +140,28 @@ function Body<T extends object>({ table, columns, stateOf }: BodyProps<T>): JSX.
             aria-rowindex={index + 2}
             ref={virtual.measureElement}
           >
-            {columns.map(({ name, cell, align }) => (
-              <td key={name} role="cell" data-label={name} data-align={align}>
-                {cell(row.original)}
-              </td>
+            {columns.map((column) => (
+              <Cell key={column.name} column={column} row={row.original} />
             ))}
           </tr>
         );
       })}
       <Spacer height={below} />
     </tbody>
+  );
+}
+
+/** The text of a cell without a value. */
+const NOTHING = '–';
+
+/** One element for the value, so that a card on a narrow screen has two columns: the label and the value. */
+function Cell<T>({ column, row }: { readonly column: Column<T>; readonly row: T }): JSX.Element {
+  const { name, cell, align } = column;
+  const content = cell(row);
+  return (
+    <td role="cell" data-label={name} data-align={align} data-empty={content === NOTHING ? '' : undefined}>
+      <div>{content}</div>
+    </td>
   );
 }
 

@@ -40,7 +40,7 @@ export function UsagePage(): JSX.Element {
           : 'Live sessions by the day (UTC) they were created, at the prices of that time.'
       }
       actions={
-        <div className="tabs" role="group" aria-label="Period">
+        <div className="segments" role="group" aria-label="Period">
           {PERIODS.map((each) => (
             <button key={each} type="button" aria-pressed={each === days} onClick={() => setDays(each)}>
               {each} days
@@ -69,7 +69,7 @@ function Report({ usage }: { readonly usage: Usage }): JSX.Element {
     return (
       <div className="table-frame">
         <Empty title="No session in this period">
-          Open a first one with the code of the quickstart, or choose a longer period.
+          Open one with the code of the quickstart, or choose a longer period.
         </Empty>
       </div>
     );
@@ -88,8 +88,8 @@ function Report({ usage }: { readonly usage: Usage }): JSX.Element {
       </dl>
       <Panel title="Sessions by day" aside={<SaveCsv name="day" groups={days} />}>
         <BarChart label={`Sessions by day: ${sums}`} series={SERIES} bars={days.map(barOf)} format={count} />
-        <details>
-          <summary>The numbers</summary>
+        <details className="usage-more">
+          <summary>As a table</summary>
           <UsageTable label="Usage by day" name="Day (UTC)" groups={days} labelOf={({ day = '' }) => day} />
         </details>
       </Panel>
@@ -152,7 +152,7 @@ function Breakdown({ days, groupBy, title }: BreakdownProps): JSX.Element {
       <Loaded query={query} what={title.toLowerCase()}>
         {() =>
           groups.length === 0 ? (
-            <p className="soft">Nothing to divide yet.</p>
+            <p className="soft">No session in this period.</p>
           ) : (
             <UsageTable
               label={`${title}, as numbers`}
@@ -180,11 +180,11 @@ function Caps(): JSX.Element {
                 ['Codes a day', count(otpDailyMessageCap)],
                 ['Spend a day', otpDailySpendCapUsd === null ? 'no cap' : `$${otpDailySpendCapUsd}`],
                 ['Countries', otpCountries.includes('*') ? 'all' : otpCountries.join(', ') || 'none'],
-                ['Codes nobody enters', count(otpUnconvertedFloor)],
+                ['Unused codes an hour', count(otpUnconvertedFloor)],
               ]}
             />
             <p className="soft small">
-              An operator of the installation sets these; <a href="/docs/codes">Codes</a> explains them.
+              An operator of the installation sets them. <a href="/docs/codes">More about codes and their limits</a>
             </p>
           </>
         )}

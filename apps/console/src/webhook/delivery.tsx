@@ -9,12 +9,16 @@ import { CopyText, Json } from '../ui/texts.js';
 import { Ago, Time } from '../ui/time.js';
 import { type Delivery, deliveryQuery, retryDelivery } from './webhook-queries.js';
 
-export const TONES: Readonly<Record<string, Tone>> = {
+const TONES: Readonly<Record<string, Tone>> = {
   pending: 'accent',
   succeeded: 'good',
   failed: 'bad',
   blocked: 'warn',
 };
+
+/** A delivery that waits for another attempt is a warning; one that waits for its first is not. */
+export const toneOf = ({ status, attempts }: Pick<Delivery, 'status' | 'attempts'>): Tone =>
+  status === 'pending' && attempts.length > 0 ? 'warn' : (TONES[status] ?? 'quiet');
 
 /** The likely causes of results that are no success. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -60,7 +64,7 @@ export function DeliveryPanel({ id, onClose }: DeliveryPanelProps): JSX.Element 
               Send again
             </Button>
           )}
-          <Button onPress={() => void query.refetch()}>Read again</Button>
+          <Button onPress={() => void query.refetch()}>Refresh</Button>
           <Button onPress={onClose}>Close</Button>
         </span>
       }
@@ -79,11 +83,11 @@ function Shown({ delivery }: { readonly delivery: Delivery }): JSX.Element {
     <>
       <Facts
         of={[
-          ['State', <Badge tone={TONES[status] ?? 'quiet'}>{status}</Badge>],
-          ['Event', type],
-          ['webhook-id', <CopyText text={eventId} name="the webhook-id" />],
-          ['URL', url],
+          ['State', <Badge tone={toneOf(delivery)}>{status}</Badge>],
           ['Next attempt', <Ago at={nextAttemptAt} />],
+          ['Event', <span className="mono">{type}</span>],
+          ['URL', <span className="mono">{url}</span>],
+          ['webhook-id', <CopyText text={eventId} name="the webhook-id" />],
         ]}
       />
       {advice !== undefined && <p className="notice">{advice}</p>}

@@ -16,7 +16,7 @@ const EVENTS = [
   ['verification.expired', 'nobody answered in time'],
   ['verification.cancelled', 'your server cancelled it'],
   ['verification.sender_mismatch', 'another number sent the text'],
-  ['verification.otp_delivery', 'what became of a code by SMS'],
+  ['verification.otp_delivery', 'the carrier reported on a code by SMS'],
 ] as const satisfies readonly (readonly [Event, string])[];
 
 const isEvent = (value: unknown): value is Event => EVENTS.some(([event]) => event === value);
@@ -48,7 +48,7 @@ export function Settings({ of: webhook }: { readonly of: Webhook }): JSX.Element
       <form className="stack" onSubmit={submit}>
         <TextField
           name="url"
-          label="URL, unless a session names its own"
+          label="URL, used unless a session has its own"
           value={url ?? ''}
           placeholder="https://example.com/webhooks"
         />
@@ -59,7 +59,7 @@ export function Settings({ of: webhook }: { readonly of: Webhook }): JSX.Element
           </p>
         )}
         <fieldset className="choices" disabled={isTest}>
-          <legend>Events beside verification.completed{isTest ? ', chosen in live mode' : ''}</legend>
+          <legend>Events to send in addition to verification.completed{isTest ? ', chosen in live mode' : ''}</legend>
           {EVENTS.map(([event, what]) => (
             <label className="choice" key={event}>
               <input

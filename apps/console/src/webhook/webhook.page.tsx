@@ -8,7 +8,7 @@ import { Badge, Page } from '../ui/layout.js';
 import { ListingTable } from '../ui/listing-table.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
-import { DeliveryPanel, TONES } from './delivery.js';
+import { DeliveryPanel, toneOf } from './delivery.js';
 import { Secret } from './secret.js';
 import { Settings } from './settings.js';
 import { deliveriesQuery, type Delivery, sendTest, webhookQuery } from './webhook-queries.js';
@@ -27,7 +27,7 @@ const columnsFor = (open: (id: string) => void): readonly Column<Delivery>[] => 
   {
     name: 'State',
     value: ({ status }) => status,
-    cell: ({ status }) => <Badge tone={TONES[status] ?? 'quiet'}>{status}</Badge>,
+    cell: (row) => <Badge tone={toneOf(row)}>{row.status}</Badge>,
   },
   { name: 'Attempts', align: 'end', value: ({ attempts }) => attempts.length, cell: ({ attempts }) => attempts.length },
   {
@@ -38,7 +38,7 @@ const columnsFor = (open: (id: string) => void): readonly Column<Delivery>[] => 
     },
   },
   { name: 'Last attempt', cell: ({ attempts }) => <Ago at={attempts.at(-1)?.at ?? null} /> },
-  { name: 'URL', value: ({ url }) => url, cell: ({ url }) => <span className="webhook-url small">{url}</span> },
+  { name: 'URL', value: ({ url }) => url, cell: ({ url }) => <span className="url webhook-url small">{url}</span> },
 ];
 
 /** Where events go, the secret that signs them, a test, and the attempts to deliver. */
@@ -64,9 +64,12 @@ export function WebhookPage(): JSX.Element {
       lead="Your server hears about every verification by a signed POST, at least once, with retries for a day."
       actions={
         scope.mayChange && (
-          <Button kind="solid" isDisabled={url === null || test.isPending} onPress={() => test.mutate(undefined)}>
-            Send a test
-          </Button>
+          <>
+            {webhook.data !== undefined && url === null && <span className="soft small">Save a URL first.</span>}
+            <Button kind="solid" isDisabled={url === null || test.isPending} onPress={() => test.mutate(undefined)}>
+              Send a test
+            </Button>
+          </>
         )
       }
     >
@@ -79,7 +82,7 @@ export function WebhookPage(): JSX.Element {
       {openId !== null && <DeliveryPanel id={openId} onClose={() => setOpenId(null)} />}
       <div className="panel-head">
         <h2>Deliveries</h2>
-        <Button onPress={() => void deliveries.refetch()}>{deliveries.isRefetching ? 'Reading…' : 'Read again'}</Button>
+        <Button onPress={() => void deliveries.refetch()}>{deliveries.isRefetching ? 'Reading…' : 'Refresh'}</Button>
       </div>
       <ListingTable
         query={deliveries}

@@ -10,7 +10,7 @@ import { ListingTable } from '../ui/listing-table.js';
 import { AccountName } from '../ui/names.js';
 import { Empty } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
-import { type Attempt, deliveriesQuery, type Delivery, resultOf, STATUS_TONES } from './delivery-queries.js';
+import { type Attempt, deliveriesQuery, type Delivery, isAccepted, resultOf, toneOf } from './delivery-queries.js';
 
 const route = getRouteApi('/shell/webhooks');
 
@@ -32,7 +32,7 @@ const LastAttempt = ({ of }: { readonly of: Attempt | null }): JSX.Element =>
     <span className="soft">none yet</span>
   ) : (
     <>
-      {resultOf(of)}{' '}
+      <span className={isAccepted(of) ? undefined : 'bad'}>{resultOf(of)}</span>{' '}
       <span className="soft small">
         <Ago at={of.at} />
       </span>
@@ -55,13 +55,17 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     name: 'Status',
     value: (row) => row.status,
-    cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge>,
+    cell: (row) => <Badge tone={toneOf(row)}>{row.status}</Badge>,
   },
-  { name: 'To', value: ({ url }) => url, cell: ({ url }) => <span className="mono small">{url}</span> },
+  { name: 'To', value: ({ url }) => url, cell: ({ url }) => <span className="url mono small">{url}</span> },
   { name: 'Account', cell: ({ accountId }) => <AccountName id={accountId} /> },
   { name: 'Attempts', align: 'end', value: (row) => row.attemptsMade, cell: ({ attemptsMade }) => attemptsMade },
-  { name: 'Last', cell: ({ lastAttempt }) => <LastAttempt of={lastAttempt} /> },
-  { name: 'Next', value: (row) => row.nextAttemptAt ?? '', cell: ({ nextAttemptAt }) => <Ago at={nextAttemptAt} /> },
+  { name: 'Last result', cell: ({ lastAttempt }) => <LastAttempt of={lastAttempt} /> },
+  {
+    name: 'Next',
+    value: (row) => row.nextAttemptAt ?? '',
+    cell: ({ nextAttemptAt }) => <Ago at={nextAttemptAt} />,
+  },
 ];
 
 export function DeliveriesPage(): JSX.Element {
@@ -73,9 +77,10 @@ export function DeliveriesPage(): JSX.Element {
     <Page
       title="Webhooks"
       lead="Deliveries to the servers of accounts, newest first. Open one for its attempts and its body."
-      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Read again'}</Button>}
+      actions={<Button onPress={() => void query.refetch()}>{query.isRefetching ? 'Reading…' : 'Refresh'}</Button>}
     >
       <Filters<'status' | 'accountId' | 'sessionId' | 'mode'> onApply={(values) => void navigate({ search: values })}>
+        <TextField name="sessionId" label="Session" value={search.sessionId} placeholder="sess_…" />
         <ChoiceField name="status" label="Status" value={search.status} choices={STATUSES} />
         <ChoiceField
           name="accountId"
@@ -83,7 +88,6 @@ export function DeliveriesPage(): JSX.Element {
           value={search.accountId}
           choices={[['', 'Any'], ...accounts.map(({ id, name }) => [id, name] as const)]}
         />
-        <TextField name="sessionId" label="Session" value={search.sessionId} placeholder="sess_…" />
         <ChoiceField name="mode" label="Mode" value={search.mode} choices={MODES} />
       </Filters>
       <ListingTable
@@ -93,8 +97,9 @@ export function DeliveriesPage(): JSX.Element {
         keyOf={({ id }) => id}
         loadsItself
         empty={
-          <Empty title="No delivery matches">
-            Remove a filter. A session makes a delivery when it ends and it, or its account, has a webhook URL.
+          <Empty title={Object.keys(search).length === 0 ? 'No delivery yet' : 'No delivery matches'}>
+            {Object.keys(search).length === 0 ? '' : 'Remove a filter. '}A webhook is sent when a session ends and it,
+            or its account, has a webhook URL.
           </Empty>
         }
       />

@@ -43,12 +43,20 @@ export const deliveryQuery = (id: string) =>
 export const retryDelivery = (id: string): Promise<DeliveryDetail> =>
   dataOf(api.POST('/v1/admin/deliveries/{id}/retry', pathOf(id)));
 
-export const STATUS_TONES: Readonly<Record<Delivery['status'], Tone>> = {
+const STATUS_TONES: Readonly<Record<Delivery['status'], Tone>> = {
   pending: 'accent',
   succeeded: 'good',
   failed: 'bad',
   blocked: 'warn',
 };
+
+/** A delivery that waits for another attempt is a warning; one that waits for its first is not. */
+export const toneOf = ({ status, attemptsMade }: Pick<Delivery, 'status' | 'attemptsMade'>): Tone =>
+  status === 'pending' && attemptsMade > 0 ? 'warn' : STATUS_TONES[status];
+
+/** Whether the receiver answered with a status of success. */
+export const isAccepted = ({ status }: Pick<Attempt, 'status'>): boolean =>
+  status !== null && status >= 200 && status < 300;
 
 /** The result of an attempt: the status of the answer, or why there was none. */
 export const resultOf = ({ status, error }: Attempt): string =>

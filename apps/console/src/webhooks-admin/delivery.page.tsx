@@ -15,9 +15,10 @@ import {
   type Attempt,
   type DeliveryDetail,
   deliveryQuery,
+  isAccepted,
   resultOf,
   retryDelivery,
-  STATUS_TONES,
+  toneOf,
 } from './delivery-queries.js';
 
 const route = getRouteApi('/shell/webhooks/$id');
@@ -39,7 +40,7 @@ function Retry({ id }: { readonly id: string }): JSX.Element | null {
 export function DeliveryPage(): JSX.Element {
   const { id } = route.useParams();
   const query = useQuery(deliveryQuery(id));
-  const { status, test, type } = query.data ?? {};
+  const { test, type } = query.data ?? {};
   return (
     <Page
       title={type ?? 'Webhook'}
@@ -49,9 +50,9 @@ export function DeliveryPage(): JSX.Element {
         </Link>
       }
       aside={
-        status !== undefined && (
+        query.data !== undefined && (
           <>
-            <Badge tone={STATUS_TONES[status]}>{status}</Badge>
+            <Badge tone={toneOf(query.data)}>{query.data.status}</Badge>
             {test === true && <Badge tone="warn">test</Badge>}
           </>
         )
@@ -59,7 +60,7 @@ export function DeliveryPage(): JSX.Element {
       lead={<CopyText text={id} name="the id" />}
       actions={
         <>
-          <Button onPress={() => void query.refetch()}>{query.isFetching ? 'Reading…' : 'Read again'}</Button>
+          <Button onPress={() => void query.refetch()}>{query.isFetching ? 'Reading…' : 'Refresh'}</Button>
           {query.data !== undefined && <Retry id={id} />}
         </>
       }
@@ -73,12 +74,11 @@ export function DeliveryPage(): JSX.Element {
 
 const COLUMNS: readonly Column<Attempt & { readonly number: number }>[] = [
   { name: 'Attempt', cell: ({ number }) => <strong>{number}</strong> },
-  { name: 'At', cell: ({ at }) => <Time at={at} /> },
+  { name: 'Time', cell: ({ at }) => <Time at={at} /> },
   {
     name: 'Result',
     cell: (attempt) => {
-      const isGood = attempt.status !== null && attempt.status >= 200 && attempt.status < 300;
-      return <Badge tone={isGood ? 'good' : 'bad'}>{resultOf(attempt)}</Badge>;
+      return <Badge tone={isAccepted(attempt) ? 'good' : 'bad'}>{resultOf(attempt)}</Badge>;
     },
   },
   { name: 'Took', align: 'end', cell: ({ latencyMs }) => duration(latencyMs) },
@@ -95,7 +95,7 @@ const Parts = ({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
   const { attempts, body, sessionId } = delivery;
   return (
     <>
-      <Panel title="Facts">
+      <Panel title="Details">
         <Facts
           of={[
             [
