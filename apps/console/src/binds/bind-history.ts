@@ -41,6 +41,9 @@ function ofEvent({ slot, event, lastAt, times, host, error }: BindEvent): Histor
   return { at: lastAt, tone, text: `Connection ${String(slot)} ${text}`, detail: detail === '' ? null : detail };
 }
 
+/** Readers of the trace are in the audit log alone. */
+const isChange = ({ action }: Entry): boolean => !action.startsWith('read-');
+
 /** The changes of a bind and what happened to its connections, newest first. */
 export const historyOf = (events: readonly BindEvent[], entries: readonly Entry[]): HistoryEntry[] =>
-  [...entries.map(ofEntry), ...events.map(ofEvent)].sort((one, other) => other.at.localeCompare(one.at, 'en'));
+  [...entries.filter(isChange).map(ofEntry), ...events.map(ofEvent)].sort((one, other) => other.at.localeCompare(one.at, 'en'));
