@@ -46,4 +46,6 @@ const isChange = ({ action }: Entry): boolean => !action.startsWith('read-');
 
 /** The changes of a bind and what happened to its connections, newest first. */
 export const historyOf = (events: readonly BindEvent[], entries: readonly Entry[]): HistoryEntry[] =>
-  [...entries.filter(isChange).map(ofEntry), ...events.map(ofEvent)].sort((one, other) => other.at.localeCompare(one.at, 'en'));
+  [...entries.filter(isChange).map(ofEntry), ...events.map(ofEvent)].sort((one, other) =>
+    other.at.localeCompare(one.at, 'en'),
+  );

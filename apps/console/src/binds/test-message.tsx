@@ -31,7 +31,7 @@ export function TestMessage({ bind }: { readonly bind: Bind }): JSX.Element | nu
       setOpen(false);
       return `The test message is ${STATES[state].text}.`;
     },
-    changes: ['audit'],
+    changes: ['binds', 'history'],
   });
   if (!useIsAtLeast('operator')) return null;
   const send = (
@@ -72,6 +72,7 @@ const Result = ({ of }: { readonly of: Answer }): JSX.Element => {
       <p role="status">
         <Badge tone={tone}>{name}</Badge> {error}
       </p>
+      <p className="soft">{text}</p>
       <Facts
         of={[
           ['Sent', <Time key="sent" at={sentAt} />],
@@ -79,7 +80,6 @@ const Result = ({ of }: { readonly of: Answer }): JSX.Element => {
           ['Connection', slot ?? '–'],
           ['Carrier’s id', smscMessageId === null ? '–' : <code key="id">{smscMessageId}</code>],
           ['From', from],
-          ['Text', text],
         ]}
       />
     </>

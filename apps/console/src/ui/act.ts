@@ -17,6 +17,9 @@ interface Act<A, T> {
 export function useAct<A, T>({ run, done, changes }: Act<A, T>): UseMutationResult<T, Error, A> {
   const say = useSay();
   const client = useQueryClient();
+  // Each act has an entry in the audit log.
+  const readAgain = (): Promise<unknown> =>
+    Promise.all([changes, ['audit']].map((queryKey) => client.invalidateQueries({ queryKey })));
   const confirm = useConfirmation();
   const runConfirmed = async (argument: A): Promise<T> => {
     try {
@@ -30,12 +33,12 @@ export function useAct<A, T>({ run, done, changes }: Act<A, T>): UseMutationResu
     mutationFn: runConfirmed,
     onSuccess: (result, argument) => {
       say(done(result, argument));
-      return client.invalidateQueries({ queryKey: changes });
+      return readAgain();
     },
     onError: (error) => {
       say(error.message, 'bad');
       // A part of it may be done, and another engineer may have been faster.
-      return client.invalidateQueries({ queryKey: changes });
+      return readAgain();
     },
   });
 }
