@@ -159,6 +159,7 @@ describe('A22 a system that may no longer be connected', () => {
     ['is deleted', null],
     ['has other networks', { allowedCidrs: ['192.0.2.0/24'] }],
     ['has another systemId', { systemId: 'renamed' }],
+    ['may bind as receiver alone', { bindTypes: ['receiver'] }],
   ];
 
   const storedMessages = async (): Promise<number> => {

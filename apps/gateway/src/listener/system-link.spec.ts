@@ -149,6 +149,12 @@ describe('a link of a system', () => {
     await evicted;
   });
 
+  it('is allowed while its system may use the type of its bind', () => {
+    expect(link.isAllowedBy(systemRow())).toBe(true);
+    expect(link.isAllowedBy(systemRow({ bindTypes: ['receiver', 'transceiver'] }))).toBe(true);
+    expect(link.isAllowedBy(systemRow({ bindTypes: ['transmitter', 'receiver'] }))).toBe(false);
+  });
+
   it('passes on its messages while the gateway closes it', async () => {
     session.removeAllListeners('unbind');
     const closed = link.close(1_000);

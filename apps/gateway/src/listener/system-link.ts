@@ -253,6 +253,8 @@ export class SystemLink {
 
   /** Whether the present row of the system allows the peer to stay connected. */
   isAllowedBy(system: SmppSystem): boolean {
+    const { bindType } = this.#link;
+    if (bindType !== null && !system.bindTypes.includes(bindType)) return false;
     return this.hasSameTerms(system) || connectionRefusal(system, this.peer) === null;
   }
 
