@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { renderId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
@@ -9,6 +10,8 @@ import { until } from '../support/until.js';
 
 const OK = 0;
 const BIND_FAILED = 0x0d;
+/** The default retryable status of a system. */
+const RETRYABLE = 0x14;
 const WRONG_PASSWORD = 0x0e;
 /** Wrong passwords of a system after which its unknown peers are throttled. */
 const MAX_GUESSES = 20;
@@ -148,6 +151,50 @@ describe('A22 guessing the password of a system', () => {
     expect(codes[0]).not.toBe(OK);
     expect(codes[1]).toBe(OK);
   });
+});
+
+describe('A22 a system that may no longer be connected', () => {
+  const REMOVALS: readonly (readonly [what: string, change: object | null])[] = [
+    ['is disabled', { enabled: false }],
+    ['is deleted', null],
+    ['has other networks', { allowedCidrs: ['192.0.2.0/24'] }],
+    ['has another systemId', { systemId: 'renamed' }],
+    ['may bind as receiver alone', { bindTypes: ['receiver'] }],
+  ];
+
+  const storedMessages = async (): Promise<number> => {
+    const [row] = await harness.database.query<{ count: number }>('SELECT count(*)::int AS count FROM messages');
+    return row?.count ?? 0;
+  };
+
+  it.each(REMOVALS)(
+    'A22 a system that %s approves and stores nothing once it is unbound, though it ignores the unbind',
+    async (what, change) => {
+      const { id } = await gateway.system({ systemId: what.slice(-15) });
+      const esme = await gateway.esme(what.slice(-15));
+      esme.session.removeAllListeners('unbind');
+      const unbound = once(esme.session, 'unbind');
+      const { json } = await harness.create();
+      const text = decodeURIComponent(String(json['fallbackUri']).split('?body=')[1] ?? '');
+      const before = await storedMessages();
+      const admin = new AdminCalls(harness);
+      const path = `smpp-systems/${renderId('sys', id)}`;
+      const { status } = await (change === null ? admin.delete(path) : admin.patch(path, change));
+      expect(status).toBe(change === null ? 204 : 200);
+      await unbound;
+      const { short_message: _text, ...addresses } = sms(text);
+      const answers = await Promise.all([
+        esme.send('submit_sm', sms(text)),
+        esme.send('deliver_sm', sms(text)),
+        esme.send('data_sm', { ...addresses, message_payload: text }),
+        esme.send('submit_sm', sms('id:7 stat:DELIVRD', { esm_class: 0x04 })),
+      ]);
+      expect(answers.map(({ command_status }) => command_status)).toEqual(answers.map(() => RETRYABLE));
+      expect(await storedMessages()).toBe(before);
+      expect((await harness.call(`/v1/verify/${String(json['id'])}`)).json['status']).toBe('pending');
+      await esme.closed;
+    },
+  );
 });
 
 describe('A22 the password that the gateway sends to a carrier', () => {

@@ -68,6 +68,35 @@ describe('a bind', () => {
     const answer = await create({ outbind });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
   });
+
+  describe('that is trusted for MO', () => {
+    const outbind = { systemId: 'smsc-7q', allowedCidrs: ['192.0.2.0/24'] };
+    const WEAK = ['c', 'Zq7w1', '12345678', 'SeCrEt08', 'aaabbb', 'SMSC-7Q'];
+    const isRefused = ({ status, code, field, text }: Answer): void => {
+      expect([status, code, field]).toEqual([422, 'VALIDATION_ERROR', 'outbind.password']);
+      expect(text).toContain('6 to 8 characters of ASCII');
+    };
+
+    it.each(WEAK)('takes no password of an outbind as weak as %s, as no system does', async (password) => {
+      const sent = { outbind: { ...outbind, password } };
+      isRefused(await create({ ...sent, trustedForMo: true }));
+      const trusted = idOf(await create({ outbind: { ...outbind, password: 'k3Vd9qLz' }, trustedForMo: true }));
+      isRefused(await admin.patch(`binds/${trusted}`, sent));
+      const answer = await create(sent);
+      expect(answer.status).toBe(201);
+      isRefused(await admin.patch(`binds/${idOf(answer)}`, { ...sent, trustedForMo: true }));
+    });
+
+    it('keeps a password that was stored before, and takes another that is not weak', async () => {
+      const id = idOf(await create({ outbind: { ...outbind, password: 'come' } }));
+      expect((await admin.patch(`binds/${id}`, { trustedForMo: true })).status).toBe(200);
+      const networks = ['198.51.100.0/24'];
+      expect((await admin.patch(`binds/${id}`, { outbind: { ...outbind, allowedCidrs: networks } })).status).toBe(200);
+      expect((await admin.patch(`binds/${id}`, { outbind: { ...outbind, password: 'k3Vd9q' } })).status).toBe(200);
+      const untrusted = { outbind: { ...outbind, password: 'c' }, trustedForMo: false };
+      expect((await admin.patch(`binds/${id}`, untrusted)).status).toBe(200);
+    });
+  });
 });
 
 describe('an SMPP system', () => {

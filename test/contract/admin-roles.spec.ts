@@ -151,7 +151,7 @@ describe('an operator', () => {
     ['host', { host: '127.0.0.1', port: 2777 }],
     ['tls', { tls: { enabled: true } }],
     ['tls', { tls: { enabled: false, serverName: 'smsc.example' } }],
-    ['outbind', { outbind: { systemId: 'smsc', password: 'come', allowedCidrs: ['192.0.2.0/24'] } }],
+    ['outbind', { outbind: { systemId: 'smsc', password: 'k3Vd9qLz', allowedCidrs: ['192.0.2.0/24'] } }],
     ['systemId', { systemId: 'b-other' }],
     ['password', { password: 'another1' }],
     ['senderFormat', { senderFormat: 'national' }],

@@ -12,6 +12,7 @@ const RETRY_REASONS = [
   'sender_rate',
   'text_rate',
   'outdated_system',
+  'evicted_system',
   'fenced',
   'queue_full',
   'database_away',

@@ -75,6 +75,11 @@ export class SystemLinkReporter {
     this.inbound.countRetryableResponse('outdated_system');
   }
 
+  /** A message of a system that may no longer be connected. Alerts leave this reason out: an engineer has decided it. */
+  countEvicted(): void {
+    this.inbound.countRetryableResponse('evicted_system');
+  }
+
   countThrottled(): void {
     this.inbound.countRetryableResponse('throttled');
   }

@@ -34,11 +34,14 @@ let received: PDU[];
 /** The pause of reading, and the peers for which it was asked. */
 let pauseMs: number;
 let asked: string[];
+/** The commands of its messages that were passed on. */
+let passedOn: string[];
 
 beforeEach(async () => {
   received = [];
   pauseMs = 0;
   asked = [];
+  passedOn = [];
   server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -56,7 +59,10 @@ beforeEach(async () => {
     socket,
     { address: '127.0.0.1', port, overTls: false, certificateNames: null },
     { authenticateBind: () => Promise.resolve({ admitted: true, system: systemRow(), connection }) },
-    { acceptMessage: () => ({ status: 0 }), pauseMs: ({ peer }) => (asked.push(peer), pauseMs) },
+    {
+      acceptMessage: ({ command }) => (passedOn.push(command), { status: 0 }),
+      pauseMs: ({ peer }) => (asked.push(peer), pauseMs),
+    },
     reporter,
   );
   await new Promise((resolve) => session.bind_transceiver({ system_id: 'aggregator', password: 'secret' }, resolve));
@@ -118,5 +124,42 @@ describe('a link of a system', () => {
     void link.deliverCode(code, performance.now() + 60_000).catch(() => undefined);
     await vi.waitFor(() => expect(received).toHaveLength(1));
     expect(asked).toEqual([systemId]);
+  });
+
+  /** The status of a message of each kind. */
+  const statuses = (): Promise<number[]> =>
+    Promise.all(
+      (['submit_sm', 'deliver_sm', 'data_sm'] as const).map((command) => {
+        const text = command === 'data_sm' ? { message_payload: 'text' } : { short_message: 'text' };
+        return new Promise<number>((resolve) =>
+          session[command]({ destination_addr: '1', ...text }, ({ command_status }) => resolve(command_status)),
+        );
+      }),
+    );
+
+  it('passes on no message, and asks for it again, from the moment its system may no longer be connected', async () => {
+    session.removeAllListeners('unbind');
+    const evicted = link.evict(1_000);
+    const { retryableMoStatus } = systemRow();
+    expect(await statuses()).toEqual([retryableMoStatus, retryableMoStatus, retryableMoStatus]);
+    // Allowed again while it closes: it has to bind again.
+    link.applyRow(systemRow(), performance.now());
+    expect(await statuses()).toEqual([retryableMoStatus, retryableMoStatus, retryableMoStatus]);
+    expect(passedOn).toEqual([]);
+    await evicted;
+  });
+
+  it('is allowed while its system may use the type of its bind', () => {
+    expect(link.isAllowedBy(systemRow())).toBe(true);
+    expect(link.isAllowedBy(systemRow({ bindTypes: ['receiver', 'transceiver'] }))).toBe(true);
+    expect(link.isAllowedBy(systemRow({ bindTypes: ['transmitter', 'receiver'] }))).toBe(false);
+  });
+
+  it('passes on its messages while the gateway closes it', async () => {
+    session.removeAllListeners('unbind');
+    const closed = link.close(1_000);
+    expect(await statuses()).toEqual([0, 0, 0]);
+    expect(passedOn).toEqual(['submit_sm', 'deliver_sm', 'data_sm']);
+    await closed;
   });
 });

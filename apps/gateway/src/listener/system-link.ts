@@ -85,6 +85,8 @@ export class SystemLink {
   #codesOut = 0;
   #receiptsOut = 0;
   #closing: Promise<void> | undefined;
+  /** The system may no longer be connected: its messages are refused until the link has ended. */
+  #isEvicted = false;
   /** The first end of the claims of codes that are not written to the socket yet, on the monotonic clock. */
   #writeBeforeMs = Infinity;
 
@@ -256,6 +258,8 @@ export class SystemLink {
 
   /** Whether the present row of the system allows the peer to stay connected. */
   isAllowedBy(system: SmppSystem): boolean {
+    const { bindType } = this.#link;
+    if (bindType !== null && !system.bindTypes.includes(bindType)) return false;
     return this.hasSameTerms(system) || connectionRefusal(system, this.peer) === null;
   }
 
@@ -287,6 +291,15 @@ export class SystemLink {
   close(withinMs: number): Promise<void> {
     this.#closing ??= this.unbind(withinMs);
     return this.#closing;
+  }
+
+  /**
+   * Closes as `close`, for a system that may no longer be connected: from now on its messages are answered with the retryable
+   * status, and nothing of them is stored.
+   */
+  evict(withinMs: number): Promise<void> {
+    this.#isEvicted = true;
+    return this.close(withinMs);
   }
 
   private countUnanswered(error: unknown): void {
@@ -348,6 +361,11 @@ export class SystemLink {
     if (this.#inbound === null || this.#bound === null) return { status: STATUS.ESME_RINVBNDSTS };
     const nowMs = performance.now();
     this.#bound.throughput.count(nowMs);
+    // The peer need not answer the unbind: without this its messages would still approve until the time limit.
+    if (this.#isEvicted) {
+      this.reporter.countEvicted();
+      return { status: this.#inbound.retryableMoStatus };
+    }
     // The system may have been disabled since, or may not be trusted any more.
     if (this.#inbound.trustedForMo && nowMs - this.#readMs > CURRENT_MS) {
       this.reporter.countOutdated();

@@ -126,8 +126,8 @@ export class SystemLinks {
   }
 
   /**
-   * Applies changed rows to bound links, so that trust, limits and `enabled` hold for the next message. `readMs`: start of
-   * the read of the rows.
+   * Applies changed rows to bound links, so that trust, limits and `enabled` hold for the next message: a link that is no
+   * longer allowed is closed, and its messages are refused until then. `readMs`: start of the read of the rows.
    */
   applyRows(findSystem: (systemId: string) => SmppSystem | undefined, readMs: number): void {
     for (const link of this.#links.keys()) {
@@ -137,7 +137,7 @@ export class SystemLinks {
       // Compared by id: a system deleted and created again under the same system_id must bind again.
       const isAllowed = system?.enabled === true && system.id === link.system.id && link.isAllowedBy(system);
       if (isAllowed) link.applyRow(system, readMs);
-      else void link.close(EVICT_MS);
+      else void link.evict(EVICT_MS);
     }
   }
 

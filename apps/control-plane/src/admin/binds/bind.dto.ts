@@ -76,7 +76,7 @@ export class BindDraft extends LinkSettingsDraft {
   @ApiPropertyOptional(BIND_FIELDS.outbind)
   @Satisfies(
     (value) => outbindFault(value) === null,
-    'outbind must be null, or an object of systemId (1 to 15 characters of ASCII), password (1 to 8) and allowedCidrs (1 to 100 different networks or addresses, none wider than /16, IPv6: /32).',
+    'outbind must be null, or an object of systemId (1 to 15 characters of ASCII), password (1 to 8; 6 to 8 and uncommon while trustedForMo is true) and allowedCidrs (1 to 100 different networks or addresses, none wider than /16, IPv6: /32).',
     (value) => outbindFault(value) ?? undefined,
   )
   @Nullable()

@@ -16,7 +16,7 @@ import { trustRefusal } from '../crud/trust.js';
 import type { BindChange, BindDraft } from './bind.dto.js';
 import { type BindAnswer, bindSettings, bindView, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsOf } from './hosts.js';
-import { outbindOf, outbindPasswordOf } from './outbind.js';
+import { outbindOf, outbindPasswordOf, outbindPasswordRefusal } from './outbind.js';
 import { clientKeyFault, clientKeyOf, tlsOf } from './tls.js';
 
 type Answer = Plain<BindAnswer>;
@@ -60,8 +60,10 @@ export class BindResource implements CrudResource<BindRecord, Answer, BindDraft,
   });
 
   async create(tx: Executor, body: BindDraft, by: Engineer): Reply<BindRecord, Answer> {
-    const trust = { sent: body, stored: null, wanted: { trustedForMo: body.trustedForMo ?? false } };
-    const refusal = trustRefusal(by, 'binds', trust);
+    const { trustedForMo = false } = body;
+    const refusal =
+      trustRefusal(by, 'binds', { sent: body, stored: null, wanted: { trustedForMo } }) ??
+      outbindPasswordRefusal(body.outbind, trustedForMo);
     if (refusal !== null) return { ok: false, refusal };
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
     const sentHosts = hostsOfBody(body);
@@ -84,7 +86,10 @@ export class BindResource implements CrudResource<BindRecord, Answer, BindDraft,
     const others = secretsChange(change, bind);
     if (!others.ok) return others;
     const changed = { ...bind, ...stored(rest), hosts: sentHosts.value ?? bind.hosts };
-    const refusal = trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed }) ?? tlvRefusal(changed);
+    const refusal =
+      trustRefusal(by, 'binds', { sent: change, stored: bind, wanted: changed }) ??
+      outbindPasswordRefusal(change.outbind, changed.trustedForMo) ??
+      tlvRefusal(changed);
     if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, bind.id);

@@ -102,7 +102,7 @@ export class BindOutbindSettings extends BindOutbindAnswer {
   @ApiPropertyOptional({
     ...SMPP_FIELDS.password,
     description:
-      'The password of the outbind, 1 to 8 ASCII characters. Write-only; stored encrypted. Required with a new `outbind`; kept when it is omitted.',
+      'The password of the outbind, 1 to 8 ASCII characters. While trustedForMo is true, a new one has 6 to 8, is not a common password and is not the systemId of the outbind. Write-only; stored encrypted. Required with a new `outbind`; kept when it is omitted.',
   })
   readonly password?: string;
 }

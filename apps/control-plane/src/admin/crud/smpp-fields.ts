@@ -1,3 +1,8 @@
+import {
+  isCommonPassword,
+  MAX_PASSWORD_CHARACTERS,
+  MIN_CHOSEN_PASSWORD_CHARACTERS,
+} from '@countersign/carriers/credentials';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { isLine, isText, isWholeNumber } from './fields.js';
 
@@ -18,6 +23,10 @@ export const isAscii = (low: number, high: number): ((value: unknown) => boolean
 
 export const isSystemId = isAscii(1, 15);
 export const isPassword = isAscii(1, 8);
+const isChosenPassword = isAscii(MIN_CHOSEN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS);
+/** Whether an engineer may choose it as a password that peers prove themselves with. */
+export const isUncommonPassword = (value: unknown): boolean =>
+  typeof value === 'string' && isChosenPassword(value) && !isCommonPassword(value);
 export const isCarrier = isLine(MAX_CARRIER_CHARACTERS);
 /** A command status that is not "OK". */
 export const isErrorStatus = isWholeNumber(1, MAX_STATUS);

@@ -1,5 +1,4 @@
 import { BIND_TYPES, type BindType } from '@countersign/carriers/config';
-import { isCommonPassword } from '@countersign/carriers/credentials';
 import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';
@@ -8,20 +7,12 @@ import type { JsonObject } from '../../http/json-body.js';
 import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../crud/fields.js';
 import { LinkSettingsDraft, Ranged } from '../crud/link-settings.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
-import { isCarrier, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../crud/smpp-fields.js';
+import { isCarrier, isSystemId, isUncommonPassword, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../crud/smpp-fields.js';
 import { MAX_NETWORKS, networkOf } from '../crud/networks.js';
 import { outbindFault } from './outbind.js';
-import {
-  isChosenPassword,
-  MAX_CONNECTIONS,
-  MAX_PER_SECOND,
-  SYSTEM_FIELDS,
-  SystemOutbindSettings,
-} from './smpp-system.view.js';
+import { MAX_CONNECTIONS, MAX_PER_SECOND, SYSTEM_FIELDS, SystemOutbindSettings } from './smpp-system.view.js';
 
 const isNetwork = (value: unknown): boolean => typeof value === 'string' && networkOf(value) !== null;
-const isUncommonPassword = (value: unknown): boolean =>
-  typeof value === 'string' && isChosenPassword(value) && !isCommonPassword(value);
 
 /** The body of POST /v1/admin/smpp-systems. */
 @ApiExtraModels(SystemOutbindSettings)

@@ -20,15 +20,12 @@ import { linkSettings, LinkSettingsAnswer, wholeField } from '../crud/link-setti
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { SENDER_FIELDS } from '../crud/sender-format.js';
-import { asciiPattern, ConnectionNumbers, isAscii, SMPP_FIELDS } from '../crud/smpp-fields.js';
+import { asciiPattern, ConnectionNumbers, SMPP_FIELDS } from '../crud/smpp-fields.js';
 import { idField, nullable } from '../crud/view-fields.js';
 import { MAX_NETWORKS } from '../crud/networks.js';
 
 export const MAX_CONNECTIONS = 1_000;
 export const MAX_PER_SECOND = 100_000;
-
-/** Whether an engineer's password has the required form. */
-export const isChosenPassword = isAscii(MIN_CHOSEN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS);
 
 export class SystemOutbindAnswer extends BindHostAnswer {
   @ApiProperty({ type: BindTlsAnswer, default: { enabled: false }, example: { enabled: false } })

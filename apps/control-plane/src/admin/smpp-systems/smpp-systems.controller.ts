@@ -22,8 +22,8 @@ export class SmppSystemsController extends CrudController(SmppSystemResource, {
   get: Shows(SYSTEM, SmppSystemAnswer),
   update: Updates(SYSTEM, SmppSystemAnswer, {
     description:
-      'The settings are checked at bind; an open connection that is no longer allowed is closed. While ' +
-      'trustedForMo is true, only the role `owner` may change ' +
+      'The settings are checked at bind; an open connection that is no longer allowed is closed, and its messages get ' +
+      'retryableMoStatus meanwhile. While trustedForMo is true, only the role `owner` may change ' +
       'allowedCidrs, tlsRequired, outbind, systemId, senderFormat, carrier or password.',
     errors: ['CONFLICT'],
   }),
