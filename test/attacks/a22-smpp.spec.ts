@@ -154,12 +154,14 @@ describe('A22 guessing the password of a system', () => {
 });
 
 describe('A22 a system that may no longer be connected', () => {
-  const REMOVALS: readonly (readonly [what: string, change: object | null])[] = [
-    ['is disabled', { enabled: false }],
-    ['is deleted', null],
-    ['has other networks', { allowedCidrs: ['192.0.2.0/24'] }],
-    ['has another systemId', { systemId: 'renamed' }],
-    ['may bind as receiver alone', { bindTypes: ['receiver'] }],
+  const REMOVALS: readonly (readonly [what: string, change: object | null, trustedForMo: boolean])[] = [
+    ['is disabled', { enabled: false }, true],
+    ['is deleted', null, true],
+    ['has other networks', { allowedCidrs: ['192.0.2.0/24'] }, true],
+    ['has another systemId', { systemId: 'renamed' }, true],
+    ['may bind as receiver alone', { bindTypes: ['receiver'] }, true],
+    // Its password may have been known to others before.
+    ['is trusted from now on', { trustedForMo: true }, false],
   ];
 
   const storedMessages = async (): Promise<number> => {
@@ -169,8 +171,8 @@ describe('A22 a system that may no longer be connected', () => {
 
   it.each(REMOVALS)(
     'A22 a system that %s approves and stores nothing once it is unbound, though it ignores the unbind',
-    async (what, change) => {
-      const { id } = await gateway.system({ systemId: what.slice(-15) });
+    async (what, change, trustedForMo) => {
+      const { id } = await gateway.system({ systemId: what.slice(-15), trustedForMo });
       const esme = await gateway.esme(what.slice(-15));
       esme.session.removeAllListeners('unbind');
       const unbound = once(esme.session, 'unbind');

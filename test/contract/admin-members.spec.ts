@@ -119,6 +119,13 @@ describe('a member', () => {
     expect([answer.status, answer.field]).toEqual([422, 'accountId']);
   });
 
+  it('is in the audit log whenever a change answers with its phone, also when nothing changes', async () => {
+    const body = { name: 'Ina', role: 'developer', accountId: harness.demo.accountId, phone: '+14155550144' };
+    const id = idOf(await root.post('members', body));
+    expect((await root.patch(`members/${id}`, { name: 'Ina' })).json['phone']).toBe(body.phone);
+    expect((await root.notes(id)).map(({ action }) => action)).toEqual(['create', 'update']);
+  });
+
   it('is changed and deleted by owners alone', async () => {
     const id = idOf(await made());
     for (const role of ['support', 'operator'] as const) {

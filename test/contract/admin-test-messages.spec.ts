@@ -95,6 +95,19 @@ describe('a test message', () => {
     expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(3_000);
   }, 60_000);
 
+  it('is not sent where the options of the bind, which operators write, lead to another number', async () => {
+    const rewrite = [{ of: 'destination', match: PHONE, exact: true, replace: '+881632000000' }];
+    const changed = await admin.patch(`binds/${bindId}`, { submitOptions: { rewrite } });
+    const before = north.submits.length;
+    try {
+      expect(changed.status).toBe(200);
+      expect((await send()).json).toMatchObject({ state: 'not_sent', sentAt: null });
+      expect(north.submits).toHaveLength(before);
+    } finally {
+      await admin.patch(`binds/${bindId}`, { submitOptions: {} });
+    }
+  });
+
   it.each([
     ['a number that cannot exist', { to: '+1' }, 'INVALID_PHONE'],
     ['a magic test number', { to: '+15005550001' }, 'INVALID_PHONE'],

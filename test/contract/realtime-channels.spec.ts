@@ -192,6 +192,27 @@ describe('the binds channel', () => {
     });
   });
 
+  it('shows a viewer what GET shows, and closes when the role changes', async () => {
+    const phone = '+4915112345678';
+    const made = await harness.call('/v1/admin/admin-keys', {
+      ...{ method: 'POST', key: adminKey(), body: { name: 'watcher', role: 'viewer' } },
+    });
+    const key = String(made.json['key']);
+    const rewrite = [{ of: 'destination', match: phone, exact: true, replace: '+4915100000000' }];
+    const added = await harness.call('/v1/admin/binds', {
+      ...{ method: 'POST', key: adminKey(), body: { ...bind, name: 'rewriting', submitOptions: { rewrite } } },
+    });
+    const client = await connect({ key });
+    const listed = await harness.call('/v1/admin/binds', { key });
+    expect((await client.subscribe('binds')).snapshot).toEqual(listed.json['data']);
+    await harness.call(`/v1/admin/binds/${String(added.json['id'])}/disable`, { method: 'POST', key: adminKey() });
+    await client.event('bind.updated');
+    expect(JSON.stringify(client.said)).not.toContain(phone);
+    const path = `/v1/admin/admin-keys/${String(made.json['id'])}`;
+    await harness.call(path, { method: 'PATCH', key: adminKey(), body: { role: 'operator' } });
+    await expect.poll(() => client.closed?.code, { timeout: 10_000 }).toBe(4403);
+  });
+
   it('is for engineers alone, who receive nothing else', async () => {
     const server = await connect();
     expect((await server.subscribe('binds')).error).toMatchObject({ code: 'FORBIDDEN' });

@@ -134,7 +134,7 @@ describe('the bind status feed', () => {
       undoSubscribe: () => undefined,
     };
     const held = database.holdNext();
-    const subscribing = feed.subscribe(connection, 1);
+    const subscribing = feed.subscribe(connection, 1, 'owner');
     await until('the snapshot is read', 5_000, () => held.length === 1);
     database.stopHolding();
     await binds.updateBind(harness.database, { ...bind, sendWindow: 7 });

@@ -1,6 +1,11 @@
 import { MAX_AN_HOUR, TestMessageStore, type TestMessageResult } from '@countersign/carriers/test-messages';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
+import { refused, stolenConnection } from '../support/stolen-connection.js';
+
+/** SQLSTATEs (PostgreSQL, appendix A). */
+const CHECK_VIOLATION = '23514';
+const NO_RIGHT = '42501';
 
 const store = new TestMessageStore();
 const MESSAGE = { phone: '+14155552671', source: '60606' };
@@ -46,6 +51,20 @@ describe('a test message', () => {
     expect(await store.findResult(harness.database, id)).toEqual(REFUSED);
   });
 
+  it('that was claimed and answered is neither claimed nor answered again, nor sent to another phone, by a gateway’s role', async () => {
+    const [bind, one] = [newId(), newId()];
+    const { id } = await add(bind);
+    await store.claim(harness.database, one, [bind]);
+    await store.record(harness.database, id, one, RESULT);
+    const stolen = await stolenConnection(harness.gatewayUrl);
+    for (const set of ['gateway_id = NULL', 'gateway_id = gen_random_uuid()', 'result = NULL', `result = '{}'`])
+      expect([set, await refused(stolen, `UPDATE test_messages SET ${set}`)]).toEqual([set, CHECK_VIOLATION]);
+    for (const set of [`phone = '+8821'`, `source = 'X'`, 'created_at = now()'])
+      expect([set, await refused(stolen, `UPDATE test_messages SET ${set}`)]).toEqual([set, NO_RIGHT]);
+    await stolen.close();
+    expect(await store.claim(harness.database, newId(), [bind])).toEqual([]);
+  });
+
   it('has one result, of the gateway that claimed it, and then no phone', async () => {
     const [bind, one, other] = [newId(), newId(), newId()];
     const { id } = await add(bind);
@@ -56,6 +75,7 @@ describe('a test message', () => {
     await store.record(harness.database, id, one, RESULT);
     await store.record(harness.database, id, one, REFUSED);
     expect(await store.findResult(harness.database, id)).toEqual(RESULT);
+    await store.forgetPhone(harness.database, id);
     expect(await harness.database.query('SELECT phone FROM test_messages')).toEqual([{ phone: '' }]);
   });
 

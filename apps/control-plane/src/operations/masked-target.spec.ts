@@ -13,6 +13,10 @@ describe('the target of a request in a log', () => {
     ['/v1/verify/x14155552671', '/v1/verify/x141******71'],
     ['/v1/verify?phone=%31%34%31%35%35%35%35%32%36%37%31', '/v1/verify?phone=141******71'],
     ['/v1/verify?phone=%252B1415555%2532671', '/v1/verify?phone=+141******71'],
+    [
+      `/v1/verify?phone=${encodeURIComponent('+1\u00a0415\u2013555:26\u201171')}`,
+      '/v1/verify?phone=+1\u00a04**********71',
+    ],
     ['/v1/verify?key=csk_live_abcDEF123&x=1', '/v1/verify?key=csk_live_[redacted]&x=1'],
     ['/v1/realtime?ticket=rtk_abc', '/v1/realtime?ticket=rtk_[redacted]'],
     ['/v1/14155552671', '/v1/141******71'],

@@ -10,9 +10,9 @@ const MAX_ESCAPES = 3;
 const SECRET = /(csk_(?:live|test|admin)_|rtk_|whsec_)[^&?#/\s]*/gi;
 /** An email address; longer ones than mail can have are masked in part. */
 const EMAIL = /[^\s/?&=#@:,;<>"]{1,64}@[^\s/?&=#@:,;<>"]{1,255}/gu;
-/** The version of the API, ids and days stay readable; other digits, with separators between them, may be a phone. */
+/** The version of the API, ids and days stay readable; other digits, with any signs between them, may be a phone. */
 const DIGITS =
-  /(?<kept>^\/(?:console\/api\/)?v1(?=\/)|(?<![A-Za-z0-9])[a-z]{2,5}_[0-7][0-9A-HJKMNP-TV-Z]{25}(?![A-Za-z0-9])|(?<!\p{Nd})(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\p{Nd}))|\+?\p{Nd}(?:[ ().+\-/_,;*~|]{0,3}\p{Nd}){5,}/gu;
+  /(?<kept>^\/(?:console\/api\/)?v1(?=\/)|(?<![A-Za-z0-9])[a-z]{2,5}_[0-7][0-9A-HJKMNP-TV-Z]{25}(?![A-Za-z0-9])|(?<!\p{Nd})(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\p{Nd}))|\+?\p{Nd}(?:[^\p{L}\p{Nd}&=]{0,3}\p{Nd}){5,}/gu;
 const CONTROLS = /\p{C}/gu;
 
 /** The path and the query of a request for a log: without secrets and email addresses, phones masked, escapes decoded, at most 512 octets. */

@@ -1,16 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminRole } from '@countersign/accounts/admin-keys';
 import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import { BINDS } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { Database, DatabaseClock, type Executor } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import { Inject, Injectable } from '@nestjs/common';
-import { bindView } from '../admin/binds/bind.view.js';
+import { bindView, type BindAnswer } from '../admin/binds/bind.view.js';
+import type { Plain } from '../admin/crud/plain.js';
+import { withoutPersonInOptions } from '../admin/crud/submit-options.js';
 import { OnStop } from '../composition/phases.js';
+import { hasRight } from '../http/admin-policy.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { FrameId } from './client-frame.js';
 import type { RealtimeConnection } from './realtime-connection.js';
 import { eventFrame, subscribedFrame } from './server-frame.js';
+import type { SessionView } from './session-view.js';
 import { ChannelSubscription } from './channel-subscription.js';
 
 const CHANNEL = 'binds';
@@ -24,14 +29,22 @@ const MAX_PAGES = 20;
 
 type Subscriber = Pick<RealtimeConnection, 'send' | 'addSubscription' | 'undoSubscribe'>;
 
+/** A bind as JSON, for roles that see people's data and for others. */
+interface BindTexts {
+  readonly full: string;
+  readonly masked: string;
+}
+
+type ShownBinds = ReadonlyMap<string, BindTexts>;
+
 /** Sends the status of all binds to subscribed engineers: a snapshot, then each bind that changed. */
 @Injectable()
 export class BindStatusFeed {
   readonly #subscribers = new Set<ChannelSubscription>();
   readonly #subscriptions: Subscription[];
   readonly #polling: PollLoop;
-  /** JSON text by bind, as last sent; null without subscribers. */
-  #shown: Map<string, string> | null = null;
+  /** By bind, as last sent; null without subscribers. */
+  #shown: ShownBinds | null = null;
 
   constructor(
     @Inject(Database) private readonly database: Executor,
@@ -49,8 +62,9 @@ export class BindStatusFeed {
   }
 
   /** Rejects when the binds cannot be read; there is no subscription then. */
-  async subscribe(connection: Subscriber, id: FrameId): Promise<void> {
-    const subscriber = new ChannelSubscription(connection, 'full');
+  async subscribe(connection: Subscriber, id: FrameId, role: AdminRole): Promise<void> {
+    const view = hasRight(role, 'readPersonalData') ? 'full' : 'masked';
+    const subscriber = new ChannelSubscription(connection, view);
     this.#subscribers.add(subscriber);
     const replaced = connection.addSubscription(CHANNEL, () => {
       this.#subscribers.delete(subscriber);
@@ -59,7 +73,10 @@ export class BindStatusFeed {
     try {
       const binds = await this.read();
       this.#shown ??= binds;
-      subscriber.sendSnapshot(subscribedFrame(id, CHANNEL, `[${[...binds.values()].join(',')}]`), null);
+      subscriber.sendSnapshot(
+        subscribedFrame(id, CHANNEL, `[${[...binds.values()].map((texts) => texts[view]).join(',')}]`),
+        null,
+      );
     } catch (error) {
       connection.undoSubscribe(CHANNEL, replaced);
       throw error;
@@ -80,20 +97,22 @@ export class BindStatusFeed {
     // A first subscriber came or the last one left while the binds were read: compare again in the next poll.
     if (before === null || this.#shown !== before) return this.#subscribers.size > 0;
     this.#shown = binds;
-    for (const [bind, text] of binds) if (before.get(bind) !== text) this.publishBind(text);
+    for (const [bind, texts] of binds) if (before.get(bind)?.full !== texts.full) this.publishBind(texts);
     return false;
   }
 
-  private publishBind(data: string): void {
+  private publishBind({ full, masked }: BindTexts): void {
     const { clock } = this;
     const timestamp = new Date(clock.nowMs()).toISOString();
-    const octets = eventFrame(CHANNEL, { id: renderId('evt', clock.newId()), event: 'bind.updated', timestamp, data });
-    for (const subscriber of this.#subscribers) subscriber.deliver({ ends: null, inView: () => octets });
+    const event = { id: renderId('evt', clock.newId()), event: 'bind.updated', timestamp } as const;
+    const [whole, reduced] = [full, masked].map((data) => eventFrame(CHANNEL, { ...event, data }));
+    const inView = (view: SessionView): Buffer | null => (view === 'full' ? whole : reduced) ?? null;
+    for (const subscriber of this.#subscribers) subscriber.deliver({ ends: null, inView });
   }
 
   /** All binds as GET returns them, newest first. */
-  private async read(): Promise<Map<string, string>> {
-    const texts = new Map<string, string>();
+  private async read(): Promise<ShownBinds> {
+    const texts = new Map<string, BindTexts>();
     let startingAfter: string | null = null;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const { rows, hasMore }: Awaited<ReturnType<typeof BINDS.list>> = await BINDS.list(this.database, {
@@ -101,10 +120,15 @@ export class BindStatusFeed {
         startingAfter,
         ownerId: null,
       });
-      for (const row of rows) texts.set(row.id, JSON.stringify(bindView(row)));
+      for (const row of rows) texts.set(row.id, textsOf(bindView(row)));
       startingAfter = rows.at(-1)?.id ?? null;
       if (!hasMore) break;
     }
     return texts;
   }
 }
+
+const textsOf = (bind: Plain<BindAnswer>): BindTexts => ({
+  full: JSON.stringify(bind),
+  masked: JSON.stringify(withoutPersonInOptions(bind)),
+});

@@ -28,7 +28,7 @@ const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
     view: 'full',
     limits: {},
   },
-  admin: { kind: 'admin', keyId: 'a', keyDigests: ['d'] },
+  admin: { kind: 'admin', keyId: 'a', role: 'viewer', keyDigests: ['d'] },
 };
 const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {
   auth: { type: 'auth', id: 1, ticket: 't' },

@@ -1,3 +1,4 @@
+import type { AdminRole } from '@countersign/accounts/admin-keys';
 import type { KeyLimits } from '@countersign/accounts/accounts';
 import type { MemberRole } from '@countersign/accounts/members';
 import type { Tenant } from '@countersign/keys';
@@ -43,6 +44,8 @@ export type Listener =
   | {
       readonly kind: 'admin';
       readonly keyId: Uuid | null;
+      /** When it connected. */
+      readonly role: AdminRole;
       readonly keyDigests: readonly string[];
       /** Of a member of the installation, or of the holder of a key; absent for a key. */
       readonly session?: ListeningSession;

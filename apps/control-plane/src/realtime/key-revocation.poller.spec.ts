@@ -14,8 +14,8 @@ const KEY: Listener = {
 const REDUCED: Listener = { ...KEY, view: 'reduced_key' };
 const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };
 
-const ADMIN: Listener = { kind: 'admin', keyId: 'k', keyDigests: ['d'] };
-const ROOT: Listener = { kind: 'admin', keyId: null, keyDigests: ['d'] };
+const ADMIN: Listener = { kind: 'admin', keyId: 'k', role: 'operator', keyDigests: ['d'] };
+const ROOT: Listener = { kind: 'admin', keyId: null, role: 'owner', keyDigests: ['d'] };
 
 const key = (scopes: LiveKey['scopes'], digest = 'd'): LiveKey => ({ scopes, digest });
 
@@ -40,8 +40,9 @@ describe('a connection whose key', () => {
 
 describe('a connection whose admin key', () => {
   it.each([
-    ['is unchanged', ADMIN, { digest: 'd' }, null],
-    ['was rotated', ADMIN, { digest: 'other' }, 4401],
+    ['is unchanged', ADMIN, { digest: 'd', role: 'operator' }, null],
+    ['was rotated', ADMIN, { digest: 'other', role: 'operator' }, 4401],
+    ['has another role', ADMIN, { digest: 'd', role: 'viewer' }, 4403],
     ['was revoked', ADMIN, undefined, 4401],
     ['is that of the environment', ROOT, undefined, null],
     ['is the key of an account', KEY, undefined, null],

@@ -82,8 +82,9 @@ export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCod
   return requiredScopes(listener).every((scope) => key.scopes.includes(scope)) ? null : CLOSE.forbidden;
 }
 
-/** The same for an admin key. Every role may subscribe, so a changed role closes no connection. */
+/** The same for an admin key. A connection shows binds as the role allowed when it connected. */
 export function judgeAdminKey(listener: Listener, key: LiveAdminKey | undefined): CloseCode | null {
   if (listener.kind !== 'admin' || listener.keyId === null) return null;
-  return key !== undefined && listener.keyDigests.includes(key.digest) ? null : CLOSE.unauthorized;
+  if (key === undefined || !listener.keyDigests.includes(key.digest)) return CLOSE.unauthorized;
+  return key.role === listener.role ? null : CLOSE.forbidden;
 }

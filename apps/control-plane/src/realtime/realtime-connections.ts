@@ -101,7 +101,8 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
 function listenerOf({ caller, keyDigests, session }: AdmittedUpgrade): Listener {
   if (caller === null) return { kind: 'nobody' };
   const bySession = session === null ? {} : { session: { id: session.id, role: session.role } };
-  if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigests, ...bySession };
+  if (caller.kind === 'admin')
+    return { kind: 'admin', keyId: caller.keyId, role: caller.role, keyDigests, ...bySession };
   const { scopes, kind: _mode, ...key } = caller;
   return { ...key, kind: 'key', keyDigests, view: viewOf(scopes, session), ...bySession };
 }

@@ -104,8 +104,9 @@ export class RealtimeGateway {
 
   private async join(connection: RealtimeConnection, { id, channel, resumeAfter }: Subscribe): Promise<void> {
     const { listener } = connection;
-    if (channel.kind === 'binds') await this.binds.subscribe(connection, id);
-    else if (listener.kind === 'key' && channel.kind === 'account') {
+    if (channel.kind === 'binds') {
+      if (listener.kind === 'admin') await this.binds.subscribe(connection, id, listener.role);
+    } else if (listener.kind === 'key' && channel.kind === 'account') {
       const { tenant, view } = listener;
       await this.subscriptions.subscribeAccount(connection, id, { tenant, view, resumeAfter });
     } else if (channel.kind === 'session' && (listener.kind === 'ticket' || listener.kind === 'key')) {

@@ -23,6 +23,13 @@ describe('the limit of connections', () => {
     expect(add('5', '192.0.2.5')).toEqual({ admitted: true, evicted: '1' });
   });
 
+  it('of all peers evicts the one that has waited longest, not the newest of a peer that was there first', () => {
+    add('bound', '192.0.2.9');
+    limit.markBound('bound');
+    for (const n of [1, 2, 3, 4]) add(`${n}`, `192.0.2.${n}`);
+    expect(add('second of it', '192.0.2.9')).toEqual({ admitted: true, evicted: '1' });
+  });
+
   it('of all peers evicts the oldest unbound connection of the peer that has the most', () => {
     add('carrier', '192.0.2.9');
     for (const name of ['a', 'b']) add(name, '192.0.2.1');

@@ -79,23 +79,23 @@ export class ConnectionLimit<Connection> {
   }
 
   /**
-   * The unbound connections of the peer that has the most: a flood from few peers evicts its own connections, not that of
-   * a carrier that is about to bind.
+   * The oldest unbound connection of a peer that has the most: a flood from few peers evicts its own connections, and one from many
+   * that which has waited longest, not that of a carrier that is about to bind.
    */
-  private mostUnbound(): ReadonlySet<string> {
-    let most: ReadonlySet<string> = new Set();
-    for (const { unbound } of this.#peers.values()) if (unbound.size > most.size) most = unbound;
-    return most;
+  private oldestOfMost(): string | undefined {
+    const most = Math.max(...[...this.#peers.values()].map(({ unbound }) => unbound.size));
+    const unboundOf = (name: string): number => {
+      const entry = this.#connections.get(name);
+      return entry === undefined ? 0 : (this.#peers.get(entry.peer)?.unbound.size ?? 0);
+    };
+    return [...this.#unbound].find((name) => unboundOf(name) === most);
   }
 
   private evictOver(count: PeerCount): Connection | null {
-    const tooMany =
+    const [oldest] =
       count.unbound.size > this.limits.unboundOfPeer
         ? count.unbound
-        : this.#unbound.size > this.limits.unbound
-          ? this.mostUnbound()
-          : [];
-    const [oldest] = tooMany;
+        : [this.#unbound.size > this.limits.unbound ? this.oldestOfMost() : undefined];
     if (oldest === undefined) return null;
     const evicted = this.#connections.get(oldest)?.connection ?? null;
     this.remove(oldest);

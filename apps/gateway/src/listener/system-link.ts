@@ -259,6 +259,8 @@ export class SystemLink {
   /** Whether the present row of the system allows the peer to stay connected. */
   isAllowedBy(system: SmppSystem): boolean {
     const { bindType } = this.#link;
+    // A peer that bound before the system was trusted may have had another password than the one that the owner has set.
+    if (system.trustedForMo && this.#system?.trustedForMo === false) return false;
     if (bindType !== null && !system.bindTypes.includes(bindType)) return false;
     return this.hasSameTerms(system) || connectionRefusal(system, this.peer) === null;
   }

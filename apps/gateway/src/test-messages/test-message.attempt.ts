@@ -13,7 +13,8 @@ import { elapsedMs } from '@countersign/schedule';
 import { BindConnections } from '../binds/bind-connections.js';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import { ILLEGAL_OPTIONS, judgeAnswer, judgeFailure, judgeParts, NOT_SENT } from '../outbound/judge-answer.js';
-import { submitPdu } from '../outbound/submit-pdu.js';
+import { identifiesPhone } from '../outbound/recipient-forms.js';
+import { destinationAddressOf, submitPdu } from '../outbound/submit-pdu.js';
 import { textParts, type TextPart } from '../outbound/text-parts.js';
 
 const MS_PER_SECOND = 1_000;
@@ -39,7 +40,10 @@ export class TestMessageAttempt {
     const [sender] = this.connections.sendersOf(message.bindId);
     if (sender === undefined) return NOT_SENT_RESULT;
     const options = effectiveOptions(sender.terms.submitOptions, NO_OPTIONS);
-    if (options === null) return { ...NOT_SENT_RESULT, error: ILLEGAL_OPTIONS };
+    // Options, which engineers write, send it to no other phone than the one that was judged and is in the audit log.
+    const destination = message.phone;
+    if (options === null || !identifiesPhone(destination, destinationAddressOf({ destination }, options)))
+      return { ...NOT_SENT_RESULT, error: ILLEGAL_OPTIONS };
     const sentAt = this.now();
     const outcome = await this.sendParts(message, sender, options);
     return resultOf(outcome, { slot: sender.link.slot, sentAt, answeredAt: this.now() });

@@ -11,6 +11,7 @@ import { cacheKeyOf, digestsOfCacheKey, type DigestRenewals, outdatedDigest } fr
 export interface LiveAdminKey {
   /** The keyed digest in hex, under any version of the master key; it changes when the key is rotated. */
   readonly digest: string;
+  readonly role: AdminRole;
 }
 
 export interface AdminKeyDirectoryOptions {
@@ -57,7 +58,7 @@ export class AdminKeyDirectory {
   /** Some keys by their ids, read from the database; revoked ones are left out. */
   async liveKeys(ids: readonly Uuid[]): Promise<Map<Uuid, LiveAdminKey>> {
     const rows = await this.options.database.query<LiveAdminKey & { id: Uuid }>(FIND_LIVE_ADMIN_KEYS, [ids]);
-    return new Map(rows.map(({ id, digest }) => [id, { digest }]));
+    return new Map(rows.map(({ id, ...key }) => [id, key]));
   }
 
   /** @param digests under every version of the master key, the current one first */

@@ -5,7 +5,7 @@ export const FIND_ADMIN_KEYS = `
 
 /** The admin keys that are not revoked, with their digests in hex. $1 ids. */
 export const FIND_LIVE_ADMIN_KEYS = `
-  SELECT id, encode(digest, 'hex') AS digest FROM admin_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NULL`;
+  SELECT id, encode(digest, 'hex') AS digest, role FROM admin_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NULL`;
 
 /** Ends the console sessions of an admin key. $1 id. */
 export const END_SESSIONS_OF_KEY = `DELETE FROM console_sessions WHERE admin_key_id = $1`;

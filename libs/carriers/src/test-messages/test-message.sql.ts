@@ -32,11 +32,14 @@ export const CLAIM = `
 
 /** Stores the result of the gateway that has sent it, once. $1 id, $2 gateway, $3 result as JSON. */
 export const RECORD = `
-  UPDATE test_messages SET result = $3, phone = '' WHERE id = $1 AND gateway_id = $2 AND result IS NULL`;
+  UPDATE test_messages SET result = $3 WHERE id = $1 AND gateway_id = $2 AND result IS NULL`;
 
 /** Stores the result of one that no gateway has claimed: from now on none sends it. $1 id, $2 result as JSON. */
 export const GIVE_UP = `
-  UPDATE test_messages SET result = $2, phone = '' WHERE id = $1 AND gateway_id IS NULL AND result IS NULL`;
+  UPDATE test_messages SET result = $2 WHERE id = $1 AND gateway_id IS NULL AND result IS NULL`;
+
+/** Deletes the phone, which nobody reads any more. $1 id. */
+export const FORGET_PHONE = `UPDATE test_messages SET phone = '' WHERE id = $1`;
 
 /** $1 id. */
 export const READ_RESULT = `SELECT result FROM test_messages WHERE id = $1`;

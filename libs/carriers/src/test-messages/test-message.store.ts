@@ -1,7 +1,17 @@
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { parseResult, type ClaimedTestMessage, type TestMessageResult } from './test-message.js';
-import { ADD, CLAIM, DELETE_OLD, GIVE_UP, LOCK_COUNT, READ_RESULT, RECORD, ROOM_IN } from './test-message.sql.js';
+import {
+  ADD,
+  CLAIM,
+  DELETE_OLD,
+  FORGET_PHONE,
+  GIVE_UP,
+  LOCK_COUNT,
+  READ_RESULT,
+  RECORD,
+  ROOM_IN,
+} from './test-message.sql.js';
 
 type NewTestMessage = Omit<ClaimedTestMessage, 'createdAt'>;
 
@@ -34,6 +44,11 @@ export class TestMessageStore {
   /** Does nothing for one that a gateway has claimed. */
   async giveUp(db: Executor, id: Uuid, result: TestMessageResult): Promise<void> {
     await db.query(GIVE_UP, [id, JSON.stringify(result)]);
+  }
+
+  /** Call when its result was read, or is not waited for any more: no gateway may change the row that far. */
+  async forgetPhone(db: Executor, id: Uuid): Promise<void> {
+    await db.query(FORGET_PHONE, [id]);
   }
 
   /** Null before it has one. */

@@ -163,7 +163,7 @@ const GATEWAY_TABLES: SchemaRights = {
       INSERT: ['bind_id', 'slot'],
       UPDATE: ['owner', 'epoch', 'expires_at', 'status', 'events'],
     },
-    test_messages: { SELECT: true, UPDATE: ['gateway_id', 'phone', 'result'] },
+    test_messages: { SELECT: true, UPDATE: ['gateway_id', 'result'] },
     gateways: ALL,
     system_connections: ALL,
     system_refusals: { SELECT: true, INSERT: true, UPDATE: true },

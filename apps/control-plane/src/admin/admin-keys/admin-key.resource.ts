@@ -15,6 +15,7 @@ export class AdminKeyResource implements CrudResource<AdminKey, Answer, AdminKey
   readonly name = 'admin-keys';
   readonly noun = 'admin key';
   readonly idPrefix = 'akey';
+  readonly showsPeople = true;
   readonly table = ADMIN_KEYS;
   readonly view = adminKeyView;
   readonly refusals = {

@@ -26,6 +26,8 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
   readonly audited?: (row: Row) => object;
   /** The reason why this engineer may not delete a locked row, or null. */
   readonly mayRemove?: (tx: Executor, row: Row, by: Engineer) => Promise<Refusal | null>;
+  /** The answer to an act has people's data: it is in the audit log also when nothing has changed. */
+  readonly showsPeople?: boolean;
   /** Called after a change of it was committed. */
   readonly committed?: () => void;
   /** The refusals of violated constraints of its table, by constraint name; any other violation is a fault of ours. */

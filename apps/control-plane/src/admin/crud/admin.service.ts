@@ -72,8 +72,9 @@ export class AdminService {
       if (!outcome.ok) return outcome;
       const { once } = outcome.value;
       const after = auditedState(resource, outcome.value);
-      const changed = once !== undefined || JSON.stringify(before) !== JSON.stringify(after);
-      if (changed) await this.appendAudit(tx, resource, by, { action, id: row.id, before, after });
+      const isAudited =
+        resource.showsPeople === true || once !== undefined || JSON.stringify(before) !== JSON.stringify(after);
+      if (isAudited) await this.appendAudit(tx, resource, by, { action, id: row.id, before, after });
       return succeed({ ...resource.view(outcome.value.row), ...once });
     });
   }

@@ -25,6 +25,7 @@ export class DeliveryResource implements AdminResource<DeliveryRecord, Answer> {
   readonly name = 'deliveries';
   readonly noun = 'delivery';
   readonly idPrefix = 'dlv';
+  readonly showsPeople = true;
   readonly table = new DeliveryRecords();
   readonly refusals = {};
   readonly view = (row: DeliveryRecord): Answer => deliveryDetailView(row, this.bodyOf(row));

@@ -37,6 +37,7 @@ export class MemberResource implements CrudResource<Member, Answer, MemberDraft,
   readonly name = 'members';
   readonly noun = 'member';
   readonly idPrefix = 'mbr';
+  readonly showsPeople = true;
   readonly table = MEMBERS;
   readonly view = memberView;
   readonly refusals = {

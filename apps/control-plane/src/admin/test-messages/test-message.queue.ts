@@ -50,6 +50,7 @@ export class TestMessageQueue {
       return (await this.findWithin(SENT_WITHIN_MS, id, news)) ?? (await this.giveUpOrWait(id, news));
     } finally {
       subscription.close();
+      await this.store.forgetPhone(this.database, id);
     }
   }
 
