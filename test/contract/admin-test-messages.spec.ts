@@ -10,30 +10,39 @@ const PHONE = '+14155552671';
 const BOUND_WITHIN_MS = 30_000;
 
 const north = new Carrier('north');
+/** Has a bind that waits for one second alone for its responses. */
+const mute = new Carrier('mute');
 let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let gateway: GatewayBeside;
 let bindId: string;
+let muteBindId: string;
 
 const settings = (port: number, more: object = {}) => ({
   ...{ name: 'north', carrier: 'north', hosts: [{ host: '127.0.0.1', port }], systemId: 'us', password: 'secret08' },
-  ...{ responseTimeoutSeconds: 1, ...more },
+  ...more,
 });
+
+async function isBound(id: string): Promise<boolean> {
+  return ((await admin.get(`binds/${id}`)).json['status'] as { readonly state: string }).state === 'bound';
+}
 
 beforeAll(async () => {
   harness = await ControlPlaneHarness.open();
   admin = new AdminCalls(harness);
   bindId = idOf(await admin.post('binds', settings(await north.listen())));
+  muteBindId = idOf(
+    await admin.post('binds', settings(await mute.listen(), { name: 'mute', responseTimeoutSeconds: 1 })),
+  );
   gateway = await GatewayBeside.start(harness);
-  await until('the API shows the bind as bound', BOUND_WITHIN_MS, async () => {
-    const { json } = await admin.get(`binds/${bindId}`);
-    return (json['status'] as { readonly state: string }).state === 'bound';
+  await until('the API shows the binds as bound', BOUND_WITHIN_MS, async () => {
+    return (await isBound(bindId)) && (await isBound(muteBindId));
   });
 }, 60_000);
 afterAll(async () => {
   await gateway.stop();
   await harness.close();
-  await north.close();
+  await Promise.all([north.close(), mute.close()]);
 });
 beforeEach(async () => {
   north.script.length = 0;
@@ -73,8 +82,12 @@ describe('a test message', () => {
   });
 
   it('is unanswered without a response of the carrier', async () => {
-    north.script.push(() => 'mute');
-    expect((await send()).json).toMatchObject({ state: 'unanswered', error: 'NO_ANSWER', answeredAt: null });
+    mute.script.push(() => 'mute');
+    const waiting = send({}, muteBindId);
+    await until('it is sent', BOUND_WITHIN_MS, () => Promise.resolve(mute.submits.length > 0));
+    // Meanwhile another bind is tried.
+    expect((await send()).json).toMatchObject({ state: 'accepted' });
+    expect((await waiting).json).toMatchObject({ state: 'unanswered', error: 'NO_ANSWER', answeredAt: null });
   });
 
   it('is in the audit log with the phone masked, and its row has none after the result', async () => {
@@ -97,10 +110,13 @@ describe('a test message', () => {
 
   it('is not sent where the options of the bind, which operators write, lead to another number', async () => {
     const rewrite = [{ of: 'destination', match: PHONE, exact: true, replace: '+881632000000' }];
-    const changed = await admin.patch(`binds/${bindId}`, { submitOptions: { rewrite } });
-    const before = north.submits.length;
+    expect((await admin.patch(`binds/${bindId}`, { submitOptions: { rewrite } })).status).toBe(200);
     try {
-      expect(changed.status).toBe(200);
+      await until('the gateway has read the change', BOUND_WITHIN_MS, async () => {
+        await harness.database.query('DELETE FROM test_messages');
+        return (await send()).json['state'] === 'not_sent';
+      });
+      const before = north.submits.length;
       expect((await send()).json).toMatchObject({ state: 'not_sent', sentAt: null });
       expect(north.submits).toHaveLength(before);
     } finally {

@@ -141,6 +141,21 @@ describe('a lease', () => {
     expect(await store.findEvents(harness.database, id)).toEqual([{ slot: 0, events: [] }]);
   });
 
+  it('is renewed by a holder that adds to events which fill the row', async () => {
+    const id = await bind(1);
+    const one = gateway();
+    await slots();
+    const at = '2026-01-31T12:00:00.000Z';
+    const known = { event: 'bound', at, lastAt: at, times: 1, error: null, gatewayId: one } as const;
+    const stored = JSON.stringify([{ ...known, host: 'x'.repeat(130_800) }]);
+    await harness.database.query('UPDATE bind_connections SET events = $2::jsonb WHERE bind_id = $1', [id, stored]);
+    const [lease] = await claimAll(one);
+    if (lease === undefined) throw new Error('not claimed');
+    const events = withEvent(lease.events, { event: 'unbound', at, host: null, error: null, gatewayId: one });
+    expect(events.map(({ event }) => event)).toEqual(['bound', 'unbound']);
+    expect((await store.renewLeases(harness.database, one, [{ lease, status: STATUS, events }])).size).toBe(1);
+  });
+
   it('is renewed with the connection status, only by its owner at its epoch', async () => {
     const id = await bind(2);
     const one = gateway();

@@ -26,7 +26,7 @@ export class WitnessCarrier {
   #count = 0;
 
   /** `ignoresUnbind`: the gateway has to close the connection. */
-  constructor(private readonly manners: { readonly ignoresUnbind?: boolean } = {}) {}
+  constructor(private readonly options: { readonly ignoresUnbind?: boolean } = {}) {}
 
   async listen(): Promise<number> {
     this.#server.listen(0, '127.0.0.1');
@@ -74,7 +74,7 @@ export class WitnessCarrier {
     });
     session.on('unbind', (pdu) => {
       link.unboundMs = performance.now();
-      if (this.manners.ignoresUnbind === true) return;
+      if (this.options.ignoresUnbind === true) return;
       session.send(pdu.response());
       session.close();
     });

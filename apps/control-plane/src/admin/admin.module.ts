@@ -40,6 +40,7 @@ import { RoutesController } from './routes/routes.controller.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { SmppSystemsController } from './smpp-systems/smpp-systems.controller.js';
 import { TestMessageQueue } from './test-messages/test-message.queue.js';
+import { TestMessageSweeper } from './test-messages/test-message.sweeper.js';
 import { TestMessagesController } from './test-messages/test-messages.controller.js';
 import { TestMessageService } from './test-messages/test-message.service.js';
 import { TimelineController } from './timeline/timeline.controller.js';
@@ -101,6 +102,7 @@ const CRUD_CONTROLLERS = [
     TestMessageStore,
     TestMessageQueue,
     TestMessageService,
+    TestMessageSweeper,
     AdminDefaults,
     BindLeaseStore,
     CodePrices,

@@ -74,8 +74,9 @@ export class OidcController {
     const counted = await this.limits.countSignInPost(visitor.clientAddress);
     request.limitHeaders = counted.headers;
     if (counted.refusal !== null) valueOf({ ok: false, refusal: counted.refusal });
-    const [, query = ''] = request.originalUrl.split('?', 2);
-    const step = await this.signIns.end(visitor, cookieOf(request.headers.cookie, COOKIE), `?${query}`);
+    const queryAt = request.originalUrl.indexOf('?');
+    const query = queryAt === -1 ? '?' : request.originalUrl.slice(queryAt);
+    const step = await this.signIns.end(visitor, cookieOf(request.headers.cookie, COOKIE), query);
     void reply.header('set-cookie', deleteCookie(COOKIE));
     if (step !== null) {
       leadOn(reply, step);

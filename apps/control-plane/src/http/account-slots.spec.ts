@@ -1,5 +1,6 @@
 import type { Tenant } from '@countersign/keys';
-import { describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { AccountSlots } from './account-slots.js';
 import { succeed, type Outcome } from './errors.js';
 
@@ -36,13 +37,28 @@ describe('lists of one account and mode', () => {
       refusal: { code: 'RATE_LIMITED', retryAfterSeconds: 1 },
     });
     for (let ended = 0; ended < started.length; ended += 1) {
-      await expect.poll(() => lists.running.length).toBeGreaterThan(ended);
+      while (lists.running.length <= ended) await nextTurn();
       lists.running[ended]?.();
     }
     await Promise.all(started);
     const later = lists.start(ONE);
     lists.running.at(-1)?.();
     expect((await later).ok).toBe(true);
+  });
+
+  it('are refused when they have waited longer than a request lasts, and do not run then', async () => {
+    vi.useFakeTimers();
+    try {
+      const lists = new Lists();
+      const started = [ONE, ONE, ONE].map((tenant) => lists.start(tenant));
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(await started[2]).toMatchObject({ ok: false, refusal: { code: 'RATE_LIMITED' } });
+      for (const end of lists.running) end();
+      await Promise.all(started);
+      expect(lists.running).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('free their slot when they fail', async () => {

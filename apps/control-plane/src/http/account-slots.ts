@@ -5,6 +5,8 @@ import { refuse, type Outcome } from './errors.js';
 const MAX_RUNNING = 2;
 /** Calls of one account and mode that wait for their turn. */
 const MAX_WAITING = 50;
+/** Within the time that a request has. A call whose request was answered meanwhile does not run. */
+const MAX_WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 1;
 
 interface Slots {
@@ -27,13 +29,10 @@ export class AccountSlots {
   async run<Result>(tenant: Tenant, call: () => Promise<Outcome<Result>>): Promise<Outcome<Result>> {
     const key = tenantKey(tenant);
     const slots = this.#byTenant.get(key) ?? { running: 0, waiting: [] };
-    if (slots.waiting.length >= MAX_WAITING) {
-      const message = `Too many ${this.calls} of this account are waiting. Make one after the other.`;
-      return refuse('RATE_LIMITED', { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
-    }
+    if (slots.waiting.length >= MAX_WAITING) return this.refuseCall();
     this.#byTenant.set(key, slots);
-    if (slots.running >= MAX_RUNNING) await new Promise<void>((resolve) => slots.waiting.push(resolve));
-    else slots.running += 1;
+    if (slots.running < MAX_RUNNING) slots.running += 1;
+    else if (!(await turnOf(slots))) return this.refuseCall();
     try {
       return await call();
     } finally {
@@ -44,4 +43,23 @@ export class AccountSlots {
       if (slots.running === 0) this.#byTenant.delete(key);
     }
   }
+
+  private refuseCall(): ReturnType<typeof refuse> {
+    const message = `Too many ${this.calls} of this account are waiting. Make one after the other.`;
+    return refuse('RATE_LIMITED', { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
 }
+
+/** Waits for a slot; false when none is free in time. */
+const turnOf = ({ waiting }: Slots): Promise<boolean> =>
+  new Promise((resolve) => {
+    const start = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    const timer = setTimeout(() => {
+      waiting.splice(waiting.indexOf(start), 1);
+      resolve(false);
+    }, MAX_WAIT_MS);
+    waiting.push(start);
+  });

@@ -34,7 +34,7 @@ export class ConnectionLimits {
   readonly #byPeer = new Map<string, Socket>();
   /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the peer look-up. */
   readonly #authenticated = new WeakMap<Socket, Socket>();
-  /** Keys by the TCP sockets that they exempt. */
+  /** Accounts or admin keys by the TCP sockets that they exempt. */
   readonly #ownerOf = new Map<Socket, string>();
   readonly #connectionsOf = new Map<string, number>();
 

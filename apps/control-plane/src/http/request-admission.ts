@@ -43,6 +43,7 @@ export class RequestAdmission {
     }
     if (request.limitHeaders !== null) void reply.headers(request.limitHeaders);
     this.deadline.pause(request);
+    request.admittedAtMs = performance.now();
     proceed();
   }
 

@@ -97,7 +97,6 @@ export class RequestAuthorizer {
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
     request.connectionOwner = connectionOwnerOf(caller);
-    request.authorizedAtMs = performance.now();
     if (route?.access === 'key' && route.confirmedWith !== undefined)
       request.keyDigests = this.keys.digestsOf(request.headers.authorization ?? '');
     const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));

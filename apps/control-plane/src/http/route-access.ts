@@ -66,8 +66,8 @@ declare module 'fastify' {
     caller: Caller | null;
     /** Whose connections and unread answers are counted together, set with `caller`: the account, or the admin key. */
     connectionOwner: string | null;
-    /** On the monotonic clock, set with `caller`. */
-    authorizedAtMs: number;
+    /** When it was admitted by its headers, on the monotonic clock. */
+    admittedAtMs: number;
     /** The session of a request to the console's API, set with `caller`; null for every other request. */
     consoleSession: SignedIn | null;
     /** Digests of the caller's key in hex, for calls with `confirmedWith` alone; null for every other call. */

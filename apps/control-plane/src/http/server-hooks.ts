@@ -13,7 +13,7 @@ import type { Caller } from './route-access.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 /** A request whose body arrives later than this after its headers is authorized again. */
-const AUTHORIZED_FOR_MS = 250;
+const ADMITTED_FOR_MS = 250;
 
 /** The hooks of all requests. */
 @Injectable()
@@ -31,7 +31,7 @@ export class ServerHooks {
     unreadAnswers.start();
     instance.decorateRequest('caller', null);
     instance.decorateRequest('connectionOwner', null);
-    instance.decorateRequest('authorizedAtMs', 0);
+    instance.decorateRequest('admittedAtMs', 0);
     instance.decorateRequest('consoleSession', null);
     instance.decorateRequest('keyDigests', null);
     instance.decorateRequest('errorCode', null);
@@ -59,8 +59,8 @@ export class ServerHooks {
     instance.addHook('preValidation', (request, reply, done) => {
       if (request.connectionOwner !== null) connections.authenticated(request.raw.socket, request.connectionOwner);
       this.deadline.resume(request);
-      const isLate = request.caller !== null && performance.now() - request.authorizedAtMs > AUTHORIZED_FOR_MS;
-      if (isLate) void this.admission.admitAgain(request, reply, done);
+      const isLate = hasBody(request) && performance.now() - request.admittedAtMs > ADMITTED_FOR_MS;
+      if (isLate && request.caller !== null) void this.admission.admitAgain(request, reply, done);
       else done();
     });
     instance.addHook('onSend', (request, _reply, payload, done) => {
@@ -85,6 +85,10 @@ export class ServerHooks {
     });
   }
 }
+
+/** Also of a route that reads none. */
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** The request as its account may read it; null without the key of an account. */
 const callOf = ({ caller, url: target, errorCode: code }: FastifyRequest): AnsweredCall | null =>

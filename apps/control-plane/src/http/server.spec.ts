@@ -1,8 +1,8 @@
-import type { AccountDirectory, ApiKeyPrincipal } from '@countersign/accounts/accounts';
-import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { promisify } from 'node:util';
+import type { AccountDirectory, ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { Limiter, memoryLimiterStore } from '@countersign/bus';
 import { createApiKey, parseApiKey, ServerKeys } from '@countersign/keys';
 import { DatabaseUnavailable } from '@countersign/postgres';

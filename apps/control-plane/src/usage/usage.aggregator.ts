@@ -22,7 +22,7 @@ export class UsageAggregator {
   readonly #pollLoop: PollLoop;
   readonly #lease: RowLease;
   #settleAtMs = 0;
-  /** False until there is a session: the first one of an installation is in its overview at once. */
+  /** False until `begin` has seen a session: before, each run looks for one, so that the first is in the overview at once. */
   #hasBegun = false;
   #maxXids = MAX_XIDS;
 

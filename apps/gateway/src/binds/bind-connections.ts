@@ -120,21 +120,21 @@ export class BindConnections {
     return supervisor;
   }
 
-  /** Applies the rows of the enabled binds to open connections; stops those that are no longer wanted. */
+  /** Applies the rows of the enabled binds to all connections, draining ones too; stops those that are no longer wanted. */
   applyRows(wanted: ReadonlyMap<Uuid, Bind>): void {
     this.metrics.setWantedConnections(wanted.values());
-    for (const [key, supervisor] of this.#supervisors) {
-      const { bindId, slot } = supervisor.guard.lease;
-      const bind = wanted.get(bindId);
+    for (const supervisor of this.#alive) {
+      const { lease } = supervisor.guard;
+      const bind = wanted.get(lease.bindId);
+      const isStopping = this.#supervisors.get(slotKey(lease)) !== supervisor;
       const isWanted =
-        bind !== undefined && slot < bind.connections && supervisor.isAccepted === (bind.outbind !== null);
-      if (isWanted) {
+        bind !== undefined && lease.slot < bind.connections && supervisor.isAccepted === (bind.outbind !== null);
+      if (isWanted && !isStopping) {
         void supervisor.applyRow(bind, DRAIN_MS);
         continue;
       }
-      // A bind that was disabled or deleted, or has another peer: its former one is believed no longer.
-      if (bind === undefined || !supervisor.hasPeerOf(bind)) supervisor.refuseMessages();
-      this.stopConnection(key, supervisor);
+      supervisor.adoptRow(bind);
+      if (!isStopping) this.stopConnection(slotKey(lease), supervisor);
     }
   }
 

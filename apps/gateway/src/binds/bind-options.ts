@@ -46,6 +46,14 @@ export function isSameConnection(a: Bind, b: Bind): boolean {
   return JSON.stringify(connectionOf(a)) === JSON.stringify(connectionOf(b));
 }
 
+/**
+ * Whether both rows are of the same peer, by its addresses, certificates and passwords. Other terms of a connection, such as its
+ * timers, say nothing about who is at its other end.
+ */
+export const isSamePeer = (a: Bind, b: Bind): boolean =>
+  JSON.stringify([peerOf(a), a.systemId, a.passwordSealed.toString('base64')]) ===
+  JSON.stringify([peerOf(b), b.systemId, b.passwordSealed.toString('base64')]);
+
 function connectionOf(bind: Bind): unknown {
   const { endpoint, timers } = linkOptionsOf(bind);
   const call = bindCallOf(bind, bind.passwordSealed.toString('base64'));

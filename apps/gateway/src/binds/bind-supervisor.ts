@@ -32,7 +32,7 @@ import {
 } from './backoff.js';
 import type { LinkSource } from './accepted-connection.js';
 import type { DialedLinkHandlers } from './bind-dialer.js';
-import { isSameConnection } from './bind-options.js';
+import { isSameConnection, isSamePeer } from './bind-options.js';
 import { DRAIN_MS } from '../composition/phases.js';
 import type { ConnectionGauge } from './connection-gauge.js';
 
@@ -76,7 +76,7 @@ export class BindSupervisor implements LeasedConnection {
   #reconnectState: ReconnectState;
   /** The link that sends; null before it is open. */
   #link: SmppLink | null = null;
-  /** Aborted when the row wants another connection, or none: then the peers of the open links are no longer those of the row. */
+  /** Aborted when the row has another peer, or there is none: then the open links are of a former one. */
   #peerAbort = new AbortController();
   /** All open links: `#link`, one that is being bound at the preferred host, and one that it has replaced. */
   readonly #links = new Set<SmppLink>();
@@ -155,29 +155,27 @@ export class BindSupervisor implements LeasedConnection {
   /** Applies a changed row. Reconnects only if the row needs a different connection. */
   async applyRow(bind: Bind, drainMs: number): Promise<void> {
     const before = this.#bind;
-    this.#bind = bind;
-    this.#inbound = { ...bind, peer: bind.name, lease: this.guard.lease };
+    this.adoptRow(bind);
     if (isSameConnection(before, bind)) {
       if (before.sendWindow !== bind.sendWindow) this.#link?.setWindow(bind.sendWindow);
       return;
     }
     this.#reconnectState = initialState(this.guard.lease.slot, this.hosts.length);
-    this.refuseMessages();
     await this.closeLink(drainMs);
   }
 
   /**
-   * From now on messages over the open links get a status to try again with: they come from the peer of a former row, and what the
-   * present one says, such as its trust, is not about them.
+   * Judges the messages of the open links, which may be draining, by a changed row. When it has another peer, or there is none any
+   * more, they get a status to try again with: what the row says, such as its trust, is not about their sender.
    */
-  refuseMessages(): void {
-    this.#peerAbort.abort();
-    this.#peerAbort = new AbortController();
-  }
-
-  /** Whether the open links are those that this row wants. */
-  hasPeerOf(bind: Bind): boolean {
-    return isSameConnection(this.#bind, bind);
+  adoptRow(bind: Bind | undefined): void {
+    if (bind === undefined || !isSamePeer(this.#bind, bind)) {
+      this.#peerAbort.abort();
+      this.#peerAbort = new AbortController();
+    }
+    if (bind === undefined) return;
+    this.#bind = bind;
+    this.#inbound = { ...bind, peer: bind.name, lease: this.guard.lease };
   }
 
   /** Makes no further attempt; a bound link stays until it ends. */

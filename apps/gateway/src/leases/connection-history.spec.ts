@@ -31,6 +31,19 @@ describe('the history of a connection', () => {
     });
   });
 
+  it('records the end of a link also after an attempt beside it has failed', () => {
+    const bound = { event: 'bound', at: BEFORE, host: 'a:1', error: null, gatewayId: FORMER } as const;
+    const beside = { event: 'error', at: BEFORE, host: null, error: 'b:1: refused', gatewayId: FORMER } as const;
+    expect(kinds(newHistory([bound, beside].reduce<readonly ConnectionEvent[]>(withEvent, [])))).toEqual([
+      ...['bound', 'error', 'unbound'],
+    ]);
+    const history = newHistory();
+    history.add('bound', 'a:1', null);
+    history.add('error', null, 'b:1: refused');
+    history.addEnd('a:1');
+    expect(kinds(history)).toEqual(['bound', 'error', 'unbound']);
+  });
+
   it('has nothing to store after it was stored, until the next event', () => {
     const error = { event: 'error', at: BEFORE, host: 'a:1', error: 'refused', gatewayId: FORMER } as const;
     const history = newHistory(withEvent([], error));

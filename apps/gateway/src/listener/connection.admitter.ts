@@ -13,8 +13,8 @@ type RejectionReason = 'shut_out' | 'full' | 'peer_full' | 'evicted' | 'network'
 @Injectable()
 export class ConnectionAdmitter {
   readonly #connections = new ConnectionLimit<Socket>();
-  /** Of addresses in no network that is known, while the networks are read again: they push out no others than their own. */
-  readonly #strangers = new ConnectionLimit<Socket>();
+  /** Those of addresses in no network that is known, while the networks are read again: they push out no others than their own. */
+  readonly #ofUnknownAddresses = new ConnectionLimit<Socket>();
   #isOfCarrier: (address: string) => boolean = () => false;
 
   constructor(
@@ -46,7 +46,7 @@ export class ConnectionAdmitter {
   }
 
   destroyAll(): void {
-    for (const { connections } of [this.#connections, this.#strangers])
+    for (const { connections } of [this.#connections, this.#ofUnknownAddresses])
       for (const socket of connections) socket.destroy();
   }
 
@@ -54,10 +54,10 @@ export class ConnectionAdmitter {
     const address = socket.remoteAddress ?? '';
     if (this.lockout.isLockedOut(address)) return 'shut_out';
     if (!this.#isOfCarrier(address) && !this.systemCache.knowsAddress(address)) {
-      const refused = this.countIn(this.#strangers, socket);
+      const refused = this.countIn(this.#ofUnknownAddresses, socket);
       if (refused !== null) return refused;
       const isAllowed = await this.systemCache.allowsAddress(address);
-      this.#strangers.remove(nameOf(socket));
+      this.#ofUnknownAddresses.remove(nameOf(socket));
       if (socket.destroyed) return null;
       if (!isAllowed) return 'network';
     }

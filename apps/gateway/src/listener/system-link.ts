@@ -297,7 +297,7 @@ export class SystemLink {
 
   /**
    * Closes as `close`, for a system that may no longer be connected: from now on its messages are answered with the retryable
-   * status, and nothing of them is stored.
+   * status, and those that are received are not stored.
    */
   evict(withinMs: number): Promise<void> {
     this.#isEvicted = true;

@@ -10,6 +10,7 @@ import { renderId } from '@countersign/ids';
 import { DatabaseClock } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { elapsedMs } from '@countersign/schedule';
+import type { Outgoing, SubmitSm } from '@countersign/smpp/pdu';
 import { BindConnections } from '../binds/bind-connections.js';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import { ILLEGAL_OPTIONS, judgeAnswer, judgeFailure, judgeParts, NOT_SENT } from '../outbound/judge-answer.js';
@@ -18,6 +19,7 @@ import { destinationAddressOf, submitPdu } from '../outbound/submit-pdu.js';
 import { textParts, type TextPart } from '../outbound/text-parts.js';
 
 const MS_PER_SECOND = 1_000;
+const SENT_WITHIN_MS = SENT_WITHIN_SECONDS * MS_PER_SECOND;
 /** The validity period in the PDU: a phone that is off gets no test later. */
 const VALID_SECONDS = 300;
 const SENDER = 'Countersign';
@@ -35,9 +37,9 @@ export class TestMessageAttempt {
     private readonly clock: DatabaseClock,
   ) {}
 
-  /** Never rejects. */
   async make(message: ClaimedTestMessage): Promise<TestMessageResult> {
     const [sender] = this.connections.sendersOf(message.bindId);
+    const endsMs = elapsedMs() + message.createdAt.getTime() + SENT_WITHIN_MS - this.clock.nowMs();
     if (sender === undefined) return NOT_SENT_RESULT;
     const options = effectiveOptions(sender.terms.submitOptions, NO_OPTIONS);
     // Options, which engineers write, send it to no other phone than the one that was judged and is in the audit log.
@@ -45,7 +47,7 @@ export class TestMessageAttempt {
     if (options === null || !identifiesPhone(destination, destinationAddressOf({ destination }, options)))
       return { ...NOT_SENT_RESULT, error: ILLEGAL_OPTIONS };
     const sentAt = this.now();
-    const outcome = await this.sendParts(message, sender, options);
+    const outcome = await this.sendParts(message, sender, options, endsMs);
     return resultOf(outcome, { slot: sender.link.slot, sentAt, answeredAt: this.now() });
   }
 
@@ -53,25 +55,28 @@ export class TestMessageAttempt {
     message: ClaimedTestMessage,
     sender: BindSender,
     options: SubmitOptions,
+    endsMs: number,
   ): Promise<AttemptOutcome> {
     const { defaultAlphabet } = sender.terms;
     const parts = textParts(testMessageText(message), defaultAlphabet, 0, options.concatenation);
-    const sent = await Promise.all(parts.map((part) => this.sendPart(message, sender, options, part)));
-    return judgeParts(sent);
+    const pdus = parts.map((part) => this.pduOf(message, options, part));
+    return judgeParts(await Promise.all(pdus.map((pdu) => this.submit(sender, pdu, endsMs))));
   }
 
-  /** An SMS is sent here, by `submit_sm`. */
-  private async sendPart(
+  private pduOf(
     { id, phone: destination, source }: ClaimedTestMessage,
-    sender: BindSender,
     options: SubmitOptions,
     part: TextPart,
-  ): Promise<AttemptOutcome> {
+  ): Outgoing<SubmitSm> {
     const expiresAt = new Date(this.clock.nowMs() + VALID_SECONDS * MS_PER_SECOND);
     const envelope = { destination, source, validSeconds: VALID_SECONDS, expiresAt, brand: SENDER };
-    const pdu = submitPdu({ ...envelope, messageId: renderId('msg', id) }, part, options);
+    return submitPdu({ ...envelope, messageId: renderId('msg', id) }, part, options);
+  }
+
+  /** An SMS is sent here, by `submit_sm`. Never rejects. */
+  private async submit(sender: BindSender, pdu: Outgoing<SubmitSm>, endsMs: number): Promise<AttemptOutcome> {
     try {
-      return judgeAnswer(await sender.submit(pdu, elapsedMs() + SENT_WITHIN_SECONDS * MS_PER_SECOND), sender.terms);
+      return judgeAnswer(await sender.submit(pdu, endsMs), sender.terms);
     } catch (error) {
       return judgeFailure(error);
     }

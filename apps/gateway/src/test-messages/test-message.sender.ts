@@ -1,5 +1,6 @@
 import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
 import type { ClaimedTestMessage } from '@countersign/carriers/test-messages';
+import { renderId } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
@@ -15,6 +16,8 @@ const POLL_MS = 5_000;
 /** Sends the test messages of the binds that are bound here, each once. */
 @Injectable()
 export class TestMessageSender {
+  /** Those whose response is waited for; few, since few are made in an hour. */
+  readonly #sending = new Set<Promise<void>>();
   #pollLoop: PollLoop | undefined;
   #subscription: Subscription | undefined;
 
@@ -40,18 +43,27 @@ export class TestMessageSender {
   async stop(): Promise<void> {
     this.#subscription?.close();
     await this.#pollLoop?.stop();
+    await Promise.all(this.#sending);
   }
 
+  /** A carrier that does not respond holds up no message of another bind. */
   private async sendDue(): Promise<boolean> {
     const bindIds = new Set(this.connections.senders().map(({ bind }) => bind.id));
-    const claimed = await this.messages.claim([...bindIds]);
-    await Promise.all(claimed.map((message) => this.send(message)));
+    for (const message of await this.messages.claim([...bindIds])) {
+      const sending = this.send(message).finally(() => this.#sending.delete(sending));
+      this.#sending.add(sending);
+    }
     return false;
   }
 
+  /** Never rejects. */
   private async send(message: ClaimedTestMessage): Promise<void> {
-    const result = await this.attempts.make(message);
-    await this.messages.record(message.id, result);
-    this.bus.publish(TOPICS.testMessages);
+    try {
+      await this.messages.record(message.id, await this.attempts.make(message));
+      this.bus.publish(TOPICS.testMessages);
+    } catch (err) {
+      const bindId = renderId('bind', message.bindId);
+      this.logger.warn({ err, bindId }, 'test messages: the result of one could not be recorded');
+    }
   }
 }

@@ -39,9 +39,9 @@ function indexOfSame(events: readonly ConnectionEvent[], { host, error, gatewayI
   );
 }
 
-/** JSON of PostgreSQL holds neither a NUL nor half of a surrogate pair. */
+/** JSON of PostgreSQL holds neither a NUL nor half of a surrogate pair, and writes other control characters with six octets. */
 const shortened = (value: string | null): string | null =>
-  value === null ? null : Buffer.from(value.replaceAll('\0', '').slice(0, MAX_TEXT_CHARACTERS)).toString('utf8');
+  value === null ? null : Buffer.from(value.replaceAll(/\p{Cc}/gu, ' ').slice(0, MAX_TEXT_CHARACTERS)).toString('utf8');
 
 const NO_EVENT: ConnectionEvent = {
   ...{ event: 'unbound', at: '', lastAt: '', times: 1, host: null, error: null, gatewayId: '' },
@@ -57,11 +57,12 @@ const FIELDS: StatusFields<ConnectionEvent> = {
   gatewayId: (stored) => (typeof stored === 'string' && isUuid(stored) ? stored : undefined),
 };
 
-/** The stored events of a connection. An entry that no gateway writes is left out. */
+/** The stored events of a connection. An entry that no gateway writes is left out, and longer texts than theirs are cut. */
 export function parseEvents(stored: unknown): ConnectionEvent[] {
   if (!Array.isArray(stored)) return [];
   return stored
     .slice(-MAX_EVENTS)
     .map((entry) => parseStatus(FIELDS, NO_EVENT, entry))
+    .map((event) => ({ ...event, host: shortened(event.host), error: shortened(event.error) }))
     .filter(({ at, lastAt, gatewayId }) => at !== '' && lastAt !== '' && gatewayId !== '');
 }

@@ -6,6 +6,10 @@ export const LOCK_COUNT = `LOCK TABLE test_messages IN SHARE ROW EXCLUSIVE MODE`
 
 export const DELETE_OLD = `DELETE FROM test_messages WHERE created_at < clock_timestamp() - interval '1 day'`;
 
+/** Phones that a process has left which has ended. */
+export const ERASE_OLD_PHONES = `
+  UPDATE test_messages SET phone = '' WHERE phone <> '' AND created_at < clock_timestamp() - interval '1 minute'`;
+
 /** Adds one unless there are as many as may be. $1 id, $2 bind, $3 phone, $4 source. */
 export const ADD = `
   INSERT INTO test_messages (id, bind_id, phone, source, created_at)
@@ -15,7 +19,7 @@ export const ADD = `
   RETURNING created_at AS "createdAt"`;
 
 /** Seconds until there is one less; null when there is room. */
-export const ROOM_IN = `
+export const SECONDS_UNTIL_FREE = `
   SELECT extract(epoch FROM created_at + interval '1 hour' - clock_timestamp())::float8 AS seconds FROM test_messages
   WHERE created_at > clock_timestamp() - interval '1 hour' ORDER BY created_at DESC OFFSET ${MAX_AN_HOUR - 1} LIMIT 1`;
 
@@ -24,7 +28,7 @@ export const CLAIM = `
   UPDATE test_messages AS due SET gateway_id = $1
   FROM (
     SELECT id FROM test_messages
-    WHERE gateway_id IS NULL AND result IS NULL AND bind_id = ANY($2::uuid[])
+    WHERE gateway_id IS NULL AND result IS NULL AND phone <> '' AND bind_id = ANY($2::uuid[])
       AND created_at > clock_timestamp() - interval '${SENT_WITHIN_SECONDS} seconds'
     ORDER BY id LIMIT ${MAX_AN_HOUR} FOR UPDATE SKIP LOCKED) AS found
   WHERE due.id = found.id
@@ -38,8 +42,8 @@ export const RECORD = `
 export const GIVE_UP = `
   UPDATE test_messages SET result = $2 WHERE id = $1 AND gateway_id IS NULL AND result IS NULL`;
 
-/** Deletes the phone, which nobody reads any more. $1 id. */
-export const FORGET_PHONE = `UPDATE test_messages SET phone = '' WHERE id = $1`;
+/** Erases the phone, which no process reads any more. $1 id. */
+export const ERASE_PHONE = `UPDATE test_messages SET phone = '' WHERE id = $1`;
 
 /** $1 id. */
 export const READ_RESULT = `SELECT result FROM test_messages WHERE id = $1`;

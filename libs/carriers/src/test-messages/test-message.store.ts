@@ -5,12 +5,13 @@ import {
   ADD,
   CLAIM,
   DELETE_OLD,
-  FORGET_PHONE,
+  ERASE_OLD_PHONES,
+  ERASE_PHONE,
   GIVE_UP,
   LOCK_COUNT,
   READ_RESULT,
   RECORD,
-  ROOM_IN,
+  SECONDS_UNTIL_FREE,
 } from './test-message.sql.js';
 
 type NewTestMessage = Omit<ClaimedTestMessage, 'createdAt'>;
@@ -24,10 +25,9 @@ export class TestMessageStore {
   /** In the caller's transaction, which other calls wait for. */
   async add(tx: Executor, { id, bindId, phone, source }: NewTestMessage): Promise<AddedTestMessage> {
     await tx.query(LOCK_COUNT);
-    await tx.query(DELETE_OLD);
     const [added] = await tx.query<{ createdAt: Date }>(ADD, [id, bindId, phone, source]);
     if (added !== undefined) return { ok: true, ...added };
-    const [room] = await tx.query<{ seconds: number }>(ROOM_IN);
+    const [room] = await tx.query<{ seconds: number }>(SECONDS_UNTIL_FREE);
     return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(room?.seconds ?? 1)) };
   }
 
@@ -47,8 +47,14 @@ export class TestMessageStore {
   }
 
   /** Call when its result was read, or is not waited for any more: no gateway may change the row that far. */
-  async forgetPhone(db: Executor, id: Uuid): Promise<void> {
-    await db.query(FORGET_PHONE, [id]);
+  async erasePhone(db: Executor, id: Uuid): Promise<void> {
+    await db.query(ERASE_PHONE, [id]);
+  }
+
+  /** Deletes rows of yesterday, and phones that were left in others. */
+  async purge(db: Executor): Promise<void> {
+    await db.query(DELETE_OLD);
+    await db.query(ERASE_OLD_PHONES);
   }
 
   /** Null before it has one. */

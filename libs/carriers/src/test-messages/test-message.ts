@@ -50,7 +50,7 @@ const FIELDS: StatusFields<TestMessageResult> = {
 /** A stored result: unchecked JSON. */
 export const parseResult = (stored: unknown): TestMessageResult => parseStatus(FIELDS, UNKNOWN_RESULT, stored);
 
-/** The text is the same for everybody, so that a test is no way to write to people. Its mark is found on the phone. */
+/** The text is fixed, so that a test cannot carry a message of the caller. Its mark is found on the phone. */
 export function testMessageText({ id, createdAt }: Pick<ClaimedTestMessage, 'id' | 'createdAt'>): string {
   const mark = id.slice(-4).toUpperCase();
   const minute = createdAt.toISOString().slice(0, 16).replace('T', ' ');

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { underShortLock } from './under-short-lock.js';
 
-/** Of each connection what happened last, for the timeline of a bind: 50 events of less than 2 KiB. */
+/** Of each connection what happened last, for the timeline of a bind: 50 events of less than 2 KiB; the bound is for what others may write. */
 export class ConnectionEvents1700000000076 implements MigrationInterface {
   readonly name = 'ConnectionEvents1700000000076';
 

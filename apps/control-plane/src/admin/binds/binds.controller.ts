@@ -22,7 +22,8 @@ export class BindsController extends CrudController(BindResource, {
   get: Shows(BIND, BindAnswer),
   update: Updates(BIND, BindAnswer, {
     description:
-      'When the change requires it, connections are established anew after their open requests are answered. While trustedForMo is ' +
+      'When the change requires it, connections are established anew after their open requests are answered; when it names another peer ' +
+      '(hosts, systemId, password, tls, outbind), messages of the former one are answered with retryableMoStatus meanwhile. While trustedForMo is ' +
       'true, only the role `owner` may change hosts (host, port), tls, outbind, systemId, senderFormat, carrier or password. Otherwise a ' +
       'change of hosts (host, port), tls or outbind needs the password in the same request, or the role `owner`: the password is sent to ' +
       'the new peer.',
@@ -47,7 +48,8 @@ export class BindsController extends CrudController(BindResource, {
   }
 
   @Acts(BIND, { name: 'disable', summary: 'Disable' }, BindAnswer, {
-    description: 'Open requests are finished (10 s at most), then it is unbound until it is enabled.',
+    description:
+      'Open requests are finished (10 s at most), then it is unbound until it is enabled. Messages of the carrier are answered with retryableMoStatus meanwhile.',
   })
   disable(
     @ByEngineer() by: Engineer,
@@ -70,7 +72,8 @@ export class BindsController extends CrudController(BindResource, {
   }
 
   @Acts(BIND, { name: 'drain', summary: 'Drain' }, BindAnswer, {
-    description: 'Same as disable: open requests are finished (10 s at most), then it is unbound until it is enabled.',
+    description:
+      'Same as disable: open requests are finished (10 s at most), messages of the carrier are answered with retryableMoStatus, then it is unbound until it is enabled.',
   })
   drain(
     @ByEngineer() by: Engineer,

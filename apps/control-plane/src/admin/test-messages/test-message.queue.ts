@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { PubSub, TOPICS } from '@countersign/bus';
 import {
   SENT_WITHIN_SECONDS,
@@ -16,11 +17,11 @@ const SENT_WITHIN_MS = SENT_WITHIN_SECONDS * 1_000;
 const ANSWERED_WITHIN_MS = 10_000;
 export const WAIT_MS = SENT_WITHIN_MS + ANSWERED_WITHIN_MS;
 /** For a notification that is lost. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
 const NOT_CLAIMED: TestMessageResult = {
   ...{ state: 'not_sent', slot: null, smscMessageId: null, sentAt: null, answeredAt: null },
-  error: 'no gateway with a connection that can send has taken it',
+  error: 'no gateway with a connection that can send has taken it; one of an earlier release takes none',
 };
 
 type NewTestMessage = Pick<ClaimedTestMessage, 'bindId' | 'phone' | 'source'>;
@@ -42,28 +43,31 @@ export class TestMessageQueue {
 
   /** Call after the commit. A message that no gateway has claimed in time is never sent. */
   async waitForResult(id: Uuid): Promise<TestMessageResult> {
-    const news = new News();
-    const subscription = this.bus.subscribe(TOPICS.testMessages, () => news.arrive());
+    const news = new Notification();
+    const subscription = this.bus.subscribe(TOPICS.testMessages, () => news.signal());
     try {
-      await subscription.ready;
+      // A bus that cannot be reached takes no notifications: gateways and this call poll, too.
+      await Promise.race([subscription.ready, delay(POLL_MS)]);
       this.bus.publish(TOPICS.testMessages);
       return (await this.findWithin(SENT_WITHIN_MS, id, news)) ?? (await this.giveUpOrWait(id, news));
     } finally {
       subscription.close();
-      await this.store.forgetPhone(this.database, id);
+      // Also after a failure of the database: a gateway that has not claimed it sends it no more.
+      await this.store.giveUp(this.database, id, NOT_CLAIMED);
+      await this.store.erasePhone(this.database, id);
     }
   }
 
-  private async giveUpOrWait(id: Uuid, news: News): Promise<TestMessageResult> {
+  private async giveUpOrWait(id: Uuid, news: Notification): Promise<TestMessageResult> {
     await this.store.giveUp(this.database, id, NOT_CLAIMED);
     return (await this.findWithin(ANSWERED_WITHIN_MS, id, news)) ?? UNKNOWN_RESULT;
   }
 
-  private async findWithin(withinMs: number, id: Uuid, news: News): Promise<TestMessageResult | null> {
+  private async findWithin(withinMs: number, id: Uuid, news: Notification): Promise<TestMessageResult | null> {
     const endsMs = performance.now() + withinMs;
     let result = await this.store.findResult(this.database, id);
     while (result === null && performance.now() < endsMs) {
-      await news.wait(LOOK_EVERY_MS);
+      await news.wait(POLL_MS);
       result = await this.store.findResult(this.database, id);
     }
     return result;
@@ -71,11 +75,11 @@ export class TestMessageQueue {
 }
 
 /** A notification, also one that arrives before it is waited for. */
-class News {
+class Notification {
   #hasArrived = false;
   #resolve: (() => void) | undefined;
 
-  arrive(): void {
+  signal(): void {
     this.#hasArrived = true;
     this.#resolve?.();
   }

@@ -11,7 +11,7 @@ export class TestMessageAnswer implements TestMessageResult {
     type: 'string',
     enum: [...TEST_MESSAGE_STATES],
     description:
-      '`accepted` by the carrier: its receipt is in the trace of the bind; `refused` by it; `unanswered`: sent, without a response so far; `not_sent`: no connection could send it, and none will.',
+      '`accepted` by the carrier: its receipt is in the trace of the bind; `refused` by it; `unanswered`: sent without a response so far, or its gateway has not recorded what became of it; `not_sent`: no connection could send it, and none will.',
     example: 'accepted',
   })
   readonly state!: TestMessageResult['state'];
