@@ -89,7 +89,7 @@ describe('A6 the former peer of a bind', () => {
 
   it('A6 whose peer stays the same is believed while it is drained', async () => {
     await bindTo(true);
-    expect((await admin.post(`binds/${bindId}/reconnect`)).status).toBe(200);
+    expect((await admin.post(`binds/${bindId}/reconnect`)).status).toBeLessThan(300);
     await until('the link is unbound', WITHIN_MS, () => Promise.resolve(former.links[0]?.unboundMs != null));
     expect(await forge(former)).toEqual({ isStored: true, status: 'approved' });
   });
