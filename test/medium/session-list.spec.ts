@@ -144,8 +144,10 @@ describe('the list of sessions', () => {
     const metadata = Array.from({ length: 16 }, (_, at): [string, string] => [`key${at}`, '\u{1f642}'.repeat(512)]);
     const created: Uuid[] = [];
     for (let at = 0; at < 30; at += 1) {
-      created.unshift((await sessions.create(harness.draft({ accountId: account.id, metadata }))).id);
+      created.push((await sessions.create(harness.draft({ accountId: account.id, metadata }))).id);
     }
+    // Newest first, by id: two of one millisecond are in the order of their random bits.
+    created.sort().reverse();
     const found: Uuid[] = [];
     const lengths: number[] = [];
     for (let startingAfter: Uuid | undefined; ; startingAfter = found.at(-1)) {
