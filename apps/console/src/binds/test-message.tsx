@@ -31,7 +31,6 @@ export function TestMessage({ bind }: { readonly bind: Bind }): JSX.Element | nu
       setOpen(false);
       return `The test message is ${STATES[state].text}.`;
     },
-    changes: ['binds', 'history'],
   });
   if (!useIsAtLeast('operator')) return null;
   const send = (

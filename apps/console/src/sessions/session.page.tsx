@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../ui/states.js';
 import { CopyText, Json, Phone, withMasked } from '../ui/texts.js';
 import { Time } from '../ui/time.js';
 import { duration, localTime, utcTime } from '../ui/times.js';
+import { isAccepted } from '../webhook/delivery-tone.js';
 import {
   CHANNELS,
   type Session,
@@ -92,8 +93,7 @@ function Entries({ timeline: { data, truncated }, phone }: EntriesProps): JSX.El
 /** Of the entries that decide: the end of the session, and a webhook that was not accepted. */
 function toneOf({ type, details }: Timeline['data'][number]): Tone | undefined {
   if (type === 'webhook.attempt') {
-    const status = Number(details['status'] ?? 0);
-    return status >= 200 && status < 300 ? undefined : 'bad';
+    return isAccepted({ status: Number(details['status'] ?? 0) }) ? undefined : 'bad';
   }
   return ENDS[type];
 }

@@ -6,8 +6,8 @@ interface Act<A, T> {
   readonly run: (argument: A) => Promise<T>;
   /** The result, in a sentence. */
   readonly done: (result: T, argument: A) => string;
-  /** The data that the act changes. */
-  readonly changes: readonly unknown[];
+  /** The data that the act changes, besides the audit log. */
+  readonly changes?: readonly unknown[];
 }
 
 /**
@@ -19,7 +19,11 @@ export function useAct<A, T>({ run, done, changes }: Act<A, T>): UseMutationResu
   const client = useQueryClient();
   // Each act has an entry in the audit log.
   const readAgain = (): Promise<unknown> =>
-    Promise.all([changes, ['audit']].map((queryKey) => client.invalidateQueries({ queryKey })));
+    Promise.all(
+      [['audit'], ...(changes === undefined ? [] : [changes])].map((queryKey) =>
+        client.invalidateQueries({ queryKey }),
+      ),
+    );
   const confirm = useConfirmation();
   const runConfirmed = async (argument: A): Promise<T> => {
     try {

@@ -3,22 +3,12 @@ import type { JSX } from 'react';
 import { keyOf, useScope } from '../account/scope.js';
 import { useAct } from '../ui/act.js';
 import { Button } from '../ui/button.js';
-import { Badge, Facts, Panel, type Tone } from '../ui/layout.js';
+import { Badge, Facts, Panel } from '../ui/layout.js';
 import { Loaded } from '../ui/states.js';
 import { CopyText, Json } from '../ui/texts.js';
 import { Ago, Time } from '../ui/time.js';
+import { deliveryTone } from './delivery-tone.js';
 import { type Delivery, deliveryQuery, retryDelivery } from './webhook-queries.js';
-
-const TONES: Readonly<Record<string, Tone>> = {
-  pending: 'accent',
-  succeeded: 'good',
-  failed: 'bad',
-  blocked: 'warn',
-};
-
-/** A delivery that waits for another attempt is a warning; one that waits for its first is not. */
-export const toneOf = ({ status, attempts }: Pick<Delivery, 'status' | 'attempts'>): Tone =>
-  status === 'pending' && attempts.length > 0 ? 'warn' : (TONES[status] ?? 'quiet');
 
 /** The likely causes of results that are no success. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -83,7 +73,7 @@ function Shown({ delivery }: { readonly delivery: Delivery }): JSX.Element {
     <>
       <Facts
         of={[
-          ['State', <Badge tone={toneOf(delivery)}>{status}</Badge>],
+          ['State', <Badge tone={deliveryTone(status, delivery.attempts.length)}>{status}</Badge>],
           ['Next attempt', <Ago at={nextAttemptAt} />],
           ['Event', <span className="mono">{type}</span>],
           ['URL', <span className="mono">{url}</span>],

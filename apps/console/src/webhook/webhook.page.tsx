@@ -8,7 +8,8 @@ import { Badge, Page } from '../ui/layout.js';
 import { ListingTable } from '../ui/listing-table.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
-import { DeliveryPanel, toneOf } from './delivery.js';
+import { DeliveryPanel } from './delivery.js';
+import { deliveryTone } from './delivery-tone.js';
 import { Secret } from './secret.js';
 import { Settings } from './settings.js';
 import { deliveriesQuery, type Delivery, sendTest, webhookQuery } from './webhook-queries.js';
@@ -27,7 +28,7 @@ const columnsFor = (open: (id: string) => void): readonly Column<Delivery>[] => 
   {
     name: 'State',
     value: ({ status }) => status,
-    cell: (row) => <Badge tone={toneOf(row)}>{row.status}</Badge>,
+    cell: (row) => <Badge tone={deliveryTone(row.status, row.attempts.length)}>{row.status}</Badge>,
   },
   { name: 'Attempts', align: 'end', value: ({ attempts }) => attempts.length, cell: ({ attempts }) => attempts.length },
   {

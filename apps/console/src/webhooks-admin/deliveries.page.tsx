@@ -10,7 +10,8 @@ import { ListingTable } from '../ui/listing-table.js';
 import { AccountName } from '../ui/names.js';
 import { Empty } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
-import { type Attempt, deliveriesQuery, type Delivery, isAccepted, resultOf, toneOf } from './delivery-queries.js';
+import { deliveryTone, isAccepted } from '../webhook/delivery-tone.js';
+import { type Attempt, deliveriesQuery, type Delivery, resultOf } from './delivery-queries.js';
 
 const route = getRouteApi('/shell/webhooks');
 
@@ -55,7 +56,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     name: 'Status',
     value: (row) => row.status,
-    cell: (row) => <Badge tone={toneOf(row)}>{row.status}</Badge>,
+    cell: (row) => <Badge tone={deliveryTone(row.status, row.attemptsMade)}>{row.status}</Badge>,
   },
   { name: 'To', value: ({ url }) => url, cell: ({ url }) => <span className="url mono small">{url}</span> },
   { name: 'Account', cell: ({ accountId }) => <AccountName id={accountId} /> },

@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../api/client.js';
 import { listing } from '../api/cursor.js';
-import type { Tone } from '../ui/layout.js';
 
 export type Delivery = Schemas['DeliveryRecordAnswer'];
 export type DeliveryDetail = Schemas['DeliveryDetailAnswer'];
@@ -42,21 +41,6 @@ export const deliveryQuery = (id: string) =>
 
 export const retryDelivery = (id: string): Promise<DeliveryDetail> =>
   dataOf(api.POST('/v1/admin/deliveries/{id}/retry', pathOf(id)));
-
-const STATUS_TONES: Readonly<Record<Delivery['status'], Tone>> = {
-  pending: 'accent',
-  succeeded: 'good',
-  failed: 'bad',
-  blocked: 'warn',
-};
-
-/** A delivery that waits for another attempt is a warning; one that waits for its first is not. */
-export const toneOf = ({ status, attemptsMade }: Pick<Delivery, 'status' | 'attemptsMade'>): Tone =>
-  status === 'pending' && attemptsMade > 0 ? 'warn' : STATUS_TONES[status];
-
-/** Whether the receiver answered with a status of success. */
-export const isAccepted = ({ status }: Pick<Attempt, 'status'>): boolean =>
-  status !== null && status >= 200 && status < 300;
 
 /** The result of an attempt: the status of the answer, or why there was none. */
 export const resultOf = ({ status, error }: Attempt): string =>

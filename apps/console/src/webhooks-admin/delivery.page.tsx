@@ -11,15 +11,8 @@ import { Empty, Loaded } from '../ui/states.js';
 import { CopyText, Json } from '../ui/texts.js';
 import { Ago, Time } from '../ui/time.js';
 import { duration } from '../ui/times.js';
-import {
-  type Attempt,
-  type DeliveryDetail,
-  deliveryQuery,
-  isAccepted,
-  resultOf,
-  retryDelivery,
-  toneOf,
-} from './delivery-queries.js';
+import { deliveryTone, isAccepted } from '../webhook/delivery-tone.js';
+import { type Attempt, type DeliveryDetail, deliveryQuery, resultOf, retryDelivery } from './delivery-queries.js';
 
 const route = getRouteApi('/shell/webhooks/$id');
 
@@ -52,7 +45,7 @@ export function DeliveryPage(): JSX.Element {
       aside={
         query.data !== undefined && (
           <>
-            <Badge tone={toneOf(query.data)}>{query.data.status}</Badge>
+            <Badge tone={deliveryTone(query.data.status, query.data.attemptsMade)}>{query.data.status}</Badge>
             {test === true && <Badge tone="warn">test</Badge>}
           </>
         )

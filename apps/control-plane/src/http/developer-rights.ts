@@ -16,8 +16,9 @@ export interface HeldRights extends Pick<ApiKey, 'scopes' | 'quotaId' | 'memberI
 }
 
 /**
- * Reads what a developer may do in the transaction of a change, and makes few changes of an account at a time. A request is authorized by its headers, and keys by a copy that is some
- * seconds old: the key, the member, the session or the key that confirmed it may have ended before the body arrived.
+ * Reads what a developer may do in the transaction of a change, and runs few changes of an account at a time. A request is
+ * authorized by its headers, and keys by a copy that is some seconds old: the key, the member, the session or the key that
+ * confirmed it may have ended before the body arrived.
  */
 @Injectable()
 export class DeveloperRights {

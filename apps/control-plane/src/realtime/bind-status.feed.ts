@@ -128,7 +128,9 @@ export class BindStatusFeed {
   }
 }
 
-const textsOf = (bind: Plain<BindAnswer>): BindTexts => ({
-  full: JSON.stringify(bind),
-  masked: JSON.stringify(withoutPersonInOptions(bind)),
-});
+/** Most binds have nothing to mask, and one text. */
+function textsOf(bind: Plain<BindAnswer>): BindTexts {
+  const full = JSON.stringify(bind);
+  const reduced = withoutPersonInOptions(bind);
+  return { full, masked: reduced === bind ? full : JSON.stringify(reduced) };
+}

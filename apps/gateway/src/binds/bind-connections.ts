@@ -1,7 +1,7 @@
 import { PubSub, TOPICS } from '@countersign/bus';
 import type { Bind } from '@countersign/carriers/config';
 import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers/leases';
-import { type ConnectionEvent, type ConnectionState } from '@countersign/carriers/status';
+import type { ConnectionEvent, ConnectionState } from '@countersign/carriers/status';
 import { renderId, type Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';

@@ -20,7 +20,10 @@ export class BindSupervisorFactory {
     private readonly metrics: LinkMetrics,
   ) {}
 
-  /** `events`: what happened to the connection before; `accepted`: the connection that the carrier has opened; null when the gateway opens it. */
+  /**
+   * @param events of the connection before
+   * @param accepted the connection that the carrier has opened; null when the gateway opens it
+   */
   createSupervisor(
     guard: LeaseGuard,
     bind: Bind,

@@ -1,5 +1,5 @@
 import { slotKey, type BindSlotName, type HeldConnection, type OutbindRow } from '@countersign/carriers/leases';
-import { type ConnectionEvent, type ConnectionStatus } from '@countersign/carriers/status';
+import type { ConnectionEvent, ConnectionStatus } from '@countersign/carriers/status';
 import { Inject, Injectable } from '@nestjs/common';
 import { throttled } from '@countersign/resilience';
 import { elapsedMs, PollLoop } from '@countersign/schedule';

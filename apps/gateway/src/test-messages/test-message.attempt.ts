@@ -1,6 +1,7 @@
 import type { AttemptOutcome } from '@countersign/carriers/outbound';
 import { effectiveOptions, NO_OPTIONS, type SubmitOptions } from '@countersign/carriers/submit-options';
 import {
+  notSent,
   SENT_WITHIN_SECONDS,
   testMessageText,
   type ClaimedTestMessage,
@@ -24,11 +25,6 @@ const SENT_WITHIN_MS = SENT_WITHIN_SECONDS * MS_PER_SECOND;
 const VALID_SECONDS = 300;
 const SENDER = 'Countersign';
 
-const NOT_SENT_RESULT: TestMessageResult = {
-  ...{ state: 'not_sent', slot: null, smscMessageId: null, sentAt: null, answeredAt: null },
-  error: NOT_SENT,
-};
-
 /** Sends a test message as a code is sent, in the form that the bind's carrier asks for, beside the queue of codes. */
 @Injectable()
 export class TestMessageAttempt {
@@ -40,12 +36,12 @@ export class TestMessageAttempt {
   async make(message: ClaimedTestMessage): Promise<TestMessageResult> {
     const [sender] = this.connections.sendersOf(message.bindId);
     const endsMs = elapsedMs() + message.createdAt.getTime() + SENT_WITHIN_MS - this.clock.nowMs();
-    if (sender === undefined) return NOT_SENT_RESULT;
+    if (sender === undefined) return notSent(NOT_SENT);
     const options = effectiveOptions(sender.terms.submitOptions, NO_OPTIONS);
     // Options, which engineers write, send it to no other phone than the one that was judged and is in the audit log.
     const destination = message.phone;
     if (options === null || !identifiesPhone(destination, destinationAddressOf({ destination }, options)))
-      return { ...NOT_SENT_RESULT, error: ILLEGAL_OPTIONS };
+      return notSent(ILLEGAL_OPTIONS);
     const sentAt = this.now();
     const outcome = await this.sendParts(message, sender, options, endsMs);
     return resultOf(outcome, { slot: sender.link.slot, sentAt, answeredAt: this.now() });
@@ -99,7 +95,7 @@ function resultOf(
     case 'busy':
     case 'refused':
       return outcome.error === NOT_SENT
-        ? NOT_SENT_RESULT
+        ? notSent(NOT_SENT)
         : { ...sent, state: 'refused', smscMessageId: null, error: outcome.error };
   }
 }

@@ -1,5 +1,6 @@
 export {
   MAX_AN_HOUR,
+  notSent,
   SENT_WITHIN_SECONDS,
   TEST_MESSAGE_STATES,
   testMessageText,

@@ -32,10 +32,15 @@ export interface ClaimedTestMessage {
   readonly createdAt: Date;
 }
 
+/** The result of one that was not sent, and will not be. */
+export const notSent = (error: string): TestMessageResult => ({
+  ...{ state: 'not_sent', slot: null, smscMessageId: null, error, sentAt: null, answeredAt: null },
+});
+
 /** The result of one of which no more is known. */
 export const UNKNOWN_RESULT: TestMessageResult = {
-  ...{ state: 'unanswered', slot: null, smscMessageId: null, sentAt: null, answeredAt: null },
-  error: 'the gateway has not recorded what became of it',
+  ...notSent('the gateway has not recorded what became of it'),
+  state: 'unanswered',
 };
 
 const FIELDS: StatusFields<TestMessageResult> = {

@@ -86,7 +86,7 @@ export class OwnKeysService {
   private async insert(tx: Executor, by: Developer, { name, scopes }: OwnKeyDraft): Reply<ApiKey, Answer> {
     const { caller } = by;
     const { accountId } = caller.tenant;
-    // Concurrent creates wait for each other, so that the count is exact.
+    // First, as in every change of a developer. Concurrent creates wait for each other, so that the count is exact.
     await ACCOUNTS.lock(tx, accountId);
     const held = await this.rights.hold(tx, by);
     if (!held.ok) return held;

@@ -1,11 +1,10 @@
 import { BindLeaseStore } from '@countersign/carriers/leases';
-import { BINDS } from '@countersign/carriers/records';
-import { parseId } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { applyDecorators, Controller, Get, Param } from '@nestjs/common';
-import { refuse, succeed, valueOf, type Outcome } from '../../http/errors.js';
+import { succeed, valueOf, type Outcome } from '../../http/errors.js';
 import { Operation } from '../../http/operation.js';
 import { Access } from '../../http/route-access.js';
+import { findBind } from '../binds/find-bind.js';
 import type { Plain } from '../crud/plain.js';
 import { BindHistory, historyView } from './bind-history.view.js';
 
@@ -37,9 +36,8 @@ export class BindHistoryController {
   }
 
   private async historyOf(id: string): Promise<Outcome<Plain<BindHistory>>> {
-    const bindId = parseId('bind', id);
-    const bind = bindId === null ? null : await BINDS.find(this.database, bindId);
-    if (bind === null) return refuse('NOT_FOUND', { message: 'There is no bind with this id.' });
-    return succeed(historyView(await this.leases.findEvents(this.database, bind.id)));
+    const bind = await findBind(this.database, id);
+    if (!bind.ok) return bind;
+    return succeed(historyView(await this.leases.findEvents(this.database, bind.value.id)));
   }
 }

@@ -1,4 +1,4 @@
-import { type SlotEvents } from '@countersign/carriers/leases';
+import type { SlotEvents } from '@countersign/carriers/leases';
 import { CONNECTION_EVENTS, type ConnectionEvent } from '@countersign/carriers/status';
 import { renderId } from '@countersign/ids';
 import { ApiProperty } from '@nestjs/swagger';

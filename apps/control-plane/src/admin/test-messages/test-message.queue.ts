@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PubSub, TOPICS } from '@countersign/bus';
 import {
+  notSent,
   SENT_WITHIN_SECONDS,
   TestMessageStore,
   UNKNOWN_RESULT,
@@ -19,10 +20,9 @@ export const WAIT_MS = SENT_WITHIN_MS + ANSWERED_WITHIN_MS;
 /** For a notification that is lost. */
 const POLL_MS = 1_000;
 
-const NOT_CLAIMED: TestMessageResult = {
-  ...{ state: 'not_sent', slot: null, smscMessageId: null, sentAt: null, answeredAt: null },
-  error: 'no gateway with a connection that can send has taken it; one of an earlier release takes none',
-};
+const NOT_CLAIMED = notSent(
+  'no gateway with a connection that can send has taken it; one of an earlier release takes none',
+);
 
 type NewTestMessage = Pick<ClaimedTestMessage, 'bindId' | 'phone' | 'source'>;
 

@@ -1,15 +1,16 @@
 import { CarrierDirectory } from '@countersign/carriers/config';
-import { type BindRecord, BINDS } from '@countersign/carriers/records';
+import type { BindRecord } from '@countersign/carriers/records';
 import { bindStatus } from '@countersign/carriers/status';
 import { MAX_AN_HOUR, testMessageText } from '@countersign/carriers/test-messages';
 import { AuditStore } from '@countersign/events';
-import { parseId, renderId, type Uuid } from '@countersign/ids';
+import { renderId, type Uuid } from '@countersign/ids';
 import { maskPhone, restrictedKindOf } from '@countersign/phone';
 import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { isTestNumber } from '../../test-numbers/test-number.js';
 import { recentPhoneCheck } from '../../verify/phone.constraint.js';
+import { findBind } from '../binds/find-bind.js';
 import type { Engineer } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import type { TestMessageDraft } from './test-message.dto.js';
@@ -57,10 +58,10 @@ export class TestMessageService {
     id: string,
     { phone, source }: { readonly phone: string; readonly source: string },
   ): Promise<Outcome<Added>> {
-    const bindId = parseId('bind', id);
     return this.database.transaction(async (tx) => {
-      const bind = bindId === null ? null : await BINDS.find(tx, bindId);
-      if (bind === null) return refuse('NOT_FOUND', { message: 'There is no bind with this id.' });
+      const found = await findBind(tx, id);
+      if (!found.ok) return found;
+      const bind = found.value;
       const fault = whyNotSent(bind);
       if (fault !== null) return refuse('CONFLICT', { message: fault });
       const added = await this.queue.add(tx, { bindId: bind.id, phone, source });

@@ -3,11 +3,12 @@ import { type BindRecord, BINDS, GATEWAYS } from '@countersign/carriers/records'
 import { newTraceNonce, type TraceFormat, type TraceQuestion, TraceSeal } from '@countersign/carriers/traces';
 import { AuditStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { parseId, renderId, type Uuid } from '@countersign/ids';
+import { renderId, type Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { hasRight } from '../../http/admin-policy.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import { findBind } from '../binds/find-bind.js';
 import type { Engineer } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { mergeCaptures } from './captures.js';
@@ -43,9 +44,9 @@ export class TraceService {
    * audit entry is written before the answer.
    */
   async show(id: string, format: TraceFormat, by: Engineer): Promise<Outcome<Plain<TraceView> | Buffer>> {
-    const bindId = parseId('bind', id);
-    const bind = bindId === null ? null : await BINDS.find(this.database, bindId);
-    if (bind === null) return refuse('NOT_FOUND', { message: 'There is no bind with this id.' });
+    const found = await findBind(this.database, id);
+    if (!found.ok) return found;
+    const bind = found.value;
     const replies = await this.requestTraces(bind, format);
     if (replies === null) {
       return refuse('SERVICE_UNAVAILABLE', { message: 'A gateway that has recorded the bind did not answer in time.' });
