@@ -252,7 +252,8 @@ describe.skipIf(chromiumIsMissing)('the pages of operators', () => {
     const password = await form.locator('code').innerText({ timeout: SOON_MS });
     expect(password).toMatch(/^[A-Za-z0-9]{8}$/);
     await form.getByRole('button', { name: 'Done' }).click();
-    await form.waitFor({ state: 'detached' });
+    // A closed dialog has no role; its element is removed a moment later.
+    await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(password);
     expect(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])')).not.toContain(password);
     await page.getByRole('button', { name: 'Edit west' }).click();
