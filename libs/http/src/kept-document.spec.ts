@@ -32,7 +32,7 @@ describe('a document', () => {
     let finish = (_: Buffer): void => undefined;
     const slow = new KeptDocument(TEXT, () => new Promise((resolve) => (finish = resolve)));
     const first = slow.answerTo({ 'accept-encoding': 'br' });
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(500);
     const { status, headers, body } = await first;
     expect([status, headers['content-encoding'], body?.toString()]).toEqual([200, undefined, TEXT]);
     const tag = headers['etag'];
