@@ -98,6 +98,25 @@ describe('A41 sign-ins over OpenID Connect', () => {
     });
   });
 
+  it.each([
+    ['address', { email: 'other@example.com', oidc: null }],
+    ['phone', { phone: '+14155557102' }],
+    ['state', { active: false }],
+  ])('A41 a second step that has begun ends with a change of the member’s %s', async (_, changes) => {
+    const phone = '+14155557101';
+    const ann = await member({ email: 'ann@example.com', phone });
+    await withSecondStep(async (baseUrl) => {
+      const browser = new PhoneBrowser(harness, phone);
+      const { headers } = await browser.call('sign-in/oidc', { baseUrl });
+      const first = await back(browser, await provider.signIn(String(headers['location']), 'ann'), baseUrl);
+      expect(first.headers['location']).toBe('/console/sign-in?step=second');
+      expect((await root.patch(`members/${idOf(ann)}`, changes)).status).toBe(200);
+      expect(await browser.sendSms()).toBe('matched');
+      expect((await browser.call('sign-in/second-step', { baseUrl })).status).toBe(401);
+      expect((await browser.call('me', { baseUrl })).status).toBe(401);
+    });
+  });
+
   it('A41 the verified address finds the member once, then the identity alone does', async () => {
     const ann = await member({ email: 'Ann@example.com' });
     const { browser, answer } = await signedIn('ann');

@@ -194,6 +194,19 @@ describe('the list of sessions', () => {
     expect(await root.notes(newer)).toHaveLength(2);
   });
 
+  it('has fifty of one holder: a further sign-in ends the oldest, with its entry', async () => {
+    const { key } = await as('viewer', 'often');
+    const oldest = await ConsoleBrowser.withKey(harness, key);
+    const [session] = dataOf(await oldest.call('sessions'));
+    for (let more = 0; more < 49; more++) await ConsoleBrowser.withKey(harness, key);
+    expect((await oldest.call('me')).status).toBe(200);
+    const latest = await ConsoleBrowser.withKey(harness, key);
+    expect([(await oldest.call('me')).status, (await latest.call('me')).status]).toEqual([401, 200]);
+    expect(dataOf(await latest.call('sessions?limit=100'))).toHaveLength(50);
+    const signOut = { actor: 'often', action: 'sign-out', before: { holder: 'often', role: 'viewer' }, after: null };
+    expect(await root.notes(session?.['id'])).toMatchObject([{ action: 'sign-in' }, signOut]);
+  });
+
   it('ends one of them: an own one, by an owner any', async () => {
     const [ann, bob] = [await as('operator', 'ann'), await as('operator', 'bob')];
     const browser = await ConsoleBrowser.withKey(harness, ann.key);

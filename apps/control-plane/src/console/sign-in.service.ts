@@ -51,7 +51,11 @@ export class SignInService {
       const { isSecondStep = false, ...holder } = signIn;
       const opened = await this.sessions.open(tx, { ...holder, clientAddress, userAgent });
       if (opened === null) return null;
-      await this.append(tx, opened.session, { action: 'sign-in', requestId, by: opened.session, isSecondStep });
+      const by = opened.session;
+      await this.append(tx, by, { action: 'sign-in', requestId, by, isSecondStep });
+      for (const surplus of await this.sessions.endSurplus(tx, by)) {
+        await this.append(tx, surplus, { action: 'sign-out', requestId, by });
+      }
       return opened;
     });
   }

@@ -61,10 +61,11 @@ export const INSERT_SESSION = `
 /** Records the sign-in of a member. $1 id. */
 export const RECORD_SIGN_IN = `UPDATE members SET last_sign_in_at = ${NOW} WHERE id = $1`;
 
-/** Deletes the sessions of a holder beyond the newest $3. */
+/** Deletes the sessions of a holder beyond the newest $3, and returns their ids. */
 export const DELETE_SURPLUS = `
   DELETE FROM console_sessions WHERE id IN (
-    SELECT id FROM console_sessions s WHERE ${OF_HOLDER} ORDER BY id DESC OFFSET $3)`;
+    SELECT id FROM console_sessions s WHERE ${OF_HOLDER} ORDER BY id DESC OFFSET $3)
+  RETURNING id`;
 
 /** Deletes up to $1 expired sessions. */
 export const DELETE_EXPIRED = `

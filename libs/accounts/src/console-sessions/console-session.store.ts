@@ -94,7 +94,6 @@ export class ConsoleSessionStore {
       await this.end(tx, id);
       return null;
     }
-    await tx.query(DELETE_SURPLUS, [memberId, adminKeyId, MAX_OF_HOLDER]);
     if (memberId !== null) await tx.query(RECORD_SIGN_IN, [memberId]);
     return { cookie, session: opened };
   }
@@ -158,10 +157,16 @@ export class ConsoleSessionStore {
 
   /** Ends the other valid sessions of the same holder, and returns them. */
   async endOthers(tx: Executor, session: ConsoleSession): Promise<readonly ConsoleSession[]> {
-    const own = await this.list(tx, { limit: MAX_OF_HOLDER + 1, startingAfter: null, holder: session });
-    const others = own.filter(({ id }) => id !== session.id);
+    const others = (await this.ofHolder(tx, session)).filter(({ id }) => id !== session.id);
     const ended = await tx.query<{ id: Uuid }>(DELETE_SESSIONS, [others.map(({ id }) => id)]);
-    return others.filter((each) => ended.some(({ id }) => id === each.id));
+    return withIds(others, ended);
+  }
+
+  /** Ends the oldest sessions of a holder who has too many, and returns those that were valid. */
+  async endSurplus(tx: Executor, holder: SessionHolder): Promise<readonly ConsoleSession[]> {
+    const own = await this.ofHolder(tx, holder);
+    const ended = await tx.query<{ id: Uuid }>(DELETE_SURPLUS, [holder.memberId, holder.adminKeyId, MAX_OF_HOLDER]);
+    return withIds(own, ended);
   }
 
   /** The token that writes with this cookie must carry. Another cookie has another token. */
@@ -174,7 +179,15 @@ export class ConsoleSessionStore {
     return this.parts.keys.digests('console-csrf', cookie).some((digest) => digestsEqual(digest, sent));
   }
 
+  /** All that are valid: a sign-in leaves MAX_OF_HOLDER of them, and a few may sign in at once. */
+  private ofHolder(tx: Executor, { memberId, adminKeyId }: SessionHolder): Promise<readonly ConsoleSession[]> {
+    return this.list(tx, { limit: 2 * MAX_OF_HOLDER, startingAfter: null, holder: { memberId, adminKeyId } });
+  }
+
   private rootDigests(): readonly Buffer[] {
     return this.keyDigestsOf(this.rootKey);
   }
 }
+
+const withIds = (sessions: readonly ConsoleSession[], ids: readonly { id: Uuid }[]): readonly ConsoleSession[] =>
+  sessions.filter((session) => ids.some(({ id }) => id === session.id));

@@ -8,9 +8,13 @@ export const LOCK_MEMBERS = `LOCK TABLE members IN SHARE ROW EXCLUSIVE MODE`;
 export const HAS_OTHER_OWNER = `
   SELECT EXISTS (SELECT FROM members WHERE role = 'owner' AND active AND id <> $1) AS found`;
 
-/** The active member of the installation with an OIDC identity. $1 issuer, $2 subject. */
+/**
+ * The active member of the installation with an OIDC identity. A change of the member that has begun is waited for and judged, and
+ * a later one ends the session that the transaction opens. $1 issuer, $2 subject.
+ */
 export const FIND_BY_IDENTITY = `
-  SELECT id FROM members WHERE oidc_issuer = $1 AND oidc_subject = $2 AND account_id IS NULL AND active`;
+  SELECT id FROM members WHERE oidc_issuer = $1 AND oidc_subject = $2 AND account_id IS NULL AND active
+  FOR NO KEY UPDATE`;
 
 /**
  * Gives an OIDC identity to the active member of the installation that has this address and no identity yet. $1 issuer,
@@ -27,5 +31,7 @@ export const LINK_IDENTITY = `
 export const HOLD_DEVELOPER = `
   SELECT id FROM members WHERE id = $1 AND active AND role = 'developer' AND account_id IS NOT NULL FOR SHARE SKIP LOCKED`;
 
-/** Ends the console sessions of a member. $1 id. */
-export const END_SESSIONS_OF_MEMBER = `DELETE FROM console_sessions WHERE member_id = $1`;
+/** Ends the console sessions of a member, and the sign-ins that have begun. $1 id. */
+export const END_SESSIONS_OF_MEMBER = `
+  WITH begun AS (DELETE FROM console_sign_ins WHERE member_id = $1)
+  DELETE FROM console_sessions WHERE member_id = $1`;
