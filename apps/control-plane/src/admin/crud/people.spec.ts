@@ -35,6 +35,8 @@ describe('a value without people', () => {
     ['+14155552671', '+141******71'],
     [Buffer.from('to 14155552671').toString('hex'), Buffer.from('to 141******71').toString('hex')],
     ['14155552671012', '141*********12'],
+    [14155552671, '141******71'],
+    [70_000, 70_000],
     ['deadbeefdeadbeef', 'deadbeefdeadbeef'],
     ['1701158019811140068', '1701158019811140068'],
   ])('has no phone in the value of a TLV: %s', (value, masked) => {

@@ -53,6 +53,14 @@ export function maskOctets(shown: string): string {
   return masked === text ? maskText(shown) : Buffer.from(masked, 'latin1').toString('hex');
 }
 
+/** A TLV with phones masked in its value. A number stays one unless it could be a phone. */
+export function maskTlv<Tlv extends { readonly value?: unknown }>(tlv: Tlv): Tlv {
+  if (typeof tlv.value !== 'string' && typeof tlv.value !== 'number') return tlv;
+  const shown = String(tlv.value);
+  const masked = maskOctets(shown);
+  return masked === shown ? tlv : { ...tlv, value: masked };
+}
+
 /** The beginning of numbers, masked if it is a whole phone number. */
 export const maskPrefix = (prefix: string): string => (checkPhone(prefix).ok ? maskPhone(prefix) : prefix);
 
@@ -79,13 +87,17 @@ export function maskEmail(email: string): string {
 export function maskPeopleIn(value: unknown): unknown {
   if (typeof value === 'string') return maskOctets(value);
   if (Array.isArray(value)) return value.map(maskPeopleIn);
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskMember(name, member)]));
 }
 
 function maskMember(name: string, member: unknown): unknown {
   if (FREE_FIELDS.has(name)) return {};
   if (EMAIL_FIELDS.has(name) && typeof member === 'string') return maskEmail(member);
-  if (name === 'oidc' && typeof member === 'object' && member !== null) return { ...member, subject: HIDDEN };
+  if (name === 'tlvs' && Array.isArray(member))
+    return member.map((tlv) => maskPeopleIn(isObject(tlv) ? maskTlv(tlv) : tlv));
+  if (name === 'oidc' && isObject(member)) return { ...member, subject: HIDDEN };
   return ADDRESS_FIELDS.has(name) && typeof member === 'string' ? maskPhone(member) : maskPeopleIn(member);
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

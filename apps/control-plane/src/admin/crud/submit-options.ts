@@ -13,7 +13,7 @@ import { ValidateBy } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject, JsonValue } from '../../http/json-body.js';
 import { Optional } from './fields.js';
-import { maskOctets, maskText } from './people.js';
+import { maskText, maskTlv } from './people.js';
 import { asciiPattern } from './smpp-fields.js';
 
 /* The field `submitOptions` of binds, systems and routes: the carrier's requirements on a submit_sm. */
@@ -207,19 +207,12 @@ const maskedRule = ({ match, replace, examples, ...rule }: RewriteRule): Rewrite
     : { examples: examples.map(({ from, to }) => ({ from: maskPhone(from), to: maskPhone(to) })) }),
 });
 
-/** A number stays one unless it could be a phone. */
-function maskedTlv<Tlv extends { readonly value: number | string }>(tlv: Tlv): Tlv {
-  const shown = String(tlv.value);
-  const masked = maskOctets(shown);
-  return masked === shown ? tlv : { ...tlv, value: masked };
-}
-
 /** Without people's data: values of TLVs, rules and their examples may contain whole phone numbers. */
 export function withoutPersonInOptions<View extends { readonly submitOptions: SubmitOptions }>(view: View): View {
   const { rewrite, tlvs } = view.submitOptions;
   if (rewrite === undefined && tlvs === undefined) return view;
   const masked = {
-    ...(tlvs === undefined ? {} : { tlvs: tlvs.map(maskedTlv) }),
+    ...(tlvs === undefined ? {} : { tlvs: tlvs.map(maskTlv) }),
     ...(rewrite === undefined ? {} : { rewrite: rewrite.map(maskedRule) }),
   };
   return { ...view, submitOptions: { ...view.submitOptions, ...masked } };
