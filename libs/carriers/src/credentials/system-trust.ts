@@ -4,9 +4,9 @@ import type { SmppSystem } from '../config/smpp-system.entity.js';
 /** Shortest prefix, in bits, of a network whose peers may be trusted for MO (contract, Admin). */
 export const MIN_TRUSTED_PREFIX_BITS = { ipv4: 16, ipv6: 32 } as const;
 
-/** ::ffff:0:0/96 contains every IPv4 address (RFC 4291, 2.5.5.2). */
-const MAPPED_PREFIX_BITS = 96;
-const MAPPED_NETWORK = ipaddr.IPv6.parse('::ffff:0:0');
+/** Networks of IPv6 with this prefix contain every IPv4 address: IPv4-mapped (RFC 4291, 2.5.5.2), and NAT64 (RFC 6052, 2.1). */
+const EMBEDDING_PREFIX_BITS = 96;
+const EMBEDDING_NETWORKS = [ipaddr.IPv6.parse('::ffff:0:0'), ipaddr.IPv6.parse('64:ff9b::')];
 
 /** The proof that a connection belongs to the system: its address, or the name in its client certificate. */
 export type TrustProof = 'address' | 'certificate';
@@ -14,7 +14,7 @@ export type TrustProof = 'address' | 'certificate';
 export type TrustTerms = Pick<SmppSystem, 'trustedForMo' | 'allowedCidrs' | 'tlsRequired'>;
 
 /**
- * Whether a text is an address, or a network with at least the trusted prefix. IPv4-mapped IPv6 counts as IPv4.
+ * Whether a text is an address, or a network with at least the trusted prefix. IPv6 that embeds IPv4 counts as IPv4.
  * Invalid text is not.
  */
 export function isNarrowNetwork(text: string): boolean {
@@ -22,9 +22,11 @@ export function isNarrowNetwork(text: string): boolean {
   if (!ipaddr.isValidCIDR(text)) return false;
   const [address, bits] = ipaddr.parseCIDR(text);
   if (address instanceof ipaddr.IPv4) return bits >= MIN_TRUSTED_PREFIX_BITS.ipv4;
-  if (address.isIPv4MappedAddress() && bits > MAPPED_PREFIX_BITS)
-    return bits - MAPPED_PREFIX_BITS >= MIN_TRUSTED_PREFIX_BITS.ipv4;
-  return bits >= MIN_TRUSTED_PREFIX_BITS.ipv6 && !MAPPED_NETWORK.match(address, bits);
+  // The shorter of the prefixes: one network contains the other.
+  const embedding = EMBEDDING_NETWORKS.some((each) => each.match(address, Math.min(bits, EMBEDDING_PREFIX_BITS)));
+  return embedding
+    ? bits - EMBEDDING_PREFIX_BITS >= MIN_TRUSTED_PREFIX_BITS.ipv4
+    : bits >= MIN_TRUSTED_PREFIX_BITS.ipv6;
 }
 
 /** The proof that a system's row requires of every connection; null when it requires none that suffices for trust. */
