@@ -267,6 +267,39 @@ describe('A17 an endless reason phrase of a webhook receiver', () => {
   });
 });
 
+describe('A17 TLS records that no content explains', () => {
+  it('A17 end a connection to the gateway before its bind', async () => {
+    const gateway = await GatewayHarness.open({
+      SMPP_TLS_CERT_FILE: path.join(folder, 'cert.pem'),
+      SMPP_TLS_KEY_FILE: path.join(folder, 'key.pem'),
+    });
+    await gateway.system({ systemId: 'north', allowedCidrs: ['127.0.0.0/8'] });
+    const opened = async (): Promise<tls.TLSSocket> => {
+      const socket = tls.connect({ port: gateway.ports.smppTls, host: '127.0.0.1', ca: certificate.cert });
+      await once(socket.setNoDelay(true), 'secureConnect');
+      return socket.on('error', () => undefined);
+    };
+    const quiet = await opened();
+    const socket = await opened();
+    let answer = 0;
+    socket.on('data', ({ length }: Buffer) => (answer += length));
+    const pdu = Buffer.alloc(1_000);
+    pdu.writeUInt32BE(pdu.length);
+    pdu.writeUInt32BE(0x00000009, 4);
+    // The same part of a bind_transceiver on both, which has 10 s to be complete: on one a record of 23 octets for each octet.
+    quiet.resume().write(pdu.subarray(0, -1));
+    let sent = 0;
+    const send = (): void => {
+      if (socket.writable && sent < pdu.length - 1) socket.write(pdu.subarray(sent++, sent), () => setImmediate(send));
+    };
+    send();
+    await once(socket, 'close');
+    expect([answer, quiet.readyState]).toEqual([0, 'open']);
+    quiet.destroy();
+    await gateway.close();
+  });
+});
+
 describe('A17 renegotiation, which TLS 1.2 does not bound', () => {
   it('A17 is refused by a bind to a carrier', async () => {
     const server = tls.createServer({ ...certificate, maxVersion: 'TLSv1.2' });

@@ -1,9 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { TlsSettings } from '@countersign/settings';
+import { TlsOverhead } from '@countersign/tls';
 import { inRanges, parseRanges, type AddressRange } from '../targets/address-ranges.js';
-import { TlsOverhead } from './tls-overhead.js';
 import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
 /** Connections of one process: HTTP and WebSockets; WebSockets have smaller limits of their own. */
@@ -29,7 +28,6 @@ export class ConnectionLimits {
   /** Connections of peers outside TRUSTED_PROXIES; empty in TLS_MODE=direct. */
   readonly #outside = new UnauthenticatedConnections<Socket>(OUTSIDE_LIMITS);
   readonly #trustedProxies: readonly AddressRange[] | null;
-  readonly #tlsOverhead = new TlsOverhead();
   /** A request refers to its TLS socket, not to the TCP socket below it; both have the same peer. */
   readonly #byPeer = new Map<string, Socket>();
   /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the peer look-up. */
@@ -46,7 +44,7 @@ export class ConnectionLimits {
   attach(server: Server): void {
     server.maxConnections = MAX_CONNECTIONS + (this.#trustedProxies === null ? 0 : OUTSIDE_RESERVE);
     server.on('connection', (socket: Socket) => this.track(socket));
-    if (this.#trustedProxies === null) this.watchTls(server);
+    if (this.#trustedProxies === null) new TlsOverhead().attach(server);
     // The upgrade handler counts WebSockets.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.exempt(this.#byPeer.get(peerOf(socket))));
   }
@@ -87,15 +85,6 @@ export class ConnectionLimits {
     const left = (this.#connectionsOf.get(owner) ?? 1) - 1;
     if (left === 0) this.#connectionsOf.delete(owner);
     else this.#connectionsOf.set(owner, left);
-  }
-
-  private watchTls(server: Server): void {
-    this.#tlsOverhead.attach(server);
-    server.on('connection', (socket: Socket) => this.#tlsOverhead.add(socket));
-    server.on('secureConnection', (secured: TLSSocket) => {
-      const entered = this.#byPeer.get(peerOf(secured));
-      if (entered !== undefined) this.#tlsOverhead.secured(entered, secured);
-    });
   }
 
   private track(socket: Socket): void {

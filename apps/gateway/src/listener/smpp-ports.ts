@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
-import { AGREED_TLS, CertificateReload } from '@countersign/tls';
+import { AGREED_TLS, CertificateReload, TlsOverhead } from '@countersign/tls';
 import { LOGGER } from '../injection/logger.token.js';
 import type { Peer } from './bind-authenticator.js';
 import { CertificateHandshakes } from './certificate-handshakes.js';
@@ -61,7 +61,8 @@ export class SmppPorts {
     const start = (socket: net.Socket): void => void secure.emit('connection', socket);
     const accept = (socket: net.Socket): void =>
       clientCaFile === null ? start(socket) : this.handshakes.begin(socket, () => start(socket));
-    await this.openPort(accept, smppTlsPort, 'GATEWAY_SMPP_TLS_PORT');
+    const port = await this.openPort(accept, smppTlsPort, 'GATEWAY_SMPP_TLS_PORT');
+    new TlsOverhead().attach(port, secure);
   }
 
   /** Lets new connections use the files as they are now; connections that are open stay. */
@@ -101,7 +102,7 @@ export class SmppPorts {
     return secure;
   }
 
-  private async openPort(accept: (socket: net.Socket) => void, port: number, variable: string): Promise<void> {
+  private async openPort(accept: (socket: net.Socket) => void, port: number, variable: string): Promise<net.Server> {
     const { smppHost: host } = this.settings;
     // Paused: no octet is read before the peer is admitted.
     const server = net.createServer(
@@ -114,6 +115,7 @@ export class SmppPorts {
     });
     server.on('error', (error) => this.logger.error({ err: error, port }, 'SMPP listener failed'));
     this.#servers.push(server);
+    return server;
   }
 
   private async admit(socket: net.Socket, accept: (socket: net.Socket) => void): Promise<void> {

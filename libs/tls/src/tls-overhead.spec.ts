@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { generate } from 'selfsigned';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ConnectionLimits } from './connection-limits.js';
-import { OverheadMeter } from './tls-overhead.js';
+import { OverheadMeter, TlsOverhead } from './tls-overhead.js';
 
 const KIB = 1024;
 
@@ -40,7 +39,7 @@ describe('a TLS server', () => {
     server = createServer({ cert: pems.cert, key: pems.private, minVersion: 'TLSv1.3' }, (request, response) => {
       request.resume().once('end', () => response.end('ok'));
     });
-    new ConnectionLimits({ mode: 'direct', certFile: '', keyFile: '' }).attach(server);
+    new TlsOverhead().attach(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
