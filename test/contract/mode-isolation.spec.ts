@@ -1,4 +1,5 @@
 import { MODES, type Mode } from '@countersign/keys';
+import { runStatements } from '@countersign/postgres/statements';
 import { parseId } from '@countersign/ids';
 import { deriveToken } from '@countersign/session/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -347,7 +348,7 @@ describe('a test session', () => {
     const token = { slug: harness.demo.brandSlug, token: deriveToken(harness.keys, sessionId) };
     const evidence = { tokens: [token], senders: [PHONE], trusted: true };
     const { verdicts } = await harness.database.transaction(async (tx) => {
-      await harness.sessions.markRcsDelivered(tx, [sessionId]);
+      await runStatements(tx, harness.sessions.markRcsDelivered([sessionId]));
       await harness.sessions.applyCardDecision(tx, {
         mode: 'live',
         trigger: 'approve',

@@ -1,6 +1,7 @@
 import type { PreparedArrivals } from '@countersign/rcs/events';
 import { messageIdOf, type NewCardEvent } from '@countersign/rcs/rules';
 import { newId, type Uuid } from '@countersign/ids';
+import { together } from '@countersign/postgres/statements';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 
@@ -22,13 +23,12 @@ interface Stored extends PreparedArrivals {
 const storeEvents = (events: readonly NewCardEvent[], cards = harness.cards): Promise<Stored> =>
   harness.database.readThenWrite(
     (tx) => cards.arrivals.prepareArrivals(tx, events),
-    async (tx, prepared) => {
-      const [unprocessed] = await Promise.all([
-        cards.arrivals.storeArrivals(tx, prepared),
-        harness.sessions.markRcsDelivered(tx, prepared.rcsDelivered),
-      ]);
-      return { ...prepared, unprocessed };
-    },
+    (prepared) =>
+      together(
+        cards.arrivals.storeArrivals(prepared),
+        harness.sessions.markRcsDelivered(prepared.rcsDelivered),
+        (unprocessed): Stored => ({ ...prepared, unprocessed }),
+      ),
   );
 
 describe('an arrival event', () => {

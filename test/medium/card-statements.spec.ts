@@ -1,5 +1,6 @@
 import { firstIdAt } from '@countersign/ids';
 import type { Database, Executor } from '@countersign/postgres';
+import { runStatements } from '@countersign/postgres/statements';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLAIM_OFFERS } from '../../libs/rcs/src/offers/card-send.sql.js';
 import {
@@ -55,7 +56,7 @@ function watchedCards(): { cards: CardStores; mostLocked: () => number } {
     });
   const watched: Pick<Database, 'transaction' | 'readThenWrite' | 'query'> = {
     transaction,
-    readThenWrite: (read, write) => transaction(async (tx) => write(tx, await read(tx))),
+    readThenWrite: (read, write) => transaction(async (tx) => runStatements(tx, write(await read(tx)))),
     query: <Row extends object>(text: string, values?: readonly unknown[]) =>
       transaction((tx) => tx.query<Row>(text, values)),
   };
@@ -83,10 +84,8 @@ describe('the statements on cards', () => {
   it('that find a card by its message id lock the cards of one day', async () => {
     const card = await harness.sent();
     const locked = await harness.database.transaction(async (tx) => {
-      await harness.cards.arrivals.storeArrivals(
-        tx,
-        await harness.cards.arrivals.prepareArrivals(tx, [harness.eventOf(card, 'delivered')]),
-      );
+      const prepared = await harness.cards.arrivals.prepareArrivals(tx, [harness.eventOf(card, 'delivered')]);
+      await runStatements(tx, harness.cards.arrivals.storeArrivals(prepared));
       return lockedPartitions(tx);
     });
     expect(locked.filter((name) => name.startsWith('cards_')).length).toBeLessThanOrEqual(3);

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { prepareQueues } from '@countersign/bus';
 import { Database, DatabaseUnavailable } from '@countersign/postgres';
+import { noStatement } from '@countersign/postgres/statements';
 import { checkSchema, migrate, usesPooler } from '@countersign/postgres/schema';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -71,7 +72,7 @@ describe.skipIf(pgbouncerIsMissing)('connections through PgBouncer', () => {
         expect(found).toEqual([{ text: EXPECTED.join(' ') }]);
         const read = await database.readThenWrite(
           (tx) => tx.query(shown(TIMEOUTS)),
-          (_tx, rows) => Promise.resolve(rows),
+          (rows) => noStatement(rows),
         );
         expect(read).toEqual([{ text: EXPECTED.join(' ') }]);
         const long = await database.maintenance(60_000, (session) => session.query('SHOW statement_timeout'));

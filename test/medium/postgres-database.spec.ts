@@ -1,4 +1,5 @@
 import { Database, DatabaseClock, DatabaseUnavailable, DataError, type Executor } from '@countersign/postgres';
+import { noStatement, runStatements, statement, together, type Statements } from '@countersign/postgres/statements';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 import { type Line, lineTo } from '../support/line.js';
@@ -135,62 +136,54 @@ describe('a transaction', () => {
 describe('a transaction that reads and then writes', () => {
   const read = (tx: Executor, id: number): Promise<{ balance: number }[]> =>
     tx.query('SELECT balance FROM accounts WHERE id = $1 FOR UPDATE', [id]);
-  const take = (tx: Executor, id: number, amount: number): Promise<object[]> =>
-    tx.query('UPDATE accounts SET balance = balance - $2 WHERE id = $1 RETURNING balance', [id, amount]);
+  const take = (id: number, amount: number): Statements<number | undefined> =>
+    statement(
+      'UPDATE accounts SET balance = balance - $2 WHERE id = $1 RETURNING balance',
+      [id, amount],
+      ([row]: readonly { readonly balance: number }[]) => row?.balance,
+    );
+  const pair = <One, Other>(one: Statements<One>, other: Statements<Other>): Statements<readonly [One, Other]> =>
+    together(one, other, (first, second) => [first, second] as const);
 
-  it('commits all that is asked for at once, and gives what came of it', async () => {
+  it('commits all statements, and returns the value of their rows', async () => {
     const written = await database.readThenWrite(
       (tx) => read(tx, 8),
-      (tx, found) => Promise.all([take(tx, 8, 30), take(tx, 9, -30), Promise.resolve(found)]),
+      (found) => pair(pair(take(8, 30), noStatement(found)), take(9, -30)),
     );
-    expect(written).toEqual([[{ balance: 70 }], [{ balance: 130 }], [{ balance: 100 }]]);
+    expect(written).toEqual([[70, [{ balance: 100 }]], 130]);
     expect([await balance(8), await balance(9)]).toEqual([70, 130]);
   });
 
-  it('leaves nothing behind when one of its statements fails, and tells that one’s failure', async () => {
+  it('leaves nothing behind when one of its statements fails, and rejects with the error of that one', async () => {
     const failing = database.readThenWrite(
       (tx) => read(tx, 10),
-      (tx) => Promise.all([take(tx, 10, 1), take(tx, 10, 1_000), take(tx, 10, 1)]),
+      () => pair(pair(take(10, 1), take(10, 1_000)), take(10, 1)),
     );
     await expect(failing).rejects.toMatchObject({ name: 'DataError', sqlState: '23514' });
     expect(await balance(10)).toBe(100);
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('leaves nothing behind when it throws before it has asked for all', async () => {
-    const failsLater = async (): Promise<never> => {
-      await Promise.resolve();
-      throw new Error('changed my mind');
-    };
-    for (const failing of [failsLater, () => Promise.reject(new Error('changed my mind'))]) {
-      const whole = database.readThenWrite(
-        (tx) => read(tx, 10),
-        (tx) => Promise.all([take(tx, 10, 1), failing()]),
-      );
-      await expect(whole).rejects.toThrow('changed my mind');
-      expect(await balance(10)).toBe(100);
-    }
-  });
-
-  it('does not pretend to have committed when a failed statement was swallowed', async () => {
+  it('leaves nothing behind when the decision fails', async () => {
     const failing = database.readThenWrite(
-      (tx) => read(tx, 10),
-      (tx) => Promise.all([take(tx, 10, 1), tx.query('SELECT 1 / 0').catch(() => undefined)]),
-    );
-    await expect(failing).rejects.toThrow('nothing was committed');
-    expect(await balance(10)).toBe(100);
-  });
-
-  it('cannot ask for anything after that', async () => {
-    const late = database.readThenWrite(
-      (tx) => read(tx, 10),
       async (tx) => {
-        await take(tx, 10, 0);
-        await take(tx, 10, 1);
+        await read(tx, 10);
+        await runStatements(tx, take(10, 1));
+      },
+      () => {
+        throw new Error('changed my mind');
       },
     );
-    await expect(late).rejects.toThrow('is over');
+    await expect(failing).rejects.toThrow('changed my mind');
     expect(await balance(10)).toBe(100);
+  });
+
+  it('does not pretend to have committed when a failed read was ignored', async () => {
+    const failing = database.readThenWrite(
+      (tx) => tx.query('SELECT 1 / 0').catch(() => undefined),
+      () => noStatement('committed'),
+    );
+    await expect(failing).rejects.toThrow('nothing was committed');
   });
 
   it('runs again when it lost a deadlock', async () => {
@@ -203,7 +196,7 @@ describe('a transaction that reads and then writes', () => {
           if (first) await bothHold();
           first = false;
         },
-        (tx) => Promise.all([take(tx, to, -1), take(tx, from, 1)]),
+        () => pair(take(to, -1), take(from, 1)),
       );
     };
     const before = [await balance(4), await balance(5)];

@@ -1,5 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
+import { runStatements } from '@countersign/postgres/statements';
 import type { Decision, Ended } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -98,7 +99,7 @@ describe('a tap on the card', () => {
 
 describe('markRcsDelivered', () => {
   const markDelivered = (ids: readonly Uuid[]): Promise<Uuid[]> =>
-    harness.database.transaction((tx) => harness.sessions.markRcsDelivered(tx, ids));
+    harness.database.transaction((tx) => runStatements(tx, harness.sessions.markRcsDelivered(ids)));
   const channelOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
     (await harness.sessions.find(liveTenant(accountId), id))?.channel;
 
@@ -117,7 +118,7 @@ describe('markRcsDelivered', () => {
   it('sets the channel in the event of a tap in the same transaction', async () => {
     const session = await harness.sessions.create(harness.draft());
     await harness.database.transaction(async (tx) => {
-      await harness.sessions.markRcsDelivered(tx, [session.id]);
+      await runStatements(tx, harness.sessions.markRcsDelivered([session.id]));
       await harness.sessions.applyCardDecision(tx, {
         mode: 'live',
         trigger: 'approve',
@@ -147,7 +148,7 @@ describe('markRcsDelivered', () => {
     const { waits: marking } = await harness.database.transaction(async (tx) => {
       expect(await lock(tx, first)).toHaveLength(1);
       const waits = harness.database.transaction((other) =>
-        harness.sessions.markRcsDelivered(other, [second.id], [first.id]),
+        runStatements(other, harness.sessions.markRcsDelivered([second.id], [first.id])),
       );
       await until('the call waits for the first session', 5_000, async () => {
         const [row] = await harness.database.query<{ waiting: number }>(

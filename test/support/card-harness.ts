@@ -12,6 +12,7 @@ import {
 } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
+import { runStatements } from '@countersign/postgres/statements';
 import type { Session } from '@countersign/session/rules';
 import { openCardStores, type CardStores, type CardStoresOptions } from './card-stores.js';
 import { openSessionHarness, type SessionHarness, type SessionHarnessOptions } from './session-harness.js';
@@ -148,11 +149,8 @@ async function processIn(
   ids: readonly Uuid[],
 ): Promise<Decided> {
   const applied = await cards.events.applyEvents(tx, await cards.events.claimEvents(tx, ids));
-  await harness.sessions.markRcsDelivered(
-    tx,
-    applied.rcsDelivered,
-    applied.taps.map(({ cardId }) => cardId),
-  );
+  const tapped = applied.taps.map(({ cardId }) => cardId);
+  await runStatements(tx, harness.sessions.markRcsDelivered(applied.rcsDelivered, tapped));
   const ended: Uuid[] = [];
   for (const verdict of ['approve', 'deny'] as const) {
     const ofVerdict = applied.taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);

@@ -12,6 +12,7 @@ import {
 } from './database-errors.js';
 import { BEGIN, BEGIN_OF_POOLER, usesPooler } from './pooler.js';
 import { hasParsed, hasStalePlan, isLostByPooler, preparedName } from './prepared-statements.js';
+import type { Statements } from './statements/statements.js';
 
 /** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
 export interface Executor {
@@ -54,14 +55,6 @@ function corkUntilNextTick(client: pg.PoolClient): void {
   const { stream } = client.connection;
   stream.cork();
   process.nextTick(() => stream.uncork());
-}
-
-/** Number of microtask turns in which work that awaits nothing has issued all its statements, or has failed. */
-const MICROTASK_TURNS = 8;
-
-/** Throws if the work has failed by now; nothing is written to the server during these turns. */
-async function statementsIssued(work: Promise<unknown>): Promise<void> {
-  for (let turn = 0; turn < MICROTASK_TURNS; turn++) await Promise.race([work, Promise.resolve()]);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -137,28 +130,25 @@ export class Database implements Executor {
 
   /**
    * A transaction of two round trips, for work that reads, decides, and then writes: the statements of `write` are
-   * sent together with the commit. `write` must issue all of them at once, awaiting nothing before; an error thrown
-   * then rolls back, an error thrown after its statements were answered comes too late. Retries and rejects as
-   * `transaction` does.
+   * sent together with the commit. Their value is made of their rows after it. Retries and rejects as `transaction` does.
    */
   async readThenWrite<Found, Written>(
     read: (tx: Executor) => Promise<Found>,
-    write: (tx: Executor, found: Found) => Promise<Written>,
+    write: (found: Found) => Statements<Written>,
   ): Promise<Written> {
     return this.#onOneConnection(async (client, deadlineMs) => {
       const { tx, begun, close } = this.#begin(client, deadlineMs);
       try {
         const found = await read(tx);
         await begun;
-        const writing = write(tx, found);
-        await statementsIssued(writing);
-        close();
+        const { all, valueOf } = write(found);
+        const writing = Promise.all(all.map(({ text, values }) => tx.query(text, values)));
         const committing = this.#commit(client, deadlineMs);
         // It rejects with the statements, whose errors are more specific.
         committing.catch(() => undefined);
-        const result = await writing;
+        const rows = await writing;
         await committing;
-        return result;
+        return valueOf(rows);
       } finally {
         close();
       }

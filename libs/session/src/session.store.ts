@@ -1,6 +1,7 @@
 import { isTestMode, ownsRow, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
 import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { noStatement, statement, type Statements } from '@countersign/postgres/statements';
 import { QuickLooks } from '@countersign/postgres/due-rows';
 import type { FoundToken } from './tokens/find-tokens.js';
 import { judgeInbound, type InboundCase, type InboundVerdict } from './rules/judge-inbound.js';
@@ -272,15 +273,16 @@ export class SessionStore {
 
   /**
    * Sets the channel of live sessions to RCS whose card was delivered while their request waited, in the caller's
-   * transaction. Call before `applyCardDecision`, so that the event of a tap has the channel too. Returns the changed ids.
+   * transaction. To run before `applyCardDecision`, so that the event of a tap has the channel too. Gives the changed ids.
    * `tapped` are the ids that `applyCardDecision` gets next: all are locked here, because two statements would not lock in id
    * order.
    */
-  async markRcsDelivered(tx: Executor, ids: readonly Uuid[], tapped: readonly Uuid[] = []): Promise<Uuid[]> {
+  markRcsDelivered(ids: readonly Uuid[], tapped: readonly Uuid[] = []): Statements<Uuid[]> {
     const all = [...new Set([...ids, ...tapped])];
-    if (all.length === 0) return [];
+    if (all.length === 0) return noStatement([]);
     const { low, high } = idBounds(all);
-    return (await tx.query<{ id: Uuid }>(SET_CHANNEL_RCS, [all, low, high, ids])).map(({ id }) => id);
+    const idsOf = (rows: readonly { readonly id: Uuid }[]): Uuid[] => rows.map(({ id }) => id);
+    return statement(SET_CHANNEL_RCS, [all, low, high, ids], idsOf);
   }
 
   /**

@@ -1,7 +1,8 @@
 import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/ids';
 import type { DatabaseClock, Executor } from '@countersign/postgres';
+import { statement, together, type Statements } from '@countersign/postgres/statements';
 import type { CardEvent, NewCardEvent } from '../rules/card-event.js';
-import { insertRow, judgeCard, resultsOf, updateCards, type AppliedEvents, type Judged } from './card-event.store.js';
+import { cardUpdates, insertRow, judgeCard, resultsOf, type AppliedEvents, type Judged } from './card-event.store.js';
 import { INSERT_EVENTS, LOCK_BY_MESSAGE, type LockedRow } from './card-event.sql.js';
 import { plainAgentId } from '../rules/agent-id.js';
 import type { CardAnswers } from '../rules/card-answers.js';
@@ -46,15 +47,14 @@ export class CardArrivalStore {
     return { ...resultsOf(judged), events, judged };
   }
 
-  /** Stores all these events and the decisions. Returns the ids of new events that remain to be processed. */
-  async storeArrivals(tx: Executor, { events, judged }: PreparedArrivals): Promise<Uuid[]> {
+  /** Stores all these events and the decisions. Gives the ids of new events that remain to be processed. */
+  storeArrivals({ events, judged }: PreparedArrivals): Statements<Uuid[]> {
     const outcomes = new Map(judged.flatMap(({ judgement }) => [...judgement.outcomes]));
     const rows = events.map((event) => insertRow(event, outcomes.get(event.id)));
-    const [stored] = await Promise.all([
-      tx.query<{ id: Uuid }>(INSERT_EVENTS, [JSON.stringify(rows)]),
-      updateCards(tx, judged),
-    ]);
-    return stored.flatMap(({ id }) => (outcomes.has(id) ? [] : [id]));
+    const inserted = statement(INSERT_EVENTS, [JSON.stringify(rows)], (stored: readonly { readonly id: Uuid }[]) =>
+      stored.flatMap(({ id }) => (outcomes.has(id) ? [] : [id])),
+    );
+    return together(inserted, cardUpdates(judged), (unprocessed) => unprocessed);
   }
 
   private async lockCards(tx: Executor, messageIds: readonly Uuid[]): Promise<LockedByMessage[]> {

@@ -1,5 +1,6 @@
 import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
 import type { Database, DatabaseClock, Executor } from '@countersign/postgres';
+import { noStatement, runStatements, statement, type Statements } from '@countersign/postgres/statements';
 import {
   FURTHEST_AHEAD_MS,
   type CardArrival,
@@ -102,7 +103,7 @@ export class CardEventStore {
     const judged = cards.map((card) => judgeCard(card, byCard.get(card.id) ?? [], this.answers));
     await recordSubscriptions(tx, events);
     await recordLaunchStates(tx, events);
-    await Promise.all([updateCards(tx, judged), markAllProcessed(tx, events, judged)]);
+    await Promise.all([runStatements(tx, cardUpdates(judged)), markAllProcessed(tx, events, judged)]);
     return { ...resultsOf(judged), taps: judged.flatMap(({ judgement: { tap } }) => (tap === null ? [] : [tap])) };
   }
 
@@ -186,12 +187,13 @@ async function lockCards(tx: Executor, ids: readonly Uuid[]): Promise<LockedRow[
   return tx.query<LockedRow>(LOCK_FOR_EVENTS, [ids, low, high]);
 }
 
-export async function updateCards(tx: Executor, judged: readonly Judged[]): Promise<void> {
+/** Changes the cards as it was decided. */
+export function cardUpdates(judged: readonly Judged[]): Statements<null> {
   const changes = judged.flatMap(({ judgement: { change } }) => (change === null ? [] : [change]));
-  if (changes.length === 0) return;
+  if (changes.length === 0) return noStatement(null);
   const ids = changes.map(({ id }) => id);
   const { low, high } = idBounds(ids);
-  await tx.query(UPDATE_CARDS, [
+  const values = [
     ids,
     changes.map(({ deliveredAt }) => deliveredAt),
     changes.map(({ readAt }) => readAt),
@@ -199,7 +201,8 @@ export async function updateCards(tx: Executor, judged: readonly Judged[]): Prom
     changes.map(({ endsRevoke }) => endsRevoke),
     low,
     high,
-  ]);
+  ];
+  return statement(UPDATE_CARDS, values, () => null);
 }
 
 /** The last subscribe or unsubscribe event of each phone and agent counts, by its own time, since events may come late. */

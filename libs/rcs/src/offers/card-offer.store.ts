@@ -1,5 +1,6 @@
 import { idBounds, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type Executor } from '@countersign/postgres';
+import { noStatement, statement, type Statements } from '@countersign/postgres/statements';
 import { SEND_LIFE_MS, type CardRefusal, type CardState, type NewCard, type FinalChannel } from '../rules/card.js';
 import { batchLimits, type BatchSize } from './batch-limits.js';
 import {
@@ -160,10 +161,10 @@ interface Judged {
   readonly result: OfferResult;
 }
 
-async function insertCards(tx: Executor, judged: readonly Judged[]): Promise<OfferResult[]> {
+function insertCards(judged: readonly Judged[]): Statements<OfferResult[]> {
   const rows = judged.flatMap(({ row }) => (row === null ? [] : [row]));
-  if (rows.length > 0) await tx.query(INSERT_CARDS, [JSON.stringify(rows)]);
-  return judged.map(({ result }) => result);
+  const results = judged.map(({ result }) => result);
+  return rows.length === 0 ? noStatement(results) : statement(INSERT_CARDS, [JSON.stringify(rows)], () => results);
 }
 
 /** A card as one element of the insert statement's JSON. */

@@ -1,6 +1,7 @@
 import type { AppliedEvents } from '@countersign/rcs/events';
 import type { CardEvent, CardTap } from '@countersign/rcs/rules';
 import type { Executor } from '@countersign/postgres';
+import { noStatement, runStatements, type Statements } from '@countersign/postgres/statements';
 import { describe, expect, it } from 'vitest';
 import { CardDecisions, type Decided } from './card-decisions.js';
 
@@ -34,10 +35,14 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
     calls.push(name);
     return Promise.resolve(answer);
   };
+  const planned = <T>(name: string, answer: T): Statements<T> => {
+    calls.push(name);
+    return noStatement(answer);
+  };
   const decisions = new CardDecisions(
     {
       transaction: (work) => work(TX),
-      readThenWrite: async (read, write) => write(TX, await read(TX)),
+      readThenWrite: async (read, write) => runStatements(TX, write(await read(TX))),
     },
     {
       claimEvents: () => Promise.resolve([EVENT]),
@@ -48,10 +53,10 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
     },
     {
       prepareArrivals: (_tx, events) => call('prepare', { events, judged: [], ...NONE, ...applied }),
-      storeArrivals: () => call('store', ['unprocessed']),
+      storeArrivals: () => planned('store', ['unprocessed']),
     },
     {
-      markRcsDelivered: (_tx, ids, tapped) => call(`rcs ${ids.join()} of ${tapped?.join() ?? ''}`, []),
+      markRcsDelivered: (ids, tapped) => planned(`rcs ${ids.join()} of ${tapped?.join() ?? ''}`, []),
       applyCardDecision: (_tx, { ids, trigger }) => {
         const live = ids.filter((id) => ended.includes(id));
         return call(`${trigger} ${ids.join()}`, { ended: live, eventIds: live.map((id) => `end of ${id}`) });

@@ -4,6 +4,7 @@ import type { AddressedCardOutcome } from '@countersign/rcs/offers';
 import type { CardArrival, CardEvent, CardTap, NewCardEvent, Verdict } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import { Database, type Executor } from '@countersign/postgres';
+import { runStatements, together } from '@countersign/postgres/statements';
 import { SessionStore } from '@countersign/session';
 
 /** The results of processed events. */
@@ -49,14 +50,14 @@ export class CardDecisions {
     const { database, arrivals: store, sessions } = this;
     return database.readThenWrite(
       (tx) => store.prepareArrivals(tx, events),
-      async (tx, prepared) => {
+      (prepared) => {
         const { rcsDelivered, cardOutcomes, arrivals } = prepared;
-        // Sent together and run in this order.
-        const [unprocessed] = await Promise.all([
-          store.storeArrivals(tx, prepared),
-          sessions.markRcsDelivered(tx, rcsDelivered),
-        ]);
-        return { unprocessed, decided: { ...NOTHING, cardOutcomes, arrivals } };
+        const decided = { ...NOTHING, cardOutcomes, arrivals };
+        return together(
+          store.storeArrivals(prepared),
+          sessions.markRcsDelivered(rcsDelivered),
+          (unprocessed): StoredEvents => ({ unprocessed, decided }),
+        );
       },
     );
   }
@@ -86,7 +87,7 @@ export class CardDecisions {
     const idsOf = (verdict: Verdict): Uuid[] =>
       taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);
     const [approved, denied] = [idsOf('approve'), idsOf('deny')];
-    await sessions.markRcsDelivered(tx, rcsDelivered, [...approved, ...denied]);
+    await runStatements(tx, sessions.markRcsDelivered(rcsDelivered, [...approved, ...denied]));
     const results = [
       await sessions.applyCardDecision(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
       await sessions.applyCardDecision(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),

@@ -1,0 +1,1 @@
+export { noStatement, runStatements, statement, together, type Statements } from './statements.js';
