@@ -27,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'small',
-          include: ['{apps,libs,config}/**/*.spec.ts', 'test/{bench,simulation}/**/*.spec.ts'],
+          include: ['{apps,libs,config}/**/*.spec.ts', 'test/{bench,campaign,simulation}/**/*.spec.ts'],
           testTimeout: 20_000,
           // They share no state: a process for each file would take half of the time.
           isolate: false,

@@ -15,6 +15,8 @@ export class Carrier {
   readonly script: ((pdu: PDU) => SubmitResponse)[] = [];
   readonly #links = new Set<SmscLink>();
   readonly #server: Server;
+  /** The response to a submit without a script. */
+  respond: (pdu: PDU) => SubmitResponse = () => ({});
   /** The status of the next binds. */
   authenticate: () => number = () => OK;
   readonly #events = {
@@ -84,7 +86,7 @@ export class Carrier {
   #submitted(pdu: PDU, link: SmscLink): void {
     this.submits.push(pdu);
     const id = this.idOf(this.#count++);
-    const response = this.script.shift()?.(pdu) ?? {};
+    const response = (this.script.shift() ?? this.respond)(pdu);
     if (response !== 'mute') link.answer(pdu, { message_id: id, ...response });
   }
 }

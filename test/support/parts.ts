@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createApiKey } from '@countersign/keys';
@@ -46,6 +46,8 @@ export class AppPart implements Part {
     readonly name: string,
     private readonly environment: Readonly<Record<string, string>>,
     private readonly opsPort: number,
+    /** Receives the log; without one only standard error is shown. */
+    private readonly logFile: string | null = null,
   ) {}
 
   get pid(): number {
@@ -76,10 +78,13 @@ export class AppPart implements Part {
   }
 
   #fork(): ChildProcess {
-    return fork(path.join(DIST, `apps/${this.name}/src/main.js`), [], {
+    const log = this.logFile === null ? null : openSync(this.logFile, 'a');
+    const child = fork(path.join(DIST, `apps/${this.name}/src/main.js`), [], {
       env: { ...process.env, ...this.environment },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', log ?? 'ignore', log ?? 'inherit', 'ipc'],
     });
+    if (log !== null) closeSync(log);
+    return child;
   }
 
   async kill(): Promise<void> {
@@ -168,7 +173,10 @@ export type Queues = 'redis' | 'postgresql';
 
 export const isRedisInstalled = (): boolean => findRedis() !== undefined;
 
-async function stores(dataDir: string, queues: Queues): Promise<{ postgres: StorePart; redis: StorePart | null }> {
+export async function startStores(
+  dataDir: string,
+  queues: Queues,
+): Promise<{ readonly postgres: StorePart; readonly redis: StorePart | null }> {
   const postgresPort = await freePort();
   const log = (): undefined => undefined;
   const postgres = new StorePart('postgres', () => startPostgres({ dataDir, log, port: postgresPort }));
@@ -180,43 +188,63 @@ async function stores(dataDir: string, queues: Queues): Promise<{ postgres: Stor
   return { postgres, redis };
 }
 
+/** Settings of apps on loopback under load. */
+export const COMMON_SETTINGS = {
+  NODE_ENV: 'development',
+  LOG_LEVEL: 'error',
+  MO_SENDER_PER_SECOND: '1000000',
+  WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_HOST_PER_SECOND: '10000',
+} as const;
+
+export const newSecrets = (): Readonly<Record<string, string>> => ({
+  COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
+  COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
+  COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+});
+
+const freePortsFor = async (variables: readonly string[]): Promise<Record<string, string>> => {
+  const ports: Record<string, string> = {};
+  for (const variable of variables) ports[variable] = String(await freePort());
+  return ports;
+};
+
+export const controlPlanePorts = (): Promise<Record<string, string>> =>
+  freePortsFor(['CONTROL_PLANE_PORT', 'CONTROL_PLANE_OPS_PORT']);
+
+export const gatewayPorts = (): Promise<Record<string, string>> =>
+  freePortsFor(['GATEWAY_SMPP_PORT', 'GATEWAY_SMPP_TLS_PORT', 'GATEWAY_HTTP_PORT', 'GATEWAY_OPS_PORT']);
+
+/** An app whose ports are in its environment. */
+export function appPart(
+  name: 'control-plane' | 'gateway',
+  environment: Readonly<Record<string, string>>,
+  logFile: string | null = null,
+): AppPart {
+  const opsPort = environment[name === 'gateway' ? 'GATEWAY_OPS_PORT' : 'CONTROL_PLANE_OPS_PORT'];
+  return new AppPart(name, environment, Number(opsPort), logFile);
+}
+
 /** Starts PostgreSQL, Redis if selected, and both apps; secrets and certificate are created for this run. */
 export async function startParts(queues: Queues): Promise<Parts> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-parts-'));
-  const { postgres, redis } = await stores(dataDir, queues);
+  const { postgres, redis } = await startStores(dataDir, queues);
   const certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log: () => undefined });
-  const ports = {
-    controlPlane: await freePort(),
-    controlPlaneOps: await freePort(),
-    gatewayOps: await freePort(),
-    smpp: await freePort(),
-    smppTls: await freePort(),
-    http: await freePort(),
-  };
+  const secrets = newSecrets();
   const environment: Record<string, string> = {
-    NODE_ENV: 'development',
-    LOG_LEVEL: 'error',
+    ...secrets,
+    ...COMMON_SETTINGS,
     DATABASE_URL: postgres.url,
     ...(redis === null ? {} : { REDIS_URL: redis.url }),
-    COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
-    COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
-    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
     TLS_CERT_FILE: certificates.certFile,
     TLS_KEY_FILE: certificates.keyFile,
-    CONTROL_PLANE_PORT: String(ports.controlPlane),
-    CONTROL_PLANE_OPS_PORT: String(ports.controlPlaneOps),
-    GATEWAY_OPS_PORT: String(ports.gatewayOps),
-    GATEWAY_SMPP_PORT: String(ports.smpp),
-    GATEWAY_SMPP_TLS_PORT: String(ports.smppTls),
-    GATEWAY_HTTP_PORT: String(ports.http),
-    MO_SENDER_PER_SECOND: '1000000',
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-    WEBHOOK_ALLOW_HTTP: 'true',
-    WEBHOOK_HOST_PER_SECOND: '10000',
+    ...(await controlPlanePorts()),
+    ...(await gatewayPorts()),
   };
   await migrated(postgres);
-  const controlPlane = new AppPart('control-plane', environment, ports.controlPlaneOps);
-  const gateway = new AppPart('gateway', { ...environment, DATABASE_URL: postgres.gatewayUrl }, ports.gatewayOps);
+  const controlPlane = appPart('control-plane', environment);
+  const gateway = appPart('gateway', { ...environment, DATABASE_URL: postgres.gatewayUrl });
   await Promise.all([controlPlane.start(), gateway.start()]);
   return {
     controlPlane,
@@ -224,9 +252,9 @@ export async function startParts(queues: Queues): Promise<Parts> {
     postgres,
     redis,
     databaseUrl: postgres.url,
-    baseUrl: `https://127.0.0.1:${ports.controlPlane}`,
+    baseUrl: `https://127.0.0.1:${controlPlane.port('CONTROL_PLANE_PORT')}`,
     caFile: certificates.caFile,
-    smppPort: ports.smpp,
+    smppPort: gateway.port('GATEWAY_SMPP_PORT'),
     environment: { ...environment, DATABASE_MIGRATION_URL: postgres.ownerUrl },
     stop: async () => {
       await Promise.all([controlPlane.stop(), gateway.stop()]);

@@ -87,7 +87,8 @@ export class WitnessCarrier {
   }
 }
 
-function textOf({ short_message: text }: PDU): string {
+/** The text of a short message as npm `smpp` decodes it. */
+export function textOf({ short_message: text }: PDU): string {
   if (text === undefined) return '';
   if (typeof text === 'string' || Buffer.isBuffer(text)) return text.toString();
   return text.message?.toString() ?? '';

@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { phones } from '../bench/phones.js';
+import { until } from '../support/until.js';
+import { findViolations, type Violation } from './checker.js';
+import { type FinalRows, readFinalRows, readUnsettled, type Unsettled } from './final-rows.js';
+import type { History, ReceivedWebhook, SessionHistory } from './history.js';
+import { Nemesis } from './nemesis.js';
+import { Random } from './random.js';
+import { startSystem, type System } from './system.js';
+import { User } from './user.js';
+
+/** Time for what is under way to end once all faults are over. */
+const SETTLED_MS = 240_000;
+const USAGE_MS = 60_000;
+const PROGRESS_MS = 15_000;
+/** A phone for each session; the most of one run. */
+const MAX_SESSIONS = 400_000;
+const TOKEN = /AUTH-[A-Z0-9]+-[0-9A-Z]{16}/;
+const DIGITS = /\d{10,15}/g;
+
+export interface CampaignOptions {
+  /** The faults and the scenarios; times depend on the machine. */
+  readonly seed: number;
+  /** It ends after so many sessions, or after so many minutes. */
+  readonly sessions: number | null;
+  readonly minutes: number | null;
+  /** Users at the same time. */
+  readonly users: number;
+  readonly queues: 'redis' | 'postgresql';
+  readonly log: (line: string) => void;
+}
+
+export interface CampaignReport {
+  readonly violations: readonly Violation[];
+  readonly counts: Readonly<Record<string, number>>;
+  /** How often each fault has struck. */
+  readonly faults: ReadonlyMap<string, number>;
+}
+
+/** Verifies phones while faults strike, waits until everything has settled, and checks the promises. */
+export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+  const random = new Random(options.seed);
+  const system = await startSystem(random.fork(), options.queues === 'redis');
+  try {
+    const nemesis = new Nemesis(system, random.fork());
+    const histories = await verifyUnder(nemesis, system, random, options);
+    if (nemesis.failures.length > 0) throw new Error(`seed ${options.seed}: ${nemesis.failures.join('\n')}`);
+    options.log(`${histories.length} sessions, ${sum(nemesis.struck.values())} faults; waiting until all has settled`);
+    const client = new pg.Client({ connectionString: system.postgres.ownerUrl });
+    await client.connect();
+    try {
+      await settle(client, system, histories);
+      const rows = await readFinalRows(client);
+      const history = await historyOf(system, histories, rows);
+      return { violations: findViolations(history, rows), counts: countsOf(history, rows), faults: nemesis.struck };
+    } finally {
+      await client.end();
+    }
+  } finally {
+    await system.stop();
+  }
+}
+
+async function verifyUnder(
+  nemesis: Nemesis,
+  system: System,
+  random: Random,
+  { sessions: most, minutes, users, log }: CampaignOptions,
+): Promise<SessionHistory[]> {
+  const numbers = phones(most ?? MAX_SESSIONS);
+  const endsAt = minutes === null ? Infinity : performance.now() + minutes * 60_000;
+  const histories: SessionHistory[] = [];
+  let next = 0;
+  const verifyInTurn = async (user: User): Promise<void> => {
+    while (performance.now() < endsAt) {
+      const phone = numbers[next++];
+      if (phone === undefined) return;
+      histories.push(await user.verify(phone));
+    }
+  };
+  nemesis.start();
+  const progress = setInterval(() => {
+    log(`${histories.length} sessions, ${sum(nemesis.struck.values())} faults`);
+  }, PROGRESS_MS);
+  try {
+    await Promise.all(Array.from({ length: users }, () => verifyInTurn(new User(system, random.fork()))));
+  } finally {
+    clearInterval(progress);
+    await nemesis.stop();
+  }
+  return histories;
+}
+
+/** Ends the sessions that are pending still, and waits for events, webhooks and codes. */
+async function settle(client: pg.Client, { api }: System, histories: readonly SessionHistory[]): Promise<void> {
+  const pending = histories.filter(({ statuses }) => !statuses.some((status) => status !== 'pending'));
+  for (const { ids, cancels } of pending) {
+    for (const id of ids) {
+      const answer = await api.call(`/v1/verify/${id}`, { method: 'DELETE' });
+      cancels.push(answer?.status === 204 ? 'done' : answer === null || answer.status >= 500 ? 'unknown' : 'refused');
+    }
+  }
+  let left: Unsettled | undefined;
+  await until('everything has settled', SETTLED_MS, async () => {
+    left = await readUnsettled(client);
+    return sum(Object.values(left)) === 0;
+  }).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${JSON.stringify(left)}`);
+  });
+}
+
+async function historyOf(system: System, sessions: readonly SessionHistory[], rows: FinalRows): Promise<History> {
+  const byPhone = new Map(sessions.map((session) => [session.phone, session]));
+  for (const session of sessions) session.codes.push(...system.carrier.codesOf(session.phone));
+  const webhooks = system.receiver.received.map(({ headers, body }): ReceivedWebhook => {
+    const { type, data } = JSON.parse(body) as {
+      readonly type: string;
+      readonly data: Readonly<Record<string, string>>;
+    };
+    const sessionId = data['id'] ?? data['sessionId'] ?? '';
+    const { phone = '', authEntropy } = data;
+    if (authEntropy !== undefined) byPhone.get(phone)?.entropies.add(authEntropy);
+    return { eventId: String(headers['webhook-id']), type, sessionId, status: data['status'] ?? '' };
+  });
+  return {
+    sessions,
+    webhooks,
+    usageTotal: await usageOf(system, rows.sessions.length),
+    leaks: leaksIn(system, sessions),
+  };
+}
+
+/** The count of GET /v1/usage, which follows within seconds. */
+async function usageOf({ api }: System, expected: number): Promise<number> {
+  const endsAt = performance.now() + USAGE_MS;
+  let total = -1;
+  while (total !== expected && performance.now() < endsAt) {
+    const answer = await api.call('/v1/usage');
+    const { verifications } = (answer?.status === 200 ? answer.json : {}) as { verifications?: { total: number } };
+    total = verifications?.total ?? total;
+    if (total !== expected) await delay(500);
+  }
+  return total;
+}
+
+function leaksIn({ searched, secrets }: System, sessions: readonly SessionHistory[]): History['leaks'] {
+  const numbers = new Set(sessions.map(({ phone }) => phone.slice(1)));
+  return searched.flatMap(filesOf).flatMap((file) => {
+    const text = readFileSync(file, 'latin1');
+    const kinds: string[] = [];
+    if (TOKEN.test(text)) kinds.push('a token');
+    if (secrets.some((secret) => text.includes(secret))) kinds.push('a secret');
+    if ((text.match(DIGITS) ?? []).some((digits) => numbers.has(digits))) kinds.push('a phone');
+    return kinds.map((kind) => ({ file: path.basename(file), kind }));
+  });
+}
+
+function filesOf(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+}
+
+function countsOf({ sessions, webhooks }: History, rows: FinalRows): Readonly<Record<string, number>> {
+  const ended = (status: string): number => rows.sessions.filter((row) => row.status === status).length;
+  const copies = sum(sessions.map(({ codes }) => codes.length));
+  const received = sessions.filter(({ codes }) => codes.length > 0).length;
+  return {
+    sessions: rows.sessions.length,
+    approved: ended('approved'),
+    cancelled: ended('cancelled'),
+    expired: ended('expired'),
+    'MOs answered ESME_ROK': sum(sessions.map(({ messages }) => messages.filter((status) => status === 0).length)),
+    'MOs without that answer': sum(sessions.map(({ messages }) => messages.filter((status) => status !== 0).length)),
+    'MOs stored': rows.messages.length,
+    codes: rows.codes.length,
+    'SMS of codes received': copies,
+    'of these again': copies - received,
+    'webhooks received': webhooks.length,
+    events: rows.events.length,
+  };
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -1,0 +1,52 @@
+/** The answer to a check of a code. `unknown`: none arrived, so it may have been counted. */
+export type CheckAnswer = 'approved' | 'wrong' | 'refused' | 'unknown';
+
+/** What was done for one session through the public interfaces, and what was answered. */
+export interface SessionHistory {
+  readonly phone: string;
+  /** The different ids with which its create was answered; one idempotency key was used. */
+  readonly ids: Set<string>;
+  /** The command_status of each MO with the token from the phone; null without a response. */
+  readonly messages: (number | null)[];
+  /** Codes that were sent to the phone, with the text of each SMS as often as the carrier received it. */
+  readonly codes: string[];
+  readonly checks: { readonly code: string; readonly answer: CheckAnswer }[];
+  /** Whether a request for a code was answered 200. */
+  codeAccepted: boolean;
+  /** Answers to cancels: 204 counts as done. */
+  readonly cancels: ('done' | 'refused' | 'unknown')[];
+  /** Statuses in answers to GET, in order; `expired` for 404 after a 200. */
+  readonly statuses: string[];
+  /** Values of `authEntropy` in answers and webhooks. */
+  readonly entropies: Set<string>;
+}
+
+/** A webhook that the receiver answered 2xx. */
+export interface ReceivedWebhook {
+  readonly eventId: string;
+  readonly type: string;
+  readonly sessionId: string;
+  readonly status: string;
+}
+
+/** What the callers, phones, carrier and receiver have seen. */
+export interface History {
+  readonly sessions: readonly SessionHistory[];
+  readonly webhooks: readonly ReceivedWebhook[];
+  /** `total` of `GET /v1/usage` after the last operation. */
+  readonly usageTotal: number;
+  /** Texts that are secret or a person's, and the files in which they were found. */
+  readonly leaks: readonly { readonly file: string; readonly kind: string }[];
+}
+
+export const newSession = (phone: string): SessionHistory => ({
+  phone,
+  ids: new Set(),
+  messages: [],
+  codes: [],
+  checks: [],
+  codeAccepted: false,
+  cancels: [],
+  statuses: [],
+  entropies: new Set(),
+});

@@ -1,0 +1,38 @@
+/** Numbers that are the same for the same seed (mulberry32, 32 bits of state). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 to below 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** An integer from 0 to below the limit. */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  between(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+
+  pick<Value>(values: readonly [Value, ...Value[]]): Value {
+    return values[this.below(values.length)] ?? values[0];
+  }
+
+  /** Independent numbers that are given by this seed, too. */
+  fork(): Random {
+    return new Random(this.below(2 ** 32));
+  }
+}

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SeededDemo } from '../support/demo.js';
+import type { Phone } from '../support/phone.js';
+import type { Answer, Api } from './api.js';
+import type { CodeCarrier } from './carrier.js';
+import { type CheckAnswer, newSession, type SessionHistory } from './history.js';
+import type { Random } from './random.js';
+
+/** How long a step is repeated while the service is away. */
+const STEP_MS = 90_000;
+const PAUSE_MS = 100;
+/** How long a phone waits for its code, and a caller for the end of a session with evidence. */
+const CODE_MS = 60_000;
+const END_MS = 30_000;
+const TTL_SECONDS = 240;
+const SHORT_TTL_SECONDS = 30;
+const CHALLENGE = 'c'.repeat(64);
+const OK = 0;
+
+/** The scenarios, each as often as it is listed. */
+const SCENARIOS = [
+  'leave',
+  'guess',
+  'cancel',
+  'race',
+  'race',
+  ...Array.from({ length: 8 }, () => 'code' as const),
+  ...Array.from({ length: 9 }, () => 'sms' as const),
+] as const;
+
+/** Through which the users act. */
+export interface Interfaces {
+  readonly api: Api;
+  /** Links of an aggregator, one to each gateway. */
+  readonly links: readonly [Phone, ...Phone[]];
+  readonly carrier: CodeCarrier;
+  readonly demo: SeededDemo;
+}
+
+interface Opened {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** One caller's backend with one person, who verify one phone after the other. */
+export class User {
+  constructor(
+    private readonly to: Interfaces,
+    private readonly random: Random,
+  ) {}
+
+  /** Opens a session for the phone and ends it in one of the ways; the history has every answer. */
+  async verify(phone: string): Promise<SessionHistory> {
+    const history = newSession(phone);
+    const scenario = this.random.pick(SCENARIOS);
+    const opened = await this.create(history, scenario === 'leave' ? SHORT_TTL_SECONDS : TTL_SECONDS);
+    if (opened === null) return history;
+    switch (scenario) {
+      case 'sms':
+        await this.sendMessage(history, opened);
+        await this.awaitEnd(history, opened);
+        break;
+      case 'code':
+        await this.useCode(history, opened, this.random.below(3));
+        break;
+      case 'guess':
+        await this.useCode(history, opened, 7);
+        break;
+      case 'race':
+        await Promise.all([this.sendMessage(history, opened), this.cancel(history, opened)]);
+        await this.read(history, opened);
+        break;
+      case 'cancel':
+        await this.cancel(history, opened);
+        await this.read(history, opened);
+        break;
+      case 'leave':
+        await this.read(history, opened);
+    }
+    return history;
+  }
+
+  private async create(history: SessionHistory, ttl: number): Promise<Opened | null> {
+    const { accountId, brandId } = this.to.demo;
+    const body = { phone: history.phone, accountId, brandId, clientChallenge: CHALLENGE, channel: 'sms_fallback', ttl };
+    const answer = await this.repeat('/v1/verify', { body, key: `create ${history.phone}` }, ({ status, json }) => {
+      if (status === 200) history.ids.add(String(json['id']));
+    });
+    if (answer?.status !== 200) return null;
+    const uri = String(answer.json['fallbackUri']);
+    return { id: String(answer.json['id']), text: decodeURIComponent(uri.slice(uri.indexOf('body=') + 5)) };
+  }
+
+  /** Sends the MO until it is accepted, sometimes once more, sometimes before from another phone. */
+  private async sendMessage(history: SessionHistory, { text }: Opened): Promise<void> {
+    const to = this.to.demo.inboundNumber;
+    if (this.random.chance(0.05)) await this.link().send({ from: FORGER, to, text });
+    const repeats = this.random.chance(0.05) ? 2 : 1;
+    const endsAt = performance.now() + STEP_MS;
+    for (let accepted = 0; accepted < repeats && performance.now() < endsAt;) {
+      const status = await this.link().send({ from: history.phone, to, text });
+      history.messages.push(status);
+      if (status === OK) accepted += 1;
+      else await delay(PAUSE_MS);
+    }
+  }
+
+  /** Requests a code, guesses some times, and then sends the code that came. */
+  private async useCode(history: SessionHistory, opened: Opened, guesses: number): Promise<void> {
+    const accepted = await this.repeat(`/v1/verify/${opened.id}/send-sms`, { body: {}, key: `code ${history.phone}` });
+    if (accepted?.status !== 200) return;
+    history.codeAccepted = true;
+    const code = await this.codeOf(history.phone);
+    if (code === null) return;
+    for (let made = 0; made < guesses; made += 1) await this.check(history, opened, otherThan(code));
+    const endsAt = performance.now() + STEP_MS;
+    while ((await this.check(history, opened, code)) === 'unknown' && performance.now() < endsAt) await delay(PAUSE_MS);
+    await this.read(history, opened);
+  }
+
+  private async codeOf(phone: string): Promise<string | null> {
+    const endsAt = performance.now() + CODE_MS;
+    while (performance.now() < endsAt) {
+      const code = this.to.carrier.codesOf(phone).at(-1);
+      if (code !== undefined) return code;
+      await delay(PAUSE_MS);
+    }
+    return null;
+  }
+
+  private async check(history: SessionHistory, { id }: Opened, code: string): Promise<CheckAnswer> {
+    const answer = checkAnswerOf(await this.to.api.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code } }));
+    history.checks.push({ code, answer });
+    return answer;
+  }
+
+  private async cancel(history: SessionHistory, { id }: Opened): Promise<void> {
+    const answer = await this.to.api.call(`/v1/verify/${id}`, { method: 'DELETE' });
+    const isUnknown = answer === null || answer.status >= 500;
+    history.cancels.push(isUnknown ? 'unknown' : answer.status === 204 ? 'done' : 'refused');
+  }
+
+  private async awaitEnd(history: SessionHistory, opened: Opened): Promise<void> {
+    const endsAt = performance.now() + END_MS;
+    while ((await this.read(history, opened)) !== 'ended' && performance.now() < endsAt) await delay(PAUSE_MS);
+  }
+
+  private async read(history: SessionHistory, { id }: Opened): Promise<'pending' | 'ended' | 'unknown'> {
+    const answer = await this.to.api.call(`/v1/verify/${id}`);
+    if (answer?.status !== 200 && answer?.status !== 404) return 'unknown';
+    const status = answer.status === 404 ? 'expired' : String(answer.json['status']);
+    history.statuses.push(status);
+    const entropy = answer.json['authEntropy'];
+    if (typeof entropy === 'string') history.entropies.add(entropy);
+    return status === 'pending' ? 'pending' : 'ended';
+  }
+
+  /** Repeats a POST with one idempotency key until it is answered other than 5xx, 409 (in progress) or 429. */
+  private async repeat(
+    path: string,
+    { body, key }: { readonly body: object; readonly key: string },
+    onAnswer: (answer: Answer) => void = () => undefined,
+  ): Promise<Answer | null> {
+    const endsAt = performance.now() + STEP_MS;
+    while (performance.now() < endsAt) {
+      const answer = await this.to.api.call(path, { method: 'POST', body, headers: { 'idempotency-key': key } });
+      if (answer !== null) onAnswer(answer);
+      const isAway = answer === null || answer.status >= 500 || answer.status === 429 || isInProgress(answer);
+      if (!isAway) return answer;
+      await delay(PAUSE_MS);
+    }
+    return null;
+  }
+
+  private link(): Phone {
+    return this.random.pick(this.to.links);
+  }
+}
+
+/** A phone that no session is of. */
+const FORGER = '+12025550143';
+
+const otherThan = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+const isInProgress = ({ status, json }: Answer): boolean =>
+  status === 409 && JSON.stringify(json).includes('IDEMPOTENCY_IN_PROGRESS');
+
+function checkAnswerOf(answer: Answer | null): CheckAnswer {
+  if (answer === null || answer.status >= 500) return 'unknown';
+  if (answer.status === 200) return 'approved';
+  return JSON.stringify(answer.json).includes('INVALID_CODE') ? 'wrong' : 'refused';
+}
