@@ -6,7 +6,7 @@ import { phones } from '../bench/phones.js';
 import { until } from '../support/until.js';
 import { findViolations, type Violation } from './checker.js';
 import { type FinalRows, readFinalRows, readUnsettled, type Unsettled } from './final-rows.js';
-import type { History, ReceivedWebhook, SessionHistory } from './history.js';
+import type { History, ReceivedEvent, SessionHistory } from './history.js';
 import { Nemesis } from './nemesis.js';
 import { Random } from './random.js';
 import { startSystem, type System } from './system.js';
@@ -15,6 +15,8 @@ import { User } from './user.js';
 /** Time for what is under way to end once all faults are over. */
 const SETTLED_MS = 240_000;
 const USAGE_MS = 60_000;
+/** A lost broadcast is made up for within 15 s. */
+const FRAMES_MS = 20_000;
 const PROGRESS_MS = 15_000;
 /** A phone for each session; the most of one run. */
 const MAX_SESSIONS = 400_000;
@@ -115,7 +117,7 @@ async function settle(client: pg.Client, { api }: System, histories: readonly Se
 async function historyOf(system: System, sessions: readonly SessionHistory[], rows: FinalRows): Promise<History> {
   const byPhone = new Map(sessions.map((session) => [session.phone, session]));
   for (const session of sessions) session.codes.push(...system.carrier.codesOf(session.phone));
-  const webhooks = system.receiver.received.map(({ headers, body }): ReceivedWebhook => {
+  const webhooks = system.receiver.received.map(({ headers, body }): ReceivedEvent => {
     const { type, data } = JSON.parse(body) as {
       readonly type: string;
       readonly data: Readonly<Record<string, string>>;
@@ -125,12 +127,25 @@ async function historyOf(system: System, sessions: readonly SessionHistory[], ro
     if (authEntropy !== undefined) byPhone.get(phone)?.entropies.add(authEntropy);
     return { eventId: String(headers['webhook-id']), type, sessionId, status: data['status'] ?? '' };
   });
+  await awaitFrames(system, rows);
   return {
     sessions,
     webhooks,
+    frames: system.reader.events,
+    hasGap: system.reader.hasGap,
     usageTotal: await usageOf(system, rows.sessions.length),
     leaks: leaksIn(system, sessions),
   };
+}
+
+/** Waits for the end of each session on the realtime channel, as long as it may take. */
+async function awaitFrames({ reader }: System, { events }: FinalRows): Promise<void> {
+  const endsAt = performance.now() + FRAMES_MS;
+  const isComplete = (): boolean => {
+    const shown = new Set(reader.events.map(({ eventId }) => eventId));
+    return events.every(({ id }) => shown.has(id));
+  };
+  while (!isComplete() && performance.now() < endsAt) await delay(500);
 }
 
 /** The count of GET /v1/usage, which follows within seconds. */
@@ -163,7 +178,7 @@ function filesOf(folder: string): string[] {
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
 }
 
-function countsOf({ sessions, webhooks }: History, rows: FinalRows): Readonly<Record<string, number>> {
+function countsOf({ sessions, webhooks, frames, hasGap }: History, rows: FinalRows): Readonly<Record<string, number>> {
   const ended = (status: string): number => rows.sessions.filter((row) => row.status === status).length;
   const copies = sum(sessions.map(({ codes }) => codes.length));
   const received = sessions.filter(({ codes }) => codes.length > 0).length;
@@ -179,6 +194,8 @@ function countsOf({ sessions, webhooks }: History, rows: FinalRows): Readonly<Re
     'SMS of codes received': copies,
     'of these again': copies - received,
     'webhooks received': webhooks.length,
+    'realtime events received': frames.length,
+    'realtime readers with a gap': hasGap ? 1 : 0,
     events: rows.events.length,
   };
 }

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { findViolations, type Invariant, INVARIANTS } from './checker.js';
 import type { FinalCode, FinalEvent, FinalMessage, FinalRows, FinalSession } from './final-rows.js';
-import { type History, newSession, type ReceivedWebhook, type SessionHistory } from './history.js';
+import { type History, newSession, type ReceivedEvent, type SessionHistory } from './history.js';
 import { Random } from './random.js';
 
 type Changeable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 /** A run that can be broken before it is checked. */
 interface Run {
-  readonly history: Changeable<History> & { sessions: SessionHistory[]; webhooks: Changeable<ReceivedWebhook>[] };
+  readonly history: Omit<Changeable<History>, 'sessions' | 'webhooks' | 'frames'> & {
+    sessions: SessionHistory[];
+    webhooks: Changeable<ReceivedEvent>[];
+    frames: Changeable<ReceivedEvent>[];
+  };
   readonly rows: {
     readonly sessions: Changeable<FinalSession>[];
     readonly messages: Changeable<FinalMessage>[];
@@ -39,10 +43,14 @@ function honestRun(): Run {
   sessions[CANCELLED]?.cancels.push('unknown', 'done');
   const statuses = ['approved', 'approved', 'cancelled'];
   const types = ['verification.completed', 'verification.completed', 'verification.cancelled'];
+  const events = (): Changeable<ReceivedEvent>[] =>
+    types.map((type, at) => ({ eventId: `e${at}`, type, sessionId: `s${at}`, status: statuses[at] ?? '' }));
   return {
     history: {
       sessions,
-      webhooks: types.map((type, at) => ({ eventId: `e${at}`, type, sessionId: `s${at}`, status: statuses[at] ?? '' })),
+      webhooks: events(),
+      frames: events(),
+      hasGap: false,
       usageTotal: 3,
       leaks: [],
     },
@@ -110,6 +118,8 @@ const BROKEN: readonly (readonly [Invariant, string, (run: Run) => unknown])[] =
     'a second event id',
     ({ history }) => history.webhooks.push({ ...at(history.webhooks, 0), eventId: 'e9' }),
   ],
+  ['eventShown', 'a frame that did not come', ({ history }) => history.frames.shift()],
+  ['eventShown', 'a frame of another end', ({ history }) => (at(history.frames, 0).status = 'expired')],
   ['inTime', 'an approval after the end', ({ rows }) => (at(rows.sessions, 0).endedAt = AFTER)],
   ['inTime', 'an MO after the end', ({ rows }) => (at(rows.messages, 0).receivedAt = AFTER)],
   ['guesses', 'a sixth wrong code', ({ rows }) => (at(rows.sessions, BY_CODE).wrongCodes = 6)],

@@ -1,5 +1,5 @@
 import type { FinalCode, FinalEvent, FinalMessage, FinalRows, FinalSession } from './final-rows.js';
-import type { History, ReceivedWebhook, SessionHistory } from './history.js';
+import type { History, ReceivedEvent, SessionHistory } from './history.js';
 
 /** The promises that are checked; each says what breaking it means. */
 export const INVARIANTS = {
@@ -8,6 +8,7 @@ export const INVARIANTS = {
   evidence: 'every approval has its evidence: a matched MO, or a code that was received',
   approvalKept: 'every accepted evidence approves its session',
   eventDelivered: 'every end has one event, which is dispatched and received',
+  eventShown: 'the realtime channel shows every end, also to a reader that lost its connection and resumed',
   inTime: 'no session is approved with evidence that was received after its end',
   guesses: 'no session takes more than five wrong codes',
   entropy: 'a phone has one authEntropy for a brand',
@@ -41,7 +42,9 @@ interface Case {
   readonly messages: readonly FinalMessage[];
   readonly ends: readonly FinalEvent[];
   readonly codes: readonly FinalCode[];
-  readonly webhooks: readonly ReceivedWebhook[];
+  readonly webhooks: readonly ReceivedEvent[];
+  readonly frames: readonly ReceivedEvent[];
+  readonly hasGap: boolean;
 }
 
 type Rule = (of: Case) => string | null;
@@ -80,6 +83,13 @@ const RULES: Readonly<Partial<Record<Invariant, Rule>>> = {
     if (end.delivery !== 'succeeded') return `has a delivery that is ${String(end.delivery)}`;
     const received = new Set(webhooks.filter(({ type }) => ENDINGS.has(type)).map(({ eventId }) => eventId));
     return received.size === 1 && received.has(end.id) ? null : `was told with the events ${[...received].join(', ')}`;
+  },
+  eventShown: ({ row, ends, frames, hasGap }) => {
+    const shown = frames.filter(({ type }) => ENDINGS.has(type));
+    const other = shown.find(({ status }) => status !== row.status);
+    if (other !== undefined) return `was shown as ${other.status}, and is ${row.status}`;
+    const isShown = ends.every(({ id }) => shown.some(({ eventId }) => eventId === id));
+    return isShown || hasGap ? null : 'has an end that the realtime channel did not show';
   },
   inTime: ({ row, messages }) => {
     if (row.status !== 'approved') return null;
@@ -144,12 +154,13 @@ function wholeFaults({ usageTotal, leaks }: History, { sessions }: FinalRows): V
   return faults;
 }
 
-function casesOf({ sessions, webhooks }: History, rows: FinalRows): Case[] {
+function casesOf({ sessions, webhooks, frames, hasGap }: History, rows: FinalRows): Case[] {
   const byPhone = new Map(sessions.map((session) => [session.phone, session]));
   const messages = groupBy(rows.messages, ({ phone }) => phone);
   const events = groupBy(rows.events, ({ sessionId }) => sessionId);
   const codes = groupBy(rows.codes, ({ sessionId }) => sessionId);
   const received = groupBy(webhooks, ({ sessionId }) => sessionId);
+  const shown = groupBy(frames, ({ sessionId }) => sessionId);
   return rows.sessions.flatMap((row) => {
     const history = byPhone.get(row.phone);
     if (history === undefined) return [];
@@ -161,6 +172,8 @@ function casesOf({ sessions, webhooks }: History, rows: FinalRows): Case[] {
         ends: (events.get(row.id) ?? []).filter(({ type }) => ENDINGS.has(type)),
         codes: codes.get(row.id) ?? [],
         webhooks: received.get(row.id) ?? [],
+        frames: shown.get(row.id) ?? [],
+        hasGap,
       },
     ];
   });

@@ -21,8 +21,8 @@ export interface SessionHistory {
   readonly entropies: Set<string>;
 }
 
-/** A webhook that the receiver answered 2xx. */
-export interface ReceivedWebhook {
+/** An event as a webhook or a realtime frame brought it. */
+export interface ReceivedEvent {
   readonly eventId: string;
   readonly type: string;
   readonly sessionId: string;
@@ -32,7 +32,10 @@ export interface ReceivedWebhook {
 /** What the callers, phones, carrier and receiver have seen. */
 export interface History {
   readonly sessions: readonly SessionHistory[];
-  readonly webhooks: readonly ReceivedWebhook[];
+  readonly webhooks: readonly ReceivedEvent[];
+  readonly frames: readonly ReceivedEvent[];
+  /** Whether the reader of the frames was told that it missed some. */
+  readonly hasGap: boolean;
   /** `total` of `GET /v1/usage` after the last operation. */
   readonly usageTotal: number;
   /** Texts that are secret or a person's, and the files in which they were found. */

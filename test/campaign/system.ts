@@ -21,6 +21,7 @@ import { until } from '../support/until.js';
 import { Api } from './api.js';
 import { CodeCarrier } from './carrier.js';
 import type { Random } from './random.js';
+import { RealtimeReader } from './reader.js';
 
 const BOUND_MS = 30_000;
 const EVENTS = ['verification.denied', 'verification.expired', 'verification.cancelled', 'verification.otp_delivery'];
@@ -42,6 +43,7 @@ export interface System {
   readonly links: readonly [Phone, Phone];
   readonly carrier: CodeCarrier;
   readonly receiver: Receiver;
+  readonly reader: RealtimeReader;
   /** Folders with the logs of the apps and the files of Redis. */
   readonly searched: readonly string[];
   /** Texts that may be in none of these files. */
@@ -127,6 +129,12 @@ async function startIn(opened: Opened, random: Random, isWithRedis: boolean): Pr
   const carrier = opened.add(new CodeCarrier(random), (smsc) => smsc.close());
   await setUp(apiWith(secrets['COUNTERSIGN_ADMIN_KEY'] ?? ''), demo, await carrier.listen());
   await until('the carrier is bound', BOUND_MS, () => carrier.isBound);
+  const readerOptions = {
+    urls: baseUrls.map((url) => `${url.replace('https', 'wss')}/v1/realtime`),
+    ...{ ca, key: demo.apiKey, accountId: demo.accountId },
+  };
+  const reader = opened.add(new RealtimeReader(readerOptions), (client) => client.close());
+  await until('the reader is subscribed', BOUND_MS, () => reader.isSubscribed);
   const linkTo = ({ part }: ProxiedApp): Phone =>
     opened.add(
       new Phone({ port: part.port('GATEWAY_SMPP_PORT'), systemId: demo.systemId, password: demo.password }),
@@ -141,6 +149,7 @@ async function startIn(opened: Opened, random: Random, isWithRedis: boolean): Pr
     links: [linkTo(firstGateway), linkTo(secondGateway)],
     carrier,
     receiver,
+    reader,
     searched: [logs, path.join(dataDir, 'redis')],
     secrets: [demo.apiKey, demo.testApiKey, demo.webhookSecret, demo.password, ...Object.values(secrets)],
     stop: () => opened.close(),

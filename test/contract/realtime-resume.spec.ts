@@ -34,6 +34,25 @@ async function cancelSessions(client: RealtimeClient, count: number, key = harne
   return client.events().slice(before);
 }
 
+describe('the channel of an account', () => {
+  it('has an event whose broadcast was lost, and every event once', async () => {
+    const client = await connect();
+    await client.subscribe(channel);
+    const [event] = await cancelSessions(client, 1);
+    const lost = harness.clock.newId();
+    // As a server dispatches it whose connection to the bus is broken.
+    await harness.database.query(
+      `INSERT INTO events (id, type, account_id, test, session_id, data, occurred_at, dispatched_at)
+       SELECT $1, type, account_id, test, session_id, data, occurred_at, date_trunc('milliseconds', clock_timestamp())
+       FROM events WHERE id = $2`,
+      [lost, parseId('evt', String(event?.['id']))],
+    );
+    await until('the lost event has arrived', PATIENCE_MS, () => client.events().length === 2);
+    const [later] = await cancelSessions(client, 1);
+    expect(idsOf(client.events())).toEqual([event?.['id'], renderId('evt', lost), later?.['id']]);
+  });
+});
+
 describe('a subscribe that resumes', () => {
   it('repeats the events dispatched after that one, in order and as they were sent, then sends new ones', async () => {
     const first = await connect();

@@ -91,6 +91,20 @@ export const READ_DISPATCHED_AFTER = `
     AND ((dispatched_at, id) > ($3, $4::uuid) OR (dispatch_xid >= $6::text::xid8 AND dispatch_xid <> $7::text::xid8))
   ORDER BY dispatched_at, id LIMIT $5`;
 
+/**
+ * Events of some accounts and modes after a position each, in order of dispatch, up to $6 of each: dispatched until $5, with
+ * ids from $7 to $8, so that few partitions are read. $1 accounts, $2 modes, $3 times and $4 events of the positions.
+ */
+export const READ_DISPATCHED_UNTIL = `
+  SELECT event.* FROM unnest($1::uuid[], $2::boolean[], $3::timestamptz[], $4::uuid[]) AS wanted (account, mode, at, after),
+    LATERAL (
+      SELECT id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
+        occurred_at AS "occurredAt", dispatched_at AS "dispatchedAt"
+      FROM events
+      WHERE account_id = wanted.account AND test = wanted.mode AND dispatched_at IS NOT NULL
+        AND (dispatched_at, id) > (wanted.at, wanted.after) AND dispatched_at <= $5 AND id BETWEEN $7 AND $8
+      ORDER BY dispatched_at, id LIMIT $6) AS event`;
+
 /** Age of the oldest undispatched event in seconds; no row when there is none. */
 export const OLDEST_UNDISPATCHED = `
   SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8 AS seconds

@@ -9,6 +9,7 @@ import {
   MARK_DISPATCHED,
   OLDEST_UNDISPATCHED,
   READ_DISPATCHED_AFTER,
+  READ_DISPATCHED_UNTIL,
   READ_EVENT_DATA,
   READ_EVENTS,
 } from './event-store.sql.js';
@@ -36,6 +37,26 @@ export interface DispatchPosition {
   readonly after: Uuid;
   readonly withinMs: number;
 }
+
+/** A position in the events of an account and mode: up to a time of dispatch, and of the events of that time up to an id. */
+export interface DispatchCursor {
+  readonly accountId: Uuid;
+  readonly test: boolean;
+  readonly at: Date;
+  readonly after: Uuid;
+}
+
+export interface DispatchBounds {
+  /** Events that were dispatched later are left out. */
+  readonly until: Date;
+  /** Bounds of the ids. */
+  readonly low: Uuid;
+  readonly high: Uuid;
+  readonly limit: number;
+}
+
+/** An event without its data, with the time of its dispatch. */
+export type DispatchedEvent = Omit<StoredEvent, 'data'> & { readonly dispatchedAt: Date };
 
 const STORED_TYPES = [...HAS_STORED_DATA];
 
@@ -104,6 +125,27 @@ export class EventStore {
     if (found === undefined) return null;
     const { dispatchedAt, xid, xmin } = found;
     return db.query(READ_DISPATCHED_AFTER, [accountId, test, dispatchedAt, after, limit, xmin, xid]);
+  }
+
+  /**
+   * Events after each of these positions, in order of dispatch, up to `limit` of each. A dispatch that takes longer than from `until` to now may be missed.
+   */
+  findDispatchedUntil(
+    db: Executor,
+    cursors: readonly DispatchCursor[],
+    { until, low, high, limit }: DispatchBounds,
+  ): Promise<DispatchedEvent[]> {
+    const of = <Value>(pick: (cursor: DispatchCursor) => Value): Value[] => cursors.map(pick);
+    return db.query(READ_DISPATCHED_UNTIL, [
+      of(({ accountId }) => accountId),
+      of(({ test }) => test),
+      of(({ at }) => at),
+      of(({ after }) => after),
+      until,
+      limit,
+      low,
+      high,
+    ]);
   }
 
   /** Events of sessions, without their data, whose ids are within the bounds. */

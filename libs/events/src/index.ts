@@ -8,7 +8,7 @@ export {
   showsSession,
   type StoredEvent,
 } from './event.js';
-export { EventStore } from './event-store.js';
+export { EventStore, type DispatchCursor } from './event-store.js';
 export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';
 export { isRunning } from './queue-switch.sql.js';
 export { MAX_COUNTED, QueueSwitchStore, type QueueDepth, type QueueSwitch } from './queue-switch.store.js';

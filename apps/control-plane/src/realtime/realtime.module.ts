@@ -6,6 +6,8 @@ import { AccountSubscriptions } from './account-subscriptions.js';
 import { BindStatusFeed } from './bind-status.feed.js';
 import { ConsoleSessionPoller } from './console-session.poller.js';
 import { KeyRevocationPoller } from './key-revocation.poller.js';
+import { MissedAccountEventPoller } from './missed-account-event.poller.js';
+import { MissedAccountEventPublisher } from './missed-account-event.publisher.js';
 import { MissedEventPoller } from './missed-event.poller.js';
 import { MissedEventPublisher } from './missed-event.publisher.js';
 import { RealtimeAdapter } from './realtime.adapter.js';
@@ -38,6 +40,8 @@ import { UpgradeHandler } from './upgrade.handler.js';
     RealtimeHub,
     MissedEventPoller,
     MissedEventPublisher,
+    MissedAccountEventPoller,
+    MissedAccountEventPublisher,
     BindStatusFeed,
     provide(RealtimeLimits, [ControlPlaneSettings], (settings) => RealtimeLimits.ofProcess(settings)),
     RealtimeConnections,
