@@ -36,7 +36,7 @@ export interface FinalCode {
   readonly attempts: number;
 }
 
-/** What the database holds once everything has settled. */
+/** The rows of the database once everything has settled. */
 export interface FinalRows {
   readonly sessions: readonly FinalSession[];
   readonly messages: readonly FinalMessage[];

@@ -1,7 +1,7 @@
 /** The answer to a check of a code. `unknown`: none arrived, so it may have been counted. */
 export type CheckAnswer = 'approved' | 'wrong' | 'refused' | 'unknown';
 
-/** What was done for one session through the public interfaces, and what was answered. */
+/** One session: what was done through the public interfaces, and what was answered. */
 export interface SessionHistory {
   readonly phone: string;
   /** The different ids with which its create was answered; one idempotency key was used. */
@@ -29,7 +29,7 @@ export interface ReceivedEvent {
   readonly status: string;
 }
 
-/** What the callers, phones, carrier and receiver have seen. */
+/** All that the callers, phones, carrier and receivers have seen. */
 export interface History {
   readonly sessions: readonly SessionHistory[];
   readonly webhooks: readonly ReceivedEvent[];
