@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run faults [-- --seed N] [--minutes N | --sessions N]`: random faults from a seed, on private stores, and a check of
+// `npm run faults [-- --seed N] [--minutes N | --sessions N] [--users N]`: random faults from a seed, on private stores, and a check of
 // every promise. The same seed gives the same faults and users; their times depend on the machine.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { faultText, startLog, StartError } from './progress.mjs';
 
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const CAMPAIGN = 'test/faults/campaign.spec.ts';
-const USAGE = 'npm run faults [-- --seed N] [--minutes N | --sessions N]';
+const USAGE = 'npm run faults [-- --seed N] [--minutes N | --sessions N] [--users N]';
 
 const log = startLog('faults');
 const stopping = new AbortController();
@@ -19,7 +19,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stopp
 function variablesOf(words) {
   const text = { type: 'string' };
   try {
-    const { values } = parseArgs({ args: words, options: { seed: text, minutes: text, sessions: text } });
+    const { values } = parseArgs({ args: words, options: { seed: text, minutes: text, sessions: text, users: text } });
     const wrong = Object.entries(values).find(([, value]) => !/^[1-9]\d{0,9}$/.test(value));
     if (wrong !== undefined) throw new Error(`--${wrong[0]} must be a positive integer, and is ${wrong[1]}`);
     if (values.minutes !== undefined && values.sessions !== undefined)
