@@ -46,9 +46,10 @@ const MIGRATIONS = [
   'SharedQuotas1700000000075',
   'ConnectionEvents1700000000076',
   'TestMessages1700000000077',
+  'AttemptsOfSubmissions1700000000078',
 ];
 /** A dump that has read these is waited for. */
-const CHANGED_BY_LAST: readonly string[] = [];
+const CHANGED_BY_LAST: readonly string[] = ['submissions'];
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname`;

@@ -99,7 +99,11 @@ interface Step {
   readonly networkError: string | null;
 }
 type StepRow = Omit<Step, 'state' | 'networkError'>;
-type Ending = Pick<Step, 'id' | 'networkError'> & { readonly state: 'delivered' | 'undelivered' | 'failed' };
+type Ending = Pick<Step, 'id' | 'networkError'> & {
+  readonly state: 'delivered' | 'undelivered' | 'failed';
+  /** Whose receipt it is; null if unknown, or no attempt. */
+  readonly attempt: number | null;
+};
 
 interface SessionFacts {
   readonly id: Uuid;
@@ -158,7 +162,7 @@ export class MtMessageStore {
     const claimed = await claimAll(tx, query.claimedBy, decided);
     await postponeAll(tx, decided);
     const given = decided.flatMap(({ message: { id }, plan }): Ending[] =>
-      plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error }] : [],
+      plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error, attempt: null }] : [],
     );
     const eventIds = await this.appendEvents(tx, await endAll(tx, given, 'queued'));
     return { claimed, eventIds, due: rows.length, isFull: isFull(rows, query) };
@@ -219,7 +223,7 @@ export class MtMessageStore {
       'queued',
     );
     const endings = steps.flatMap(({ id, to, networkError }): Ending[] =>
-      to === 'submitted' ? [] : [{ id, state: to, networkError }],
+      to === 'submitted' ? [] : [{ id, state: to, networkError, attempt: null }],
     );
     return this.appendEvents(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
   }
@@ -266,6 +270,7 @@ interface KnownReceipt {
   readonly carrier: string;
   readonly smscMessageId: string;
   readonly messageId: Uuid | null;
+  readonly attempt: number | null;
   readonly receiptState: 'delivered' | 'undelivered';
   readonly networkError: string | null;
 }
@@ -288,8 +293,8 @@ async function withoutRefused(tx: Executor, receipts: readonly ReceiptRecord[]):
   );
 }
 
-function endingOf({ messageId, receiptState, networkError }: KnownReceipt): Ending[] {
-  return messageId === null ? [] : [{ id: messageId, state: receiptState, networkError }];
+function endingOf({ messageId, attempt, receiptState, networkError }: KnownReceipt): Ending[] {
+  return messageId === null ? [] : [{ id: messageId, state: receiptState, networkError, attempt }];
 }
 
 async function sessionsOf(
@@ -359,25 +364,27 @@ async function postponeAll(tx: Executor, decided: readonly Decided[]): Promise<v
 /** Stores the messages of carrier ids, and returns the receipts that had arrived before. */
 async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]): Promise<Ending[]> {
   // An id that a carrier assigned twice in one batch belongs to the later message.
-  const named = new Map<string, { carrier: string; smscMessageId: string; id: Uuid }>();
-  for (const { id, carrier, outcome } of records) {
+  const named = new Map<string, Pick<AttemptRecord, 'id' | 'attempt' | 'carrier'> & { smscMessageId: string }>();
+  for (const { id, attempt, carrier, outcome } of records) {
     if (outcome.kind !== 'submitted' || outcome.receiptId === null) continue;
     const smscMessageId = canonicalId(outcome.receiptId);
-    named.set(keyOf({ carrier, smscMessageId }), { carrier, smscMessageId, id });
+    named.set(keyOf({ carrier, smscMessageId }), { carrier, smscMessageId, id, attempt });
   }
   if (named.size === 0) return [];
   const rows = [...named.values()];
   const known = await tx.query<{
     messageId: Uuid;
+    attempt: number;
     receiptState: 'delivered' | 'undelivered' | null;
     networkError: string | null;
   }>(NAME_SUBMISSIONS, [
     rows.map(({ carrier }) => carrier),
     rows.map(({ smscMessageId }) => smscMessageId),
     rows.map(({ id }) => id),
+    rows.map(({ attempt }) => attempt),
   ]);
-  return known.flatMap(({ messageId: id, receiptState: state, networkError }) =>
-    state === null ? [] : [{ id, state, networkError }],
+  return known.flatMap(({ messageId: id, attempt, receiptState: state, networkError }) =>
+    state === null ? [] : [{ id, state, networkError, attempt }],
   );
 }
 
@@ -446,6 +453,7 @@ async function endAll(tx: Executor, endings: readonly Ending[], from: 'queued' |
       low,
       high,
       from,
+      all.map(({ attempt }) => attempt),
     ]),
   ]);
   return updated.flatMap((row) => {

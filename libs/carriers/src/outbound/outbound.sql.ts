@@ -203,14 +203,16 @@ export const LOCK_MESSAGES = `
   SELECT FROM outbound_messages WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = $4 ORDER BY id FOR UPDATE`;
 
 /**
- * Ends messages, once, and erases their texts. $1 ids, $2 final states and $3 reasons or null, in the same order, $4
- * and $5 bounds of the ids, $6 the previous state.
+ * Ends messages, once, and erases their texts. A receipt that an attempt was not delivered ends a message only while that attempt is
+ * its last: a later one may arrive. $1 ids, $2 final states, $3 reasons or null and $7 attempts or null, in the same order, $4 and $5
+ * bounds of the ids, $6 the previous state.
  */
 export const END_MESSAGES = `
   UPDATE outbound_messages
   SET state = ended.state, text_sealed = NULL, next_attempt_at = NULL, network_error = ended.error, ended_at = ${NOW}
-  FROM unnest($1::uuid[], $2::text[], $3::text[]) AS ended (ended_id, state, error)
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $7::smallint[]) AS ended (ended_id, state, error, attempt)
   WHERE id = ended_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND outbound_messages.state = $6
+    AND (ended.state = 'delivered' OR attempts = coalesce(ended.attempt, attempts))
   RETURNING id, session_id AS "sessionId", account_id AS "accountId", test, ended_at AS at`;
 
 /** Longer than any carrier's receipt precedes its response: an older receipt belongs to another message. */
@@ -224,18 +226,20 @@ const IS_OF_MESSAGE = `(known.message_id IS NOT NULL OR known.updated_at > exclu
 
 /**
  * Stores the message of a carrier id, and returns a receipt that arrived before. Carriers reuse ids: data of an older
- * message is dropped. $1 carriers, $2 their ids and $3 messages, in the same order, each pair once.
+ * message is dropped. $1 carriers, $2 their ids, $3 messages and $4 attempts, in the same order, each pair once.
  */
 export const NAME_SUBMISSIONS = `
-  INSERT INTO submissions AS known (carrier, smsc_message_id, message_id, updated_at)
-  SELECT carrier, smsc_id, message_id, ${NOW}
-  FROM unnest($1::text[], $2::text[], $3::uuid[]) AS named (carrier, smsc_id, message_id) ORDER BY carrier, smsc_id
-  ON CONFLICT (carrier, smsc_message_id) DO UPDATE SET message_id = excluded.message_id, updated_at = excluded.updated_at,
+  INSERT INTO submissions AS known (carrier, smsc_message_id, message_id, attempt, updated_at)
+  SELECT carrier, smsc_id, message_id, attempt, ${NOW}
+  FROM unnest($1::text[], $2::text[], $3::uuid[], $4::smallint[]) AS named (carrier, smsc_id, message_id, attempt)
+  ORDER BY carrier, smsc_id
+  ON CONFLICT (carrier, smsc_message_id) DO UPDATE SET message_id = excluded.message_id, attempt = excluded.attempt,
+    updated_at = excluded.updated_at,
     receipt_state = CASE WHEN coalesce(known.message_id, excluded.message_id) = excluded.message_id AND ${IS_OF_MESSAGE}
       THEN known.receipt_state END,
     network_error = CASE WHEN coalesce(known.message_id, excluded.message_id) = excluded.message_id AND ${IS_OF_MESSAGE}
       THEN known.network_error END
-  RETURNING message_id AS "messageId", receipt_state AS "receiptState", network_error AS "networkError"`;
+  RETURNING message_id AS "messageId", attempt, receipt_state AS "receiptState", network_error AS "networkError"`;
 
 /**
  * Stores final receipts, the first of each message, and returns their messages if known. $1 carriers, $2 their ids,
@@ -249,8 +253,8 @@ export const UPSERT_RECEIPTS = `
   ON CONFLICT (carrier, smsc_message_id) DO UPDATE SET updated_at = excluded.updated_at,
     receipt_state = CASE WHEN ${IS_OF_MESSAGE} THEN known.receipt_state ELSE excluded.receipt_state END,
     network_error = CASE WHEN ${IS_OF_MESSAGE} THEN known.network_error ELSE excluded.network_error END
-  RETURNING carrier, smsc_message_id AS "smscMessageId", message_id AS "messageId", receipt_state AS "receiptState",
-    network_error AS "networkError"`;
+  RETURNING carrier, smsc_message_id AS "smscMessageId", message_id AS "messageId", attempt,
+    receipt_state AS "receiptState", network_error AS "networkError"`;
 
 /** The carrier ids among these whose message is known. $1 carriers and $2 their ids, in the same order. */
 export const FIND_NAMED = `

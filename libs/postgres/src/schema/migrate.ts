@@ -54,6 +54,7 @@ import { ConfirmedConsoleSessions1700000000070 } from '../migrations/0070-confir
 import { SharedQuotas1700000000075 } from '../migrations/0075-shared-quotas.js';
 import { ConnectionEvents1700000000076 } from '../migrations/0076-connection-events.js';
 import { TestMessages1700000000077 } from '../migrations/0077-test-messages.js';
+import { AttemptsOfSubmissions1700000000078 } from '../migrations/0078-attempts-of-submissions.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -99,6 +100,7 @@ const MIGRATIONS = [
   SharedQuotas1700000000075,
   ConnectionEvents1700000000076,
   TestMessages1700000000077,
+  AttemptsOfSubmissions1700000000078,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
