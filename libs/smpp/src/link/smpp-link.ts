@@ -21,9 +21,8 @@ import {
   timersReadingStopped,
 } from './timers.js';
 import type { LinkTimers, TimerName } from './timers.js';
-import { isOtherRequest, OtherPdus } from './other-pdus.js';
-import { isAnswer, RequestWindow } from './window.js';
-import type { AnswerPdu } from './window.js';
+import { isOtherRequest, PeerLimits } from './peer-limits.js';
+import { isAnswer, RequestWindow, type AnswerPdu } from './window.js';
 import { EsmeBind, type BindOutcome } from './esme-bind.js';
 import { SmscBind } from './smsc-bind.js';
 import { UnbindSequence, PEER_CLOSED, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
@@ -61,7 +60,7 @@ export class SmppLink {
 
   readonly #options: LinkOptions;
   readonly #timerDriver: LinkTimerDriver;
-  readonly #others: OtherPdus;
+  readonly #limits: PeerLimits;
   readonly #requests: OutboundRequests;
   readonly #inbound: InboundMessages;
   /** The bind that this side sends or receives; null in the other role. */
@@ -83,7 +82,7 @@ export class SmppLink {
       onFired: (timer) => this.#timerFired(timer),
     });
     const nowMs = (): number => this.#timerDriver.nowMs();
-    this.#others = new OtherPdus(nowMs());
+    this.#limits = new PeerLimits(nowMs());
     const responseMs = (): number => this.#timerDriver.settings.responseMs;
     const transmit = (pdu: Pdu): void => this.#socket.send(pdu);
     this.#requests = new OutboundRequests(new RequestWindow(window), { maxWaiting, responseMs, nowMs, transmit });
@@ -243,9 +242,9 @@ export class SmppLink {
     this.#timerDriver.timers = timersRead(this.#timerDriver.timers, this.#timerDriver.nowMs(), seen);
     this.#answerSeen = false;
     this.#messageSeen = false;
-    const othersPauseMs = this.#others.pauseMs(this.#timerDriver.nowMs());
-    if (othersPauseMs > 0) this.#lastError = 'the peer sends too many PDUs that are no messages';
-    const pauseMs = Math.max(othersPauseMs, this.#options.handlers.pauseMs?.() ?? 0);
+    const { ms, reason } = this.#limits.pause(this.#timerDriver.nowMs());
+    this.#lastError = reason ?? this.#lastError;
+    const pauseMs = Math.max(ms, this.#options.handlers.pauseMs?.() ?? 0);
     if ((this.#inbound.isFull || pauseMs > 0) && !this.#socket.isReadingStopped) {
       this.#timerDriver.timers = timersReadingStopped(this.#timerDriver.timers);
       this.#socket.stopReading();
@@ -270,7 +269,7 @@ export class SmppLink {
 
   /** False when the peer has sent so many PDUs before its bind that the connection was closed. */
   #mayHandleOther(): boolean {
-    if (this.#others.count(this.#terms !== null)) return true;
+    if (this.#limits.countOther(this.#terms !== null)) return true;
     this.#close('too many PDUs before the bind', 'now');
     return false;
   }
@@ -361,6 +360,7 @@ export class SmppLink {
 
   #answerMessage(pdu: MessagePdu, handled: MessageAnswer | null): void {
     const answer = handled ?? { status: this.#options.handlers.retryableStatus?.() ?? STATUS.ESME_RSYSERR };
+    if (answer.status !== STATUS.ESME_ROK) this.#limits.countRefused();
     this.#lastError = sendAnswer(this.#socket, pdu, answer, this.#terms) ?? this.#lastError;
   }
 
