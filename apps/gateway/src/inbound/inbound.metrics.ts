@@ -11,6 +11,7 @@ const RETRY_REASONS = [
   'throttled',
   'sender_rate',
   'text_rate',
+  'untrusted_rate',
   'outdated_system',
   'evicted_system',
   'fenced',

@@ -101,8 +101,12 @@ describe('the response to an MO', () => {
     let commit = (): void => undefined;
     const committed = new Promise<void>((resolve) => (commit = resolve));
     const { service, metrics } = opened((commands) => committed.then(() => storesAll(commands)));
-    const untrusted = { ...link, trustedForMo: false };
-    const waiting = Array.from({ length: MAX_UNTRUSTED_MESSAGES }, () => service.acceptMessage(message, untrusted));
+    // Of several links, each within its rate.
+    const linkOf = (nth: number): InboundLink => ({ ...link, trustedForMo: false, id: `${ID.slice(0, -1)}${nth}` });
+    const untrusted = linkOf(2);
+    const waiting = Array.from({ length: MAX_UNTRUSTED_MESSAGES }, (_, at) =>
+      service.acceptMessage(message, linkOf(3 + (at % 5))),
+    );
     expect(await service.acceptMessage(message, untrusted)).toEqual({ status: THROTTLED });
     expect(await metrics()).toContain('countersign_mo_retryable_responses_total{reason="queue_full",app="test"} 1');
     const trusted = Array.from({ length: MAX_QUEUED_MESSAGES }, () => service.acceptMessage(message, link));
@@ -219,5 +223,29 @@ describe('two messages with one token', () => {
     const untrusted = { ...link, trustedForMo: false };
     await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.acceptMessage(each, untrusted))));
     expect(batches).toEqual([3]);
+  });
+});
+
+describe('MOs over a link that is not trusted', () => {
+  const stranger = { ...link, trustedForMo: false };
+  const statusOf = async (service: InboundService, over: InboundLink): Promise<number> =>
+    (await service.acceptMessage(message, over)).status;
+
+  it('are stored 100 a second, with a burst of ten seconds, of each link', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const { service, metrics } = opened(storesAll);
+      const statuses: number[] = [];
+      for (let count = 0; count < 1_100; count += 1) statuses.push(await statusOf(service, stranger));
+      expect(statuses.filter((status) => status === OK)).toHaveLength(1_000);
+      expect(await statusOf(service, { ...stranger, id: `${ID.slice(0, -1)}2` })).toBe(OK);
+      expect(await statusOf(service, link)).toBe(OK);
+      vi.advanceTimersByTime(1_000);
+      const later = await Promise.all(Array.from({ length: 200 }, () => statusOf(service, stranger)));
+      expect(later.filter((status) => status === OK)).toHaveLength(100);
+      expect(await metrics()).toContain('{reason="untrusted_rate",app="test"} 200');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

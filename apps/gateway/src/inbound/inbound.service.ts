@@ -1,7 +1,7 @@
 import { renderId } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 import { Batcher, BatcherFull, DatabaseClock, DatabaseUnavailable } from '@countersign/postgres';
-import { throttled } from '@countersign/resilience';
+import { KeyedTokenBuckets, throttled } from '@countersign/resilience';
 import type { InboundVerdict } from '@countersign/session/rules';
 import { GatewaySettings } from '@countersign/settings';
 import type { MessageAnswer } from '@countersign/smpp/link';
@@ -26,6 +26,11 @@ export const MAX_QUEUED_MESSAGES = 5_000;
  */
 export const MAX_UNTRUSTED_MESSAGES = MAX_QUEUED_MESSAGES / 2;
 const MAX_UNTRUSTED_BATCHES_IN_FLIGHT = 1;
+/**
+ * MOs of one link that is not trusted: they are stored to be looked at, and a link that is to approve is trusted. At this rate a
+ * link adds some 5 GB a day.
+ */
+const UNTRUSTED_RATE = { perSecond: 100, burstSeconds: 10, maxKeys: 10_000 };
 
 type InboundBatcher = Batcher<InboundCommand, InboundVerdict | null>;
 
@@ -43,6 +48,7 @@ export class InboundService {
   );
 
   readonly #senderRate: SenderRate;
+  readonly #untrustedRate = new KeyedTokenBuckets(UNTRUSTED_RATE);
 
   constructor(
     @Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'newId'>,
@@ -98,7 +104,8 @@ export class InboundService {
     link: InboundLink,
     receivedMs: number,
     message: ReceivedMessage = readMessage(pdu, link.defaultAlphabet),
-  ): Promise<MessageAnswer> {
+  ): Promise<MessageAnswer> | MessageAnswer {
+    if (this.isOverRate(link, receivedMs)) return this.refuseOverRate(link);
     const batcher = link.trustedForMo ? this.#trusted : this.#untrusted;
     const command = inboundCommand(this.clock.newId(), link, message);
     return batcher.add(command).then(
@@ -115,6 +122,18 @@ export class InboundService {
   @OnStop('drain batchers')
   async drain(): Promise<void> {
     await Promise.all([this.#trusted.drain(), this.#untrusted.drain()]);
+  }
+
+  private isOverRate({ id, trustedForMo }: InboundLink, receivedMs: number): boolean {
+    if (trustedForMo) return false;
+    if (this.#untrustedRate.waitMs(id, receivedMs) > 0) return true;
+    this.#untrustedRate.take(id, receivedMs);
+    return false;
+  }
+
+  private refuseOverRate({ retryableMoStatus }: InboundLink): MessageAnswer {
+    this.metrics.countRetryableResponse('untrusted_rate');
+    return { status: retryableMoStatus };
   }
 
   /** Another gateway holds the lease of the connection: the carrier resends the MO there. */
