@@ -51,10 +51,11 @@ export class ServerHooks {
     instance.addHook('onRequest', (request, reply, done) => {
       // The connection was destroyed because of too many pipelined requests.
       if (request.raw.socket.destroyed) return;
-      if (request.routeOptions.config.route?.access === 'public') {
-        unreadAnswers.trackPublic(request.raw.socket, reply.raw);
-      }
+      // Sets the address of the client first, before it waits for anything.
       void this.admission.admit(request, reply, done);
+      if (request.routeOptions.config.route?.access === 'public') {
+        unreadAnswers.trackPublic(request.clientAddress, request.raw.socket, reply.raw);
+      }
     });
     instance.addHook('preValidation', (request, reply, done) => {
       if (request.connectionOwner !== null) connections.authenticated(request.raw.socket, request.connectionOwner);

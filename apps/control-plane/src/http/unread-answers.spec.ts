@@ -19,10 +19,11 @@ let closed: string[];
 beforeEach(async () => {
   [nowMs, clients, closed] = [0, [], []];
   answers = new UnreadAnswers(LIMITS, () => nowMs);
-  server = http.createServer(({ url = '', socket }, response) => {
+  server = http.createServer(({ url = '', socket, headers }, response) => {
     const body = url.endsWith('small') ? Buffer.from('x') : ANSWER;
     const caller = url.split('/')[1] ?? '';
-    if (caller === 'public') answers.trackPublic(socket, response);
+    const address = String(headers['x-address'] ?? '192.0.2.1');
+    if (caller === 'public') answers.trackPublic(address, socket, response);
     const tracker = answers;
     const answer = tracker.track(socket, caller === 'public' ? null : caller, body.length);
     response.once('finish', () => tracker.remove(answer)).end(body);
@@ -36,7 +37,7 @@ afterEach(() => {
 });
 
 /** A client that sends these requests and reads nothing before it is resumed; settles when the server has answered. */
-async function client(name: string, paths: readonly string[]): Promise<net.Socket> {
+async function client(name: string, paths: readonly string[], address = '192.0.2.1'): Promise<net.Socket> {
   const names = closed;
   const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1');
   clients.push(socket);
@@ -47,7 +48,7 @@ async function client(name: string, paths: readonly string[]): Promise<net.Socke
   ];
   ours.once('close', () => names.push(name));
   const answered = new Promise((resolve) => server.once('request', resolve));
-  socket.write(paths.map((path) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+  socket.write(paths.map((path) => `GET /${path} HTTP/1.1\r\nHost: x\r\nX-Address: ${address}\r\n\r\n`).join(''));
   await answered;
   return socket;
 }
@@ -86,6 +87,12 @@ describe('answers that are not read', () => {
     for (const name of ['p1', 'p2', 'p3', 'p4']) await client(name, ['public']);
     await expect.poll(() => closed).toEqual(['p1', 'p2']);
     expect(answers.octets).toBe(ANSWER.length);
+  });
+
+  it('of public routes are closed beyond their number of the network that has the most', async () => {
+    await client('honest', ['public'], '203.0.113.7');
+    for (const [at, name] of ['f1', 'f2', 'f3'].entries()) await client(name, ['public'], `2001:db8::${at}`);
+    await expect.poll(() => closed).toEqual(['f1', 'f2']);
   });
 
   it('of public routes count no longer once they are read', async () => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from '../targets/address-ranges.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,6 +35,8 @@ export interface UnreadAnswer {
   readonly octets: number;
   /** Infinity before the answer is sent. */
   readonly sentMs: number;
+  /** Of the client: an IPv4 address, or a /64 of IPv6. Only of public routes. */
+  readonly network?: string;
 }
 
 /** Unread answers of one owner, the oldest first, and their octets. */
@@ -51,7 +54,7 @@ const LIMITS: UnreadLimits = {
 /**
  * Answers that their clients have not read yet. When an account or an admin key exceeds its octets, the connection of its oldest answer is
  * destroyed; when the process exceeds its octets, the oldest of the one with the most; when there are too many of public
- * routes, the oldest of those; and every connection whose client takes longer than 30 s. Node's own socket timeout is no
+ * routes, the oldest of the network that has the most of those; and every connection whose client takes longer than 30 s. Node's own socket timeout is no
  * bound: a client renews it by reading an octet now and then.
  */
 export class UnreadAnswers {
@@ -78,13 +81,15 @@ export class UnreadAnswers {
     clearInterval(this.#timer);
   }
 
-  /** A request of a public route arrived: counts its answer. */
-  trackPublic(socket: Socket, response: ServerResponse): void {
+  /** A request of a public route arrived from this address: counts its answer. */
+  trackPublic(address: string, socket: Socket, response: ServerResponse): void {
     const backlog = this.backlogOf(PUBLIC);
-    const answer = this.add({ socket, backlog, octets: 0, sentMs: Number.POSITIVE_INFINITY });
+    const network = networkOf(address) ?? 'unknown';
+    const answer = this.add({ socket, backlog, octets: 0, sentMs: Number.POSITIVE_INFINITY, network });
     response.once('close', () => this.remove(answer));
-    const isWithin = (): boolean => backlog.answers.size <= this.limits.publicAnswers;
-    if (!isWithin()) this.closeOldest(backlog, answer, isWithin);
+    if (backlog.answers.size <= this.limits.publicAnswers) return;
+    this.removeDestroyed(backlog);
+    if (backlog.answers.size > this.limits.publicAnswers) this.closeOldestOfLargest(backlog);
   }
 
   /**
@@ -118,17 +123,29 @@ export class UnreadAnswers {
   }
 
   /** Closes the oldest ones until the limits hold; not the newest, which may be read at once. */
-  private closeOldest(
-    backlog: Backlog,
-    newest: UnreadAnswer,
-    isWithin = (): boolean => backlog.octets <= this.limits.octetsOfOwner && this.#octets <= this.limits.octets,
-  ): void {
+  private closeOldest(backlog: Backlog, newest: UnreadAnswer): void {
+    const isWithin = (): boolean => backlog.octets <= this.limits.octetsOfOwner && this.#octets <= this.limits.octets;
     this.removeDestroyed(backlog);
     for (const oldest of backlog.answers) {
       if (isWithin() || oldest === newest) return;
       oldest.socket.destroy();
       this.remove(oldest);
     }
+  }
+
+  /** A flood from few networks closes its own connections. */
+  private closeOldestOfLargest({ answers }: Backlog): void {
+    const byNetwork = new Map<string | undefined, UnreadAnswer[]>();
+    for (const answer of answers) {
+      const ofNetwork = byNetwork.get(answer.network);
+      if (ofNetwork === undefined) byNetwork.set(answer.network, [answer]);
+      else ofNetwork.push(answer);
+    }
+    const largest = [...byNetwork.values()].reduce((one, other) => (other.length > one.length ? other : one));
+    const [oldest] = largest;
+    if (oldest === undefined) return;
+    oldest.socket.destroy();
+    this.remove(oldest);
   }
 
   private removeDestroyed({ answers }: Backlog): void {
