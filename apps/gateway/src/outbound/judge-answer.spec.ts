@@ -2,7 +2,7 @@ import { LinkClosedError, NotSentError, ResponseTimeoutError } from '@countersig
 import { STATUS, type ResponsePdu } from '@countersign/smpp/pdu';
 import { describe, expect, it } from 'vitest';
 import { isThrottle } from '../links/throttle.js';
-import { judgeAnswer, judgeFailure, type AnswerConventions } from './judge-answer.js';
+import { judgeAnswer, judgeFailure, judgeParts, type AnswerConventions } from './judge-answer.js';
 
 const conventions: AnswerConventions = { temporaryStatuses: [0x08, 0x14, 0x58], messageIdBase: 'as-is' };
 
@@ -79,4 +79,24 @@ describe('a submit without a response', () => {
       expect(judgeFailure(error)).toEqual({ kind: 'unknown', error: 'NO_ANSWER' });
     },
   );
+});
+
+describe('the parts of a message', () => {
+  const submitted = { kind: 'submitted', smscMessageId: '1', receiptId: '1' } as const;
+  const last = { ...submitted, smscMessageId: '2', receiptId: '2' };
+  const busy = { kind: 'busy', error: 'ESME_RMSGQFUL' } as const;
+  const refused = { kind: 'refused', error: 'ESME_RINVDSTADR' } as const;
+  const unknown = { kind: 'unknown', error: 'NO_ANSWER' } as const;
+
+  it.each([
+    ['all submitted: the last', [submitted, last], last],
+    ['all busy: busy', [busy, busy], busy],
+    ['one refused: refused', [submitted, busy, refused, unknown], refused],
+    ['one without a response: unknown', [submitted, unknown], unknown],
+    [
+      'one busy and others accepted: unknown, so that those are not sent again and again',
+      [submitted, busy],
+      { ...unknown, error: busy.error },
+    ],
+  ])('%s', (_what, parts, outcome) => expect(judgeParts(parts)).toEqual(outcome));
 });

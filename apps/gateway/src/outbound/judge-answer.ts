@@ -33,9 +33,14 @@ export function judgeAnswer(
 /** Outcomes of parts, worst first: a message that lacks a part is incomplete for the phone. */
 const WORST_FIRST: readonly AttemptOutcome['kind'][] = ['refused', 'busy', 'unknown'];
 
-/** The outcome of a message from those of its parts (at least one): the worst, or the last part's if all were submitted. */
+/**
+ * The outcome of a message from those of its parts (at least one): the worst, or the last part's if all were submitted. A message of
+ * which a part was accepted is never busy: it is sent once more, as after a missing response, since each time costs the parts again.
+ */
 export function judgeParts(parts: readonly AttemptOutcome[]): AttemptOutcome {
   const worst = WORST_FIRST.flatMap((kind) => parts.filter((part) => part.kind === kind))[0];
+  const isPartlySubmitted = parts.some(({ kind }) => kind === 'submitted');
+  if (worst?.kind === 'busy' && isPartlySubmitted) return { kind: 'unknown', error: worst.error };
   return worst ?? parts.at(-1) ?? { kind: 'busy', error: NOT_SENT };
 }
 
