@@ -104,6 +104,48 @@ describe('the outcome that a former holder of a claim held over an outage', () =
   });
 });
 
+describe('the receipt of an attempt that was repeated', () => {
+  const named = (attempt: number): Promise<Uuid[]> =>
+    harness.database.transaction((tx) =>
+      mtMessages.recordAttempts(
+        tx,
+        messages.map((id) => {
+          const outcome = { kind: 'submitted', smscMessageId: id, receiptId: `${attempt}-${id}` } as const;
+          return { id, attempt, carrier: 'north', link: { systemId: id }, outcome };
+        }),
+      ),
+    );
+  const received = async (attempt: number, state: ReceiptRecord['state']): Promise<Set<string>> => {
+    const receipts = messages.map((id) => ({
+      ...{ carrier: 'north', smscMessageId: `${attempt}-${id}`, state, networkError: null },
+    }));
+    const { results } = await harness.database.transaction((tx) => mtMessages.applyReceipts(tx, receipts));
+    return new Set(results);
+  };
+
+  beforeEach(async () => {
+    await claimed(1);
+    await takenBack();
+    await claimed(2);
+    await named(2);
+    // The former holder of the claim records what the carrier answered.
+    await named(1);
+  });
+
+  it('does not end the message when it was not delivered: the later one may be', async () => {
+    expect(await received(1, 'undelivered')).toEqual(new Set(['late']));
+    expect(await found()).toEqual([{ state: 'submitted', attempts: 2, count: COUNT }]);
+    expect(await received(2, 'undelivered')).toEqual(new Set(['settled']));
+    expect(await found()).toEqual([{ state: 'undelivered', attempts: 2, count: COUNT }]);
+  });
+
+  it('ends it when it was delivered', async () => {
+    expect(await received(1, 'delivered')).toEqual(new Set(['settled']));
+    expect(await received(2, 'undelivered')).toEqual(new Set(['late']));
+    expect(await found()).toEqual([{ state: 'delivered', attempts: 2, count: COUNT }]);
+  });
+});
+
 describe('two batches of receipts of the same messages, sent twice, in opposite orders', () => {
   const receiptOf =
     (attempt: string) =>

@@ -318,24 +318,6 @@ describe('a response and its receipt', () => {
     expect((await receipt('id-1')).results).toEqual(['late']);
   });
 
-  it('of an attempt that was repeated end the message when it was delivered, and not when it was not', async () => {
-    for (const [state, results, ends] of [
-      ['undelivered', ['late'], 'submitted'],
-      ['delivered', ['settled'], 'delivered'],
-    ] as const) {
-      await harness.database.query('DELETE FROM outbound_messages');
-      await queue(1);
-      const { claimed: lapsed } = await claim();
-      await harness.database.query(`UPDATE outbound_messages SET claimed_until = clock_timestamp()`);
-      const { claimed: again } = await claim();
-      expect(await submitted(again, () => `second-${state}`)).toHaveLength(1);
-      expect(await submitted(lapsed, () => `first-${state}`)).toEqual([]);
-      expect((await receipt(`first-${state}`, state)).results).toEqual(results);
-      expect(await states()).toEqual({ [ends]: 1 });
-      if (state === 'undelivered') expect((await receipt(`second-${state}`, state)).results).toEqual(['settled']);
-    }
-  });
-
   it('of a carrier that restarts its ids belong to the newer message', async () => {
     for (const state of ['delivered', 'undelivered'] as const) {
       await queue(1);
