@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { afterEach, expect, it } from 'vitest';
+import { Random } from '../campaign/random.js';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
 import { type Part, type Parts, type Queues, isRedisInstalled, startParts, type StorePart } from '../support/parts.js';
 import { Phone } from '../support/phone.js';
@@ -82,14 +83,6 @@ const textOf = (fallbackUri: string): string => decodeURIComponent(fallbackUri.s
 const numberOf = (index: number): string =>
   `+1415${555 + Math.floor(index / 10_000)}${String(2_000 + (index % 8_000))}`;
 
-/** A linear congruential generator: a failed run can be repeated with its seed. */
-function* drawn(seed: number): Generator<number, never> {
-  for (let state = seed; ;) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    yield state / 2 ** 32;
-  }
-}
-
 /** A fault; `strike` resolves when it is over. */
 interface Trouble {
   readonly name: string;
@@ -108,7 +101,7 @@ const deathOf = (part: Part): Trouble => ({
 /** Applies random faults at random times, one at a time. */
 class Chaos {
   readonly struck: string[] = [];
-  readonly #draw: Generator<number, never>;
+  readonly #random: Random;
   #nextAt: number;
   #last: Promise<void> = Promise.resolve();
   #open = 0;
@@ -117,7 +110,7 @@ class Chaos {
     private readonly troubles: readonly Trouble[],
     seed: number,
   ) {
-    this.#draw = drawn(seed);
+    this.#random = new Random(seed);
     this.#nextAt = this.#pause();
   }
 
@@ -129,7 +122,7 @@ class Chaos {
     this.#nextAt = done + this.#pause();
     const isFirstRound = this.struck.length < this.troubles.length;
     if (!isFirstRound && (!more || this.#open > 0)) return;
-    const index = isFirstRound ? this.struck.length : this.#below(this.troubles.length);
+    const index = isFirstRound ? this.struck.length : this.#random.below(this.troubles.length);
     const trouble = this.troubles[index];
     if (trouble === undefined) return;
     this.struck.push(trouble.name);
@@ -146,12 +139,8 @@ class Chaos {
     return this.#last;
   }
 
-  #below(limit: number): number {
-    return Math.floor(this.#draw.next().value * limit);
-  }
-
   #pause(): number {
-    return KILL_AFTER.least + this.#below(KILL_AFTER.most - KILL_AFTER.least);
+    return this.#random.between(KILL_AFTER.least, KILL_AFTER.most);
   }
 }
 
