@@ -1,5 +1,6 @@
 import { SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import type { Database } from '@countersign/postgres';
+import { asciiReadings, encodeGsm, encodeUcs2, packSeptets } from '@countersign/text';
 import type { PDU } from 'smpp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
@@ -8,6 +9,7 @@ import { type Answer, ControlPlaneHarness } from '../support/control-plane-harne
 import { DemoAccount } from '../support/demo-account.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { PhoneBrowser, PhoneMembers } from '../support/phone-sign-in.js';
+import { receiptsOf } from '../support/quoting-receipts.js';
 import { refused, stolenConnection } from '../support/stolen-connection.js';
 import { until } from '../support/until.js';
 
@@ -227,14 +229,55 @@ describe('A39 an operator of the installation', () => {
     await until('the code is sent', WITHIN_MS, () => carrier.submits.length > sent);
     const code = codeOf(carrier.submits[sent]);
     expect(code).toMatch(CODE);
-    await carrier.deliver({
-      ...{ esm_class: 0x04, source_addr: browser.phone.slice(1), destination_addr: '14155550199' },
-      short_message: Buffer.from(`id:${carrier.idOf(sent)} stat:DELIVRD err:000 text:${code} is your Countersi`),
-    });
+    // Receipts are asked for with other codes alone, since many quote the text, but some carriers send them unasked.
+    expect(carrier.submits.map(({ registered_delivery }) => registered_delivery)).toEqual(
+      carrier.submits.map((_, at) => (at === sent ? 0 : 1)),
+    );
+    for (const receipt of receiptsOf(browser.phone, carrier.idOf(sent), code)) await carrier.deliver(receipt);
     const texts = textsIn(await operator.get(`binds/${bindId}/trace`));
     expect(texts).toContain(`id:${carrier.idOf(sent)} stat:DELIVRD`);
-    expect(texts).not.toContain(code);
+    for (const reading of asciiReadings(Buffer.from(texts, 'latin1'))) expect(reading).not.toContain(code);
+    expect(texts).not.toContain(Buffer.from(code).toString('hex'));
     expect((await browser.check(code)).status).toBe(200);
+  });
+
+  it('A39 reveals no code of a sign-in in a receipt that its link has read in another alphabet', async () => {
+    const operator = await root.colleague('operator', 'alphabets');
+    const support = await root.colleague('support', 'reader');
+    const { browser } = await members.add();
+    const sent = carrier.submits.length;
+    expect((await browser.begin()).status).toBe(200);
+    expect((await browser.sendCode()).status).toBe(202);
+    await until('the code is sent', WITHIN_MS, () => carrier.submits.length > sent);
+    const code = codeOf(carrier.submits[sent]);
+    expect(code).toMatch(CODE);
+    const packed = { defaultAlphabet: 'gsm-packed' };
+    const refusal = await operator.patch(`binds/${bindId}`, packed);
+    expect([refusal.status, refusal.field]).toEqual([403, 'defaultAlphabet']);
+    expect((await root.patch(`binds/${bindId}`, packed)).status).toBe(200);
+    const messages = `messages?direction=in&phone=${encodeURIComponent(browser.phone)}`;
+    const reveal = async (by: AdminCalls, id: unknown): Promise<string> =>
+      String((await by.post(`messages/${String(id)}/reveal`)).json['text']);
+    const probe = { source_addr: browser.phone.slice(1), destination_addr: '14155550199' };
+    await until('the link reads septets', WITHIN_MS, async () => {
+      if (!carrier.isBound) return false;
+      await carrier.deliver({ ...probe, short_message: Buffer.from('probe') });
+      const [latest] = dataOf(await root.get(messages));
+      return latest !== undefined && (await reveal(root, latest['id'])) !== 'probe';
+    });
+    // They name no message, so those that nothing but their text marks are stored as MOs.
+    for (const receipt of receiptsOf(browser.phone, 'another', code)) await carrier.deliver(receipt);
+    const stored = dataOf(await operator.get(messages));
+    expect(stored.length).toBeGreaterThan(3);
+    for (const message of stored) {
+      const text = await reveal(support, message['id']);
+      expect(text).not.toBe('undefined');
+      const septets = Buffer.concat(Array.from(text, (character) => encodeGsm(character) ?? Buffer.alloc(1)));
+      const packings = Array.from({ length: 8 }, (_, bits) => packSeptets(septets, bits));
+      for (const octets of [Buffer.from(text), encodeUcs2(text), ...packings])
+        for (const reading of asciiReadings(octets)) expect([text, reading.includes(code)]).toEqual([text, false]);
+    }
+    expect((await root.patch(`binds/${bindId}`, { defaultAlphabet: 'gsm' })).status).toBe(200);
   });
 
   it('A39 gets no code of a sign-in over a bind, a route or a rewriting rule of their own', async () => {

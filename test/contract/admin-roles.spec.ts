@@ -155,6 +155,7 @@ describe('an operator', () => {
     ['systemId', { systemId: 'b-other' }],
     ['password', { password: 'another1' }],
     ['senderFormat', { senderFormat: 'national' }],
+    ['defaultAlphabet', { defaultAlphabet: 'gsm-packed' }],
     ['carrier', { carrier: 'another' }],
   ];
   const SYSTEM_PEER: readonly PeerChange[] = [
@@ -168,6 +169,7 @@ describe('an operator', () => {
     ['systemId', { systemId: 's-other' }],
     ['password', { password: 'another1' }],
     ['senderFormat', { senderFormat: 'international' }],
+    ['defaultAlphabet', { defaultAlphabet: 'latin1' }],
     ['carrier', { carrier: 'another' }],
   ];
   const PEER_CHANGES = [

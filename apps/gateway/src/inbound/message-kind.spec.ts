@@ -70,10 +70,12 @@ describe('a receipt', () => {
     expectReceipt(form, esm, 'receipt', 'gsm');
   });
 
-  it('in packed septets is recognised by its text over a link of these', () => {
-    const [form] = packedForms(ID);
-    if (form !== undefined) expectReceipt(form, 0, 'text_receipt', 'gsm-packed');
-  });
+  it.each(['gsm', 'latin1', 'ascii', 'gsm-packed'] as const)(
+    'is recognised by its text over a link of %s',
+    (alphabet) => {
+      for (const form of [...packedForms(ID), ...byText]) expectReceipt(form, 0, 'text_receipt', alphabet);
+    },
+  );
 
   it('with an underscore in its id, in either alphabet', () => {
     for (const octet of [0x5f, 0x11]) {

@@ -48,7 +48,7 @@ export function kindOf(
   isMarked: boolean = isMarkedAsReceipt(pdu),
 ): ReceivedKind {
   const byClass = isMarked && isReceiptByClass(pdu);
-  const byText = !byClass && beginsAsReceipt(pdu, alphabet);
+  const byText = !byClass && beginsAsReceipt(pdu);
   if (!isMarked && !byText) return UNREAD_MO;
   const byTlvs = isMarked && hasReceiptTlvs(pdu);
   const receipt = parseReceipt(pdu, alphabet);

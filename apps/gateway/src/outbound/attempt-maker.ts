@@ -6,7 +6,7 @@ import { renderId } from '@countersign/ids';
 import { ServerKeys, SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import { DatabaseClock } from '@countersign/postgres';
 import { NotSentError } from '@countersign/smpp/link';
-import type { ResponsePdu } from '@countersign/smpp/pdu';
+import type { Outgoing, ResponsePdu, SubmitSm } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
 import { LOGGER } from '../injection/logger.token.js';
 import { CodeSenders } from './code-senders.js';
@@ -22,7 +22,7 @@ import {
   type AnswerConventions,
 } from './judge-answer.js';
 import { identifiesPhone } from './recipient-forms.js';
-import { destinationAddressOf, submitPdu } from './submit-pdu.js';
+import { destinationAddressOf, NO_RECEIPT, submitPdu } from './submit-pdu.js';
 import { textParts, type TextPart } from './text-parts.js';
 
 const MS_PER_SECOND = 1_000;
@@ -109,7 +109,7 @@ export class AttemptMaker {
     const envelope = { destination, source: plan.source, validSeconds, expiresAt, brand, messageId };
     times.submittedAt ??= new Date(this.clock.nowMs());
     const pdu = submitPdu(envelope, part, options);
-    return sender.submit(isOfSignIn(message) ? { ...pdu, isConfidential: true } : pdu, endsMs);
+    return sender.submit(isOfSignIn(message) ? confidential(pdu) : pdu, endsMs);
   }
 
   /** Whole seconds until the code expires. */
@@ -130,6 +130,13 @@ export class AttemptMaker {
 
 /** Whether it is the code of a sign-in to the console, which is good for the session of somebody who may change an account. */
 const isOfSignIn = ({ accountId }: Claimed['message']): boolean => accountId === SIGN_IN_ACCOUNT_ID;
+
+/** No trace of a link shows its text, and no receipt is asked for, whatever the options say: many quote the text. */
+const confidential = (pdu: Outgoing<SubmitSm>): Outgoing<SubmitSm> => ({
+  ...pdu,
+  fields: { ...pdu.fields, registeredDelivery: NO_RECEIPT },
+  isConfidential: true,
+});
 
 /** Whether the options of a route or link, which engineers write, could send the code of a sign-in to another phone. */
 const leadsElsewhere = (message: Claimed['message'], options: SubmitOptions): boolean =>

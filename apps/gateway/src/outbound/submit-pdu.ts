@@ -12,7 +12,7 @@ import type { TextPart } from './text-parts.js';
 
 /** registered_delivery: receipt for success and failure (SMPP 3.4, 5.2.17). */
 const EVERY_RECEIPT = 1;
-const NO_RECEIPT = 0;
+export const NO_RECEIPT = 0;
 
 /** A number without a country, as in the API. */
 const NO_COUNTRY = '001';

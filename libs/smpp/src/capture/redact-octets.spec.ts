@@ -1,7 +1,8 @@
+import { packSeptets } from '@countersign/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../codec/decode.js';
-import { bind as bindOf, counted, ID, message, pdu, TEXT, tlv, uint8 } from '../codec/octets.fixture.js';
+import { bind as bindOf, counted, ID, message, pdu, RESP, TEXT, tlv, uint8 } from '../codec/octets.fixture.js';
 import { redactOctets } from './redact-octets.js';
 
 function redacted(octets: Buffer, keepText = false): Buffer {
@@ -146,32 +147,80 @@ describe('a redacted PDU', () => {
     expect(redacted(octets).includes(TEXT)).toBe(false);
   });
 
-  it.each([
-    ['id:7 stat:DELIVRD err:000 text:123456 is your code', 'id:7 stat:DELIVRD err:000 text:****** is your code'],
-    ['id:123456 stat:DELIVRD msg 123456', 'id:123456 stat:DELIVRD msg ******'],
-    ['sent 1234567 and 12345', 'sent 1234567 and 12345'],
-    ['\u00001\u00002\u00003\u00004\u00005\u00006\u0000 ', '\u0000*\u0000*\u0000*\u0000*\u0000*\u0000*\u0000 '],
-  ])('of a report has no code while texts are kept: %j', (text, kept) => {
-    const octets = redacted(message({ esmClass: uint8(0x04), text: counted(text) }, [], ID.deliver_sm), true);
-    const { fields } = decodePdu(octets) as { fields: { shortMessage: Buffer } };
-    expect(fields.shortMessage.toString('latin1')).toBe(kept);
-  });
+  const HEADED = '\u0005\u0000\u0003abc';
+  const ID_TLV = tlv(0x001e, Buffer.from('7\0'));
+  const STATE_TLV = tlv(0x0427, Buffer.from([2]));
+  const packed = (text: string, fillBits = 0): string => packSeptets(Buffer.from(text), fillBits).toString('latin1');
+  const textWithTexts = (text: string, esmClass: number, tlvs: Buffer[] = []): string => {
+    const parts = { esmClass: uint8(esmClass), text: counted(Buffer.from(text, 'latin1')) };
+    const { fields } = decodePdu(redacted(message(parts, tlvs, ID.deliver_sm), true)) as {
+      fields: { shortMessage: Buffer };
+    };
+    return fields.shortMessage.toString('latin1');
+  };
 
   it.each([
-    [0x00, 'id:7 stat:DELIVRD err:000 text:123456 is your code', 'id:7 stat:DELIVRD err:000 text:****** is your code'],
-    [0x40, 'id:7 stat:DELIVRD err:000 text:123456', 'id:7 stat:DELIVRD err:000 text:******'],
-    [0x40, '\u0005\u0000\u0003abcid:7 stat:DELIVRD text:123456', '\u0005\u0000\u0003abcid:7 stat:DELIVRD text:******'],
-    [0x00, 'stat:DELIVRD 123456', 'stat:DELIVRD ******'],
-    [0x00, '\u0000i\u0000d\u0000:\u00007\u0000 123456', '\u0000i\u0000d\u0000:\u00007\u0000 ******'],
-    [0x00, 'My code is 123456, text:654321', 'My code is 123456, text:654321'],
-  ])('of a receipt has no code while texts are kept, with esm_class %i too: %j', (esmClass, text, kept) => {
-    const octets = message(
-      { esmClass: uint8(esmClass), text: counted(Buffer.from(text, 'latin1')) },
-      [],
-      ID.deliver_sm,
-    );
-    const { fields } = decodePdu(redacted(octets, true)) as { fields: { shortMessage: Buffer } };
-    expect(fields.shortMessage.toString('latin1')).toBe(kept);
+    [0x04, 'id:7 stat:DELIVRD err:000 text:', '123456 is your code'],
+    [0x04, 'id:7 stat:DELIVRD err:000 text:', '313233343536'],
+    [0x04, 'id:7 stat:DELIVRD err:000 text:', '020123456 is your code'],
+    [0x04, 'id:123456 stat:DELIVRD ', 'msg 123456'],
+    [0x04, 'id:7 stat:DELIVRD text:', '\u00b1\u0019\u00cdV\u00b3\u0001'],
+    [0x04, '', 'sent 1234567 and 12345'],
+    [0x20, '', '123456 is on its way'],
+    [0x08, '', '123456 was read'],
+    [0x10, 'id:7 ', 'yes, 123456'],
+    [0x00, 'id:7 stat:DELIVRD err:000 text:', '123456 is your code'],
+    [0x40, 'id:7 stat:DELIVRD err:000 text:', '123456'],
+    [0x40, `${HEADED}id:7 stat:DELIVRD text:`, '123456'],
+    [0x44, `${HEADED}id:7 stat:DELIVRD text:`, '123456'],
+    [0x00, 'stat:DELIVRD ', '123456'],
+    [0x00, '', '123456 is your code id:7 stat:DELIVRD'],
+    [0x00, '', '\u0000i\u0000d\u0000:\u00007\u0000 123456'],
+    [0x00, '', packed('id:7 stat:DELIVRD text:123456')],
+    [0x40, HEADED, packed('id:7 stat:DELIVRD text:123456', 1)],
+  ])(
+    'of a receipt has its fields alone while texts are kept, with esm_class %i: %j, and masked %j',
+    (esm, kept, masked) => {
+      expect(textWithTexts(kept + masked, esm)).toBe(kept + '*'.repeat(masked.length));
+    },
+  );
+
+  it.each([
+    ['receipted_message_id', ID_TLV],
+    ['message_state', STATE_TLV],
+  ])('has no text while texts are kept when %s marks it as a receipt', (_, mark) => {
+    expect(textWithTexts('Delivered: 123456 is your Acme', 0, [mark])).toBe('*'.repeat(30));
+    const payload = tlv(0x0424, Buffer.from(TEXT));
+    const other = tlv(0x1501, Buffer.from(TEXT));
+    for (const tlvs of [
+      [payload, other, mark],
+      [mark, other, payload],
+    ]) {
+      const shown = redacted(message({ text: counted('') }, tlvs, ID.deliver_sm), true);
+      expect(shown.includes('123456')).toBe(false);
+      expect(shown.subarray(16).includes(mark)).toBe(true);
+    }
+  });
+
+  it.each(['My code is 123456, text:654321', 'State: CA', 'AUTH-ACME-0123456789ABCDEF'])(
+    'has its text while texts are kept when it is no receipt: %j',
+    (text) => expect(textWithTexts(text, 0)).toBe(text),
+  );
+
+  it('has no unreadable rest of a receipt while texts are kept', () => {
+    const cut = Buffer.from([0x14, 0x01, 0x00, 0xff, ...Buffer.from('stat:DELIVRD text:123456')]);
+    expect(redacted(message({}, [cut], ID.deliver_sm), true).includes('123456')).toBe(false);
+  });
+
+  it('has no status text unless texts are kept, and an answer to a message that text without digits', () => {
+    const [status, vendor] = [tlv(0x001d, Buffer.from('Refused: 123456\0')), tlv(0x1501, Buffer.from('123456 x'))];
+    for (const keepText of [false, true]) {
+      const report = redacted(message({ esmClass: uint8(4) }, [status, vendor], ID.deliver_sm), keepText);
+      expect(report.includes('Refused')).toBe(false);
+      const answer = redacted(pdu(RESP + ID.submit_sm, 1, [Buffer.from('id\0'), status, vendor]), keepText);
+      expect(answer.includes('Refused: ******')).toBe(true);
+      expect([answer.includes('123456'), answer.includes('****** x')]).toEqual([false, keepText]);
+    }
   });
 
   it('of a receipt in message_payload has no code while texts are kept, with esm_class 0 too', () => {

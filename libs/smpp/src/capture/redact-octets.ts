@@ -1,6 +1,7 @@
+import { asciiReadings, mayBeReceipt, receiptFieldsLength } from '@countersign/text';
 import { HEADER_OCTETS, isPadding } from '../codec/decode.js';
 import { tlvDefinition, tlvTag } from '../pdu/dictionary.js';
-import { beginsWithHeader, isReport } from '../pdu/esm-class.js';
+import { beginsWithHeader, isReport, MESSAGE, messageType } from '../pdu/esm-class.js';
 import { layoutOfId } from '../codec/layout.js';
 import type { FieldSpec } from '../codec/layout.js';
 import type { CommandName } from '../pdu/pdu.js';
@@ -13,63 +14,69 @@ const WITH_PASSWORD: ReadonlySet<CommandName> = new Set<CommandName>([
   'bind_transceiver',
   'outbind',
 ]);
+const MESSAGES: ReadonlySet<CommandName | undefined> = new Set(['submit_sm', 'deliver_sm', 'data_sm']);
+const ANSWERS: ReadonlySet<CommandName | undefined> = new Set(['submit_sm_resp', 'deliver_sm_resp', 'data_sm_resp']);
 const MESSAGE_PAYLOAD = tlvTag('message_payload');
+const STATUS_TEXT = tlvTag('additional_status_info_text');
+/** TLVs of words; a vendor TLV may hold anything. */
+const WORDS: ReadonlySet<number> = new Set([MESSAGE_PAYLOAD, STATUS_TEXT, tlvTag('callback_num_atag')]);
+const OF_RECEIPT: ReadonlySet<number> = new Set([tlvTag('receipted_message_id'), tlvTag('message_state')]);
 const TLV_HEAD_OCTETS = 4;
+const INTEGER_OCTETS = 4;
 
-/**
- * A field of a receipt, with what separates it from the next (SMPP 3.4 appendix B): those that `parseReceipt` reads, and
- * the counts and times beside them. Values are as narrow as carriers write them: six digits are no error and no time.
- */
-const RECEIPT_FIELD = new RegExp(
-  String.raw`(?:(id)\s{0,2}:\s{0,2}(?!auth)[0-9a-z][0-9a-z._-]{0,63}` +
-    String.raw`|(sub|dlvrd)\s{0,2}:\s{0,2}[0-9]{1,3}` +
-    String.raw`|((?:submit|done) date)\s{0,2}:\s{0,2}[0-9]{10,14}` +
-    String.raw`|(stat)(?:e|us)?\s{0,2}:\s{0,2}[a-z]{1,20}` +
-    String.raw`|(err)(?:or)?\s{0,2}:\s{0,2}[0-9a-z]{1,5})` +
-    String.raw`(?=[\s\0,;]|$)[\s\0,;]{0,4}`,
-  'iy',
-);
-/** A receipt quotes the original message after this label. */
-const QUOTE = /text\s{0,2}:/iy;
-/** A label of a receipt at the beginning of a text, as in `beginsAsReceipt`. */
-const BEGINS_AS_RECEIPT = /^\s*(?:id|sub|dlvrd|submit date|done date|stat(?:e|us)?|err(?:or)?|text)\s{0,2}:/i;
-/** Octets in which that label is searched, in any alphabet. */
-const LABEL_OCTETS = 48;
-/** Between and before the letters of UCS-2. */
-const UCS2_OCTETS = /[\0\u00fe\u00ff]/g;
-/** Six digits that no further one touches, as octets or in UCS-2: a code that a report quotes. */
-const CODE = /(?<![0-9]\0?)[0-9](?:\0?[0-9]){5}(?!\0?[0-9])/g;
+/** Octets in which labels of a receipt are searched, as `parseReceipt` does. */
+const FIELDS_OCTETS = 2_048;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 
-/** Position in a PDU and the fields read so far that affect redaction. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface TlvRange extends Range {
+  readonly tag: number;
+}
+
+/** Position in a PDU and what was read so far that affects redaction. */
 interface Cursor {
   readonly octets: Buffer;
-  readonly keepText: boolean;
   /**
    * The PDU has a password field: in an unreadable PDU everything is masked, because the password may be misplaced.
    */
   readonly hasPassword: boolean;
+  /** Of short_message and message_payload. */
+  readonly texts: Range[];
+  /** The other TLVs. */
+  readonly tlvs: TlvRange[];
   at: number;
   esmClass: number;
 }
 
 /**
- * Masks in place the parts of a PDU that a record must not hold: passwords always, message texts unless `keepText`, and then
- * still the codes that receipts quote, marked by esm_class or not, since nobody knows whose they are.
+ * Masks in place the parts of a PDU that a record must not hold: passwords always, message texts unless `keepText`, and also
+ * then those of everything that may be a receipt (see `isAboutMessage`), since it may quote a code, and nobody knows whose.
  * Header, fields and lengths stay, so the PDU is still decodable; so do a user data header and the fields with which
- * the text of a receipt begins. From the first unreadable octet on, and for commands and TLVs unknown to the dictionary,
- * everything is masked. Never throws.
+ * the text of a receipt begins. Of the words in an answer to a message the digits are masked. From the first unreadable octet
+ * on, and for commands and TLVs unknown to the dictionary, everything is masked. Never throws.
  */
 export function redactOctets(octets: Buffer, keepText: boolean): void {
   if (octets.length <= HEADER_OCTETS) return;
   const layout = layoutOfId(octets.readInt32BE(4));
   const hasPassword = layout !== undefined && WITH_PASSWORD.has(layout.command);
-  const cursor: Cursor = { octets, keepText, hasPassword, at: HEADER_OCTETS, esmClass: 0 };
-  const readable = layout?.fields.every((spec) => maskField(cursor, spec)) === true && maskTlvs(cursor);
-  if (!readable && (hasPassword || !keepText)) octets.fill(MASK, Math.min(cursor.at, octets.length));
+  const cursor: Cursor = { octets, hasPassword, texts: [], tlvs: [], at: HEADER_OCTETS, esmClass: 0 };
+  const readable = layout?.fields.every((spec) => readField(cursor, spec)) === true && readTlvs(cursor);
+  if (readable) cursor.at = octets.length;
+  const rest = { start: Math.min(cursor.at, octets.length), end: octets.length };
+  const keepsText = keepText && !(MESSAGES.has(layout?.command) && isAboutMessage(cursor, rest));
+  for (const text of cursor.texts) if (!keepsText) maskText(cursor, text, keepText);
+  const isAnswer = ANSWERS.has(layout?.command);
+  for (const tlv of cursor.tlvs) if (hasWords(tlv)) maskTlv(octets, tlv, keepsText, isAnswer);
+  if (hasPassword || !keepsText) octets.fill(MASK, rest.start, rest.end);
 }
 
-/** False when the PDU ends before the field does. */
-function maskField(cursor: Cursor, spec: FieldSpec): boolean {
+/** False when the PDU ends before the field does. Masks passwords. */
+function readField(cursor: Cursor, spec: FieldSpec): boolean {
   const { octets, at } = cursor;
   switch (spec.kind) {
     case 'uint8':
@@ -79,7 +86,7 @@ function maskField(cursor: Cursor, spec: FieldSpec): boolean {
     case 'octets': {
       const end = at + 1 + (octets[at] ?? 0);
       if (at >= octets.length || end > octets.length) return false;
-      maskText(cursor, at + 1, end);
+      cursor.texts.push({ start: at + 1, end });
       cursor.at = end;
       return true;
     }
@@ -96,51 +103,61 @@ function maskField(cursor: Cursor, spec: FieldSpec): boolean {
   }
 }
 
-function maskTlvs(cursor: Cursor): boolean {
-  const { octets } = cursor;
+function readTlvs(cursor: Cursor): boolean {
+  const { octets, texts, tlvs } = cursor;
   while (!isPadding(octets, cursor.at, octets.length)) {
     const start = cursor.at + TLV_HEAD_OCTETS;
     if (start > octets.length) return false;
     const tag = octets.readUInt16BE(cursor.at);
     const end = start + octets.readUInt16BE(cursor.at + 2);
     if (end > octets.length) return false;
-    if (tag === MESSAGE_PAYLOAD) maskText(cursor, start, end);
-    // A vendor TLV may hold anything.
-    else if (tlvDefinition(tag) === undefined && !cursor.keepText) octets.fill(MASK, start, end);
+    if (tag === MESSAGE_PAYLOAD) texts.push({ start, end });
+    else tlvs.push({ tag, start, end });
     cursor.at = end;
   }
   return true;
 }
 
-function maskText({ octets, keepText, esmClass }: Cursor, start: number, end: number): void {
+/**
+ * Whether the PDU may report on a message of ours: by the type in esm_class, acknowledgements included, by a TLV of receipts,
+ * or by a text, or unreadable octets, with the labels of a receipt in any alphabet. Some carriers mark receipts by one of
+ * them alone.
+ */
+function isAboutMessage({ octets, esmClass, texts, tlvs }: Cursor, rest: Range): boolean {
+  if (messageType(esmClass) !== MESSAGE || tlvs.some(({ tag }) => OF_RECEIPT.has(tag))) return true;
+  return [...texts, rest].some(({ start, end }) => {
+    const text = octets.subarray(start, end);
+    const head = beginsWithHeader(esmClass) ? headerOctets(text) : 0;
+    const searched = text.subarray(head, head + FIELDS_OCTETS);
+    for (const reading of asciiReadings(searched)) if (mayBeReceipt(reading)) return true;
+    return false;
+  });
+}
+
+/** `showsFields`: of a receipt that esm_class does not mark, too. A phone's user can write such a text. */
+function maskText({ octets, esmClass }: Cursor, { start, end }: Range, showsFields: boolean): void {
   const value = octets.subarray(start, end);
-  if (keepText) {
-    if (isReport(esmClass) || beginsAsReceipt(value, esmClass)) maskCodes(value);
-    return;
-  }
-  value.fill(MASK, Math.min(headOf(value, esmClass), value.length));
+  const header = beginsWithHeader(esmClass) ? headerOctets(value) : 0;
+  const hasFields = showsFields || isReport(esmClass);
+  const fields = hasFields ? receiptFieldsLength(value.toString('latin1', header)) : 0;
+  value.fill(MASK, header + fields);
 }
 
-/** Whether a text begins as a receipt, in ASCII or UCS-2: some carriers do not mark receipts by esm_class. */
-function beginsAsReceipt(value: Buffer, esmClass: number): boolean {
-  const start = beginsWithHeader(esmClass) ? headerOctets(value) : 0;
-  const head = value.subarray(start, start + LABEL_OCTETS).toString('latin1');
-  return BEGINS_AS_RECEIPT.test(head.replaceAll(UCS2_OCTETS, ''));
+function hasWords({ tag, start, end }: TlvRange): boolean {
+  const definition = tlvDefinition(tag);
+  if (definition === undefined || WORDS.has(tag)) return true;
+  return definition.kind.startsWith('int') && end - start > INTEGER_OCTETS;
 }
 
-/** Behind the fields with which a receipt begins. */
-function maskCodes(value: Buffer): void {
-  const text = value.toString('latin1');
-  const head = receiptOctets(text);
-  for (const { index, 0: code } of text.slice(head).matchAll(CODE)) {
-    for (let at = head + index; at < head + index + code.length; at += 1) if (value[at] !== 0) value[at] = MASK;
-  }
+/** The status text of an answer to a message is the carrier's reason: it stays without its digits, and only it does without texts. */
+function maskTlv(octets: Buffer, { tag, start, end }: TlvRange, keepsText: boolean, isAnswer: boolean): void {
+  const keepsWords = keepsText || (isAnswer && tag === STATUS_TEXT);
+  if (!keepsWords) octets.fill(MASK, start, end);
+  else if (isAnswer) maskDigits(octets.subarray(start, end));
 }
 
-/** Leading octets of a text that are not text: its user data header, or the fields of a receipt. */
-function headOf(value: Buffer, esmClass: number): number {
-  if (beginsWithHeader(esmClass)) return headerOctets(value);
-  return isReport(esmClass) ? receiptOctets(value.toString('latin1')) : 0;
+function maskDigits(value: Buffer): void {
+  for (const [at, octet] of value.entries()) if (octet >= DIGIT_0 && octet <= DIGIT_9) value[at] = MASK;
 }
 
 /** 0 unless the elements fill the header exactly: then the octets are a text (3GPP TS 23.040 section 9.2.3.24). */
@@ -150,20 +167,4 @@ function headerOctets(value: Buffer): number {
   let at = 1;
   while (at < end) at += 2 + (value[at + 1] ?? end);
   return at === end ? end : 0;
-}
-
-/** The fields at the beginning of a receipt, each at most once, with the label of the quotation behind them. */
-function receiptOctets(text: string): number {
-  const seen = new Set<string>();
-  let end = 0;
-  for (;;) {
-    RECEIPT_FIELD.lastIndex = end;
-    const field = RECEIPT_FIELD.exec(text);
-    const label = field?.slice(1).find(Boolean)?.toLowerCase();
-    if (field === null || label === undefined || seen.has(label)) break;
-    seen.add(label);
-    end += field[0].length;
-  }
-  QUOTE.lastIndex = end;
-  return end === 0 ? 0 : end + (QUOTE.exec(text)?.[0].length ?? 0);
 }

@@ -1,4 +1,10 @@
-import { decodeText, type DefaultAlphabet } from '@countersign/text';
+import {
+  beginsWithReceiptLabel,
+  decodeText,
+  RECEIPT_LABEL,
+  unpackSeptets,
+  type DefaultAlphabet,
+} from '@countersign/text';
 import { beginsWithHeader, INTERMEDIATE_NOTIFICATION, messageType } from '../pdu/esm-class.js';
 import { messageOctets, textField } from './message-text.js';
 import type { MessagePdu } from '../pdu/pdu.js';
@@ -52,11 +58,9 @@ const OUTCOME_BY_STATE: ReadonlyMap<string, Outcome> = new Map([
 const STATE_LETTERS = 7;
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,64}$/;
-/** The labels of appendix B and their longer forms. */
-const LABEL = String.raw`(?:id|sub|dlvrd|submit date|done date|stat(?:e|us)?|err(?:or)?|text)\s{0,2}:`;
 /** A label directly behind `id:` means that the id is missing. */
 const ID_IN_TEXT = new RegExp(
-  String.raw`\bid\s{0,2}:\s{0,2}(?!${LABEL})([\x21-\x7e]{1,64}?)(?=[,;]?(?:[\s\0]|$)|[,;]${LABEL})`,
+  String.raw`\bid\s{0,2}:\s{0,2}(?!${RECEIPT_LABEL})([\x21-\x7e]{1,64}?)(?=[,;]?(?:[\s\0]|$)|[,;]${RECEIPT_LABEL})`,
   'i',
 );
 const STATE_IN_TEXT = /\bstat(?:e|us)?\s{0,2}:\s{0,2}([A-Za-z]{1,20})/i;
@@ -70,7 +74,6 @@ const NO_ERROR = /^0*$/;
  * them is a message of ours; a text of 64 KiB is read in three alphabets otherwise.
  */
 const FIELDS_OCTETS = 2_048;
-const BEGINS_WITH_LABEL = new RegExp(String.raw`^[\s\0]*${LABEL}`, 'i');
 /** Octets that suffice for white space, a byte order mark and the longest label, in any alphabet. */
 const LABEL_OCTETS = 48;
 const LABEL_INITIALS: ReadonlySet<number> = new Set(Array.from('idset', (letter) => letter.charCodeAt(0)));
@@ -79,6 +82,8 @@ const ASCII_BITS = 0x7f;
 const LOWER_CASE_BIT = 0x20;
 const SPACE = 0x20;
 const BYTE_ORDER_MARK: readonly number[] = [0xfe, 0xff];
+/** The upper octets of ASCII in UCS-2, and the mark. */
+const UCS2_OCTETS = /[\0\u00fe\u00ff]/g;
 
 const ALPHABETS: readonly DefaultAlphabet[] = ['latin1', 'gsm', 'gsm-packed'];
 const PACKED_ALPHABETS: readonly DefaultAlphabet[] = ['gsm-packed', 'latin1', 'gsm'];
@@ -117,15 +122,19 @@ export function hasReceiptTlvs(pdu: MessagePdu): boolean {
 }
 
 /**
- * Whether the text begins with a label of a receipt (SMPP 3.4, appendix B). A phone's user can write such a text. One octet
- * decides on nearly every other text; a text behind a user data header is a phone's.
+ * Whether the text begins with a label of a receipt (SMPP 3.4, appendix B), in ASCII, UCS-2 or packed septets, whatever
+ * data_coding and the link's alphabet say: its letters are the same octets in the others. A phone's user can write such a
+ * text. One octet decides on nearly every other text; a text behind a user data header is a phone's.
  */
-export function beginsAsReceipt(pdu: MessagePdu, alphabet: DefaultAlphabet): boolean {
+export function beginsAsReceipt(pdu: MessagePdu): boolean {
   if (beginsWithHeader(pdu.fields.esmClass)) return false;
   const octets = textField(pdu);
   if (!LABEL_INITIALS.has((firstLetter(octets) & ASCII_BITS) | LOWER_CASE_BIT)) return false;
-  const head = decodeText(octets.subarray(0, LABEL_OCTETS), pdu.fields.dataCoding, alphabet);
-  return BEGINS_WITH_LABEL.test(head);
+  const head = octets.subarray(0, LABEL_OCTETS);
+  return (
+    beginsWithReceiptLabel(head.toString('latin1').replaceAll(UCS2_OCTETS, '')) ||
+    beginsWithReceiptLabel(unpackSeptets(head).toString('latin1'))
+  );
 }
 
 /** The first octet that is not white space, the upper half of a UCS-2 unit or a byte order mark; 0 without one. */

@@ -30,11 +30,12 @@ const LINK_FIELDS = {
   // Parts of a long message are joined within a carrier: the link of the last part decides how its sender is read.
   carrier: 'trust-while-trusted',
   password: 'trust-while-trusted',
+  // How the texts of messages are read: in another alphabet a token is not found, and a code that one quotes is not hidden.
+  defaultAlphabet: 'trust-while-trusted',
   submitPerSecond: 'none',
   window: 'none',
   enquireLinkSeconds: 'none',
   responseTimeoutSeconds: 'none',
-  defaultAlphabet: 'none',
   messageIdBase: 'none',
   temporaryStatuses: 'none',
   retryableMoStatus: 'none',
