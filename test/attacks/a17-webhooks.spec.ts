@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { asOwner } from '../support/database.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
@@ -109,6 +111,67 @@ describe('A17 webhook receivers that hang', () => {
     // A quarter of the 308 that are free, and maybe ended ones that are not closed yet.
     expect(hanging.most).toBeLessThan(2 * 76);
     await arrives();
+  }, 90_000);
+});
+
+describe('A17 an account that changes its webhook URL thousands of times', () => {
+  const CHANGES = 2_000;
+  const AUDIT_ENTRIES = 5_000;
+  const DELIVERIES = 100;
+  /** Changes the URL of an account, each time to a new one of 2,000 characters. */
+  const CHANGE_OFTEN = `
+    CREATE FUNCTION change_often(account uuid, times integer, beginning text) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      FOR n IN 1..times LOOP
+        UPDATE accounts SET default_webhook_url = beginning || '?' || n || repeat(md5(n::text), 62) WHERE id = account;
+      END LOOP;
+    END $$`;
+  /** Entries of such changes, which come before the others in the index. $1 account, $2 how many, $3 beginning of the URLs. */
+  const AUDIT_OFTEN = `
+    INSERT INTO audit_entries (id, at, actor, action, resource, resource_id, before, after)
+    SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, now(), 'key_x', 'update', 'accounts', $1,
+      json_build_object('defaultWebhookUrl', $3 || '?' || n || repeat(md5(n::text), 62)), '{}' FROM generate_series(1, $2) n`;
+
+  it('A17 stops no webhook of others: its own go to the URLs of their moment, and a retry of another is made in time', async () => {
+    const [own, other] = [await startReceiver(), await startReceiver()];
+    const plane = await ControlPlaneHarness.open();
+    const admin = new AdminCalls(plane);
+    const accountId = parseId('acct', plane.demo.accountId) ?? '';
+    const hold = (paused: boolean): Promise<unknown> =>
+      plane.database.query(
+        `UPDATE queue_switches SET paused_at = CASE WHEN $1 THEN now() END WHERE name = 'webhooks'`,
+        [paused],
+      );
+    await plane.database.query(
+      `UPDATE accounts SET webhook_events = '{verification.cancelled}', default_webhook_url = $2 WHERE id = $1`,
+      [accountId, own.url],
+    );
+    await asOwner(plane.home, CHANGE_OFTEN);
+    await hold(true);
+    for (let made = 0; made < DELIVERIES; made += 1) {
+      const { json } = await plane.create();
+      await admin.patch(`accounts/${plane.demo.accountId}`, { defaultWebhookUrl: `${own.url}/${made}` });
+      expect((await plane.call(`/v1/verify/${String(json['id'])}`, { method: 'DELETE' })).status).toBe(204);
+    }
+    await until('all are dispatched', WITHIN_MS, async () => {
+      const [row] = await plane.database.query<{ made: number }>(`SELECT count(*)::int AS made FROM deliveries`);
+      return row?.made === DELIVERIES;
+    });
+    await plane.database.query(`UPDATE deliveries SET body_sealed = NULL`);
+    await asOwner(plane.home, `SELECT change_often($1, $2, $3)`, [accountId, CHANGES, own.url]);
+    await asOwner(plane.home, AUDIT_OFTEN, [plane.demo.accountId, AUDIT_ENTRIES, own.url]);
+    // A process that was started later remembers no URL.
+    await plane.stop();
+    await plane.start();
+    other.answerWith(500);
+    const { json } = await plane.create({ webhookUrl: other.url });
+    await hold(false);
+    await plane.approve(String(json['id']));
+    await until('the other one is retried', WITHIN_MS, () => other.received.length > 1);
+    await until('its own are sent', WITHIN_MS, () => own.sessionsSeen() === DELIVERIES);
+    expect(plane.log.filter((line) => line.includes('statement timeout'))).toEqual([]);
+    await plane.close();
+    await Promise.all([own.close(), other.close()]);
   }, 90_000);
 });
 

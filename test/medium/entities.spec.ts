@@ -44,6 +44,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   deliveries: 'claimed and recorded in sets',
   events: 'the outbox, written and taken in sets',
   former_numbers: 'a set of texts, written beside inbound_numbers',
+  former_webhook_urls: 'a set of digests with times, written by a trigger',
   gateways: 'heartbeats',
   idempotency_keys: 'claimed and answered by one statement each',
   key_checks: 'recorded once and compared at boot',

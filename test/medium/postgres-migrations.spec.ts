@@ -1,3 +1,4 @@
+import { newId, renderId } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { migrate, revertMigration } from '@countersign/postgres/schema';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -47,6 +48,7 @@ const MIGRATIONS = [
   'ConnectionEvents1700000000076',
   'TestMessages1700000000077',
   'AttemptsOfSubmissions1700000000078',
+  'FormerWebhookUrls1700000000079',
 ];
 /** A dump that has read these is waited for. */
 const CHANGED_BY_LAST: readonly string[] = ['submissions'];
@@ -229,6 +231,53 @@ describe('migrating', () => {
         { number: '+447786205001' },
         { number: '+447786205002' },
       ]);
+    });
+  });
+
+  it('finds the URLs that accounts replaced lately in the audit log, and later changes by themselves', async () => {
+    await migrate(home.ownerUrl);
+    while ((await names()).includes('FormerWebhookUrls1700000000079')) await revertMigration(home.ownerUrl);
+    const accountId = newId(Date.now());
+    const ownerId = renderId('acct', accountId);
+    await inDatabase(async (database) => {
+      const append = (ageDays: number, resourceId: string, before: object | null, after: object): Promise<object[]> =>
+        database.query(
+          `INSERT INTO audit_entries (id, at, actor, action, resource, resource_id, before, after)
+           VALUES ($1, now() - make_interval(days => $2), 'root', 'update', 'accounts', $3, $4, $5)`,
+          [newId(Date.now() - ageDays * 86_400_000), ageDays, resourceId, before, after],
+        );
+      const urls = (live: string | null, test: string | null = null): object => ({
+        ...{ name: 'Acme', defaultWebhookUrl: live, testWebhookUrl: test },
+      });
+      await append(9, ownerId, urls('https://a/old'), urls('https://a/1'));
+      await append(2, ownerId, urls('https://a/1'), urls('https://a/2'));
+      await append(1, ownerId, urls('https://a/2'), urls('https://a/1', 'https://a/test'));
+      await append(1, ownerId, urls('https://a/1', 'https://a/test'), urls('https://a/1', 'https://a/test'));
+      await append(1, ownerId, urls('https://a/1', 'https://a/test'), urls('https://a/1'));
+      await append(1, 'nobody', urls('https://a/1'), urls(null));
+      await append(0, ownerId, null, urls('https://a/1'));
+      await database.query(
+        `INSERT INTO accounts (id, name, webhook_secret_sealed, default_webhook_url) VALUES ($1, 'Acme', '', 'https://a/1')`,
+        [accountId],
+      );
+      await migrate(home.ownerUrl);
+      const found = (): Promise<object[]> =>
+        database.query(
+          `SELECT test, url, round(extract(epoch FROM now() - replaced_at) / 86400)::int AS days
+           FROM former_webhook_urls JOIN unnest('{https://a/old,https://a/1,https://a/2,https://a/3,https://a/test}'::text[])
+             AS known (url) ON url_digest = sha256(url::bytea)
+           WHERE account_id = $1 ORDER BY test, url`,
+          [accountId],
+        );
+      const ofTest = { test: true, url: 'https://a/test', days: 1 };
+      const second = { test: false, url: 'https://a/2', days: 1 };
+      expect(await found()).toEqual([{ test: false, url: 'https://a/1', days: 2 }, second, ofTest]);
+      await database.query(`UPDATE accounts SET default_webhook_url = 'https://a/3', name = 'Other' WHERE id = $1`, [
+        accountId,
+      ]);
+      await database.query(`UPDATE accounts SET name = 'Acme' WHERE id = $1`, [accountId]);
+      expect(await found()).toEqual([{ test: false, url: 'https://a/1', days: 0 }, second, ofTest]);
+      await database.query('DELETE FROM accounts WHERE id = $1', [accountId]);
     });
   });
 

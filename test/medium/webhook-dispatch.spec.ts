@@ -2,8 +2,13 @@ import { showsSession } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeAttempt } from '../../apps/control-plane/src/webhooks/attempt.js';
-import { LEASE_SECONDS, type ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import {
+  ClaimFailed,
+  LEASE_SECONDS,
+  type ClaimedDelivery,
+} from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { EventRefused } from '../../apps/control-plane/src/events/event-fault.js';
+import { asOwner } from '../support/database.js';
 import { type DeliveryWorker, deliveryWorkerOf } from '../support/delivery-store.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
@@ -200,6 +205,67 @@ describe('a delivery of a new event', () => {
     expect(rows).toEqual([{ id: late, status: 'blocked', due: null, body: null }]);
     expect((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
     expect(unreadable).toEqual([early, late]);
+  });
+
+  it('goes to the URL that its account had at any time since the session was created, and to no earlier one', async () => {
+    const one = worker();
+    const setDefault = (url: string): Promise<unknown> =>
+      harness.database.query(`UPDATE accounts SET default_webhook_url = $1`, [url]);
+    const cancelled = async (): Promise<Uuid> => {
+      const { id, accountId } = await harness.sessions.create(harness.draft());
+      harness.notifiedEventIds.length = 0;
+      await harness.sessions.cancel(liveTenant(accountId), id);
+      return harness.notifiedEventIds[0] ?? '';
+    };
+    const urls = [0, 1, 2].map((n) => `https://${HOST}/${n}`) as [string, string, string];
+    await setDefault(urls[0]);
+    await setDefault(urls[1]);
+    const [right, wrong] = [await cancelled(), await cancelled()];
+    await harness.database.query(`UPDATE events SET webhook_url = $2 WHERE id = $1`, [wrong, urls[0]]);
+    await setDefault(urls[2]);
+    await one.dispatchNamed([right, wrong]);
+    const { claimed } = await one.store.claimDueDeliveries(CAPACITY_FOR_ALL);
+    expect(claimed.map(({ id, url }) => [id, url])).toEqual([[right, urls[1]]]);
+    expect(unreadable).toEqual([wrong]);
+    await harness.database.query(`UPDATE accounts SET default_webhook_url = NULL`);
+  });
+
+  it.each([
+    ['is refused by the database', 'P0001'],
+    ['exceeds the time of a statement', '57014'],
+  ])('whose claim %s waits alone: the others are claimed', async (_why, state) => {
+    const one = worker();
+    const ids = (await cancelSessions(9)).sort();
+    await one.dispatchNamed(ids);
+    const [failing = ''] = ids.slice(4);
+    await asOwner(
+      harness,
+      `CREATE FUNCTION fail_claim() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'fails' USING ERRCODE = '${state}'; END $$`,
+    );
+    await asOwner(
+      harness,
+      `CREATE TRIGGER fail_claim BEFORE UPDATE ON deliveries FOR EACH ROW
+       WHEN (NEW.claimed_until IS NOT NULL AND NEW.id = '${failing}') EXECUTE FUNCTION fail_claim()`,
+    );
+    const claimed: Uuid[] = [];
+    let failed = 0;
+    // As the dispatcher does: a claim that failed is followed by another one at once.
+    for (let tries = 0; tries < 30; tries += 1) {
+      try {
+        claimed.push(...idsOf((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed));
+      } catch (error) {
+        expect(error).toBeInstanceOf(ClaimFailed);
+        failed += 1;
+      }
+    }
+    expect(claimed.sort()).toEqual(ids.filter((id) => id !== failing));
+    expect(failed).toBeLessThan(9);
+    const inPause = `next_attempt_at > now() + interval '4 minutes' AND claimed_until IS NULL`;
+    expect(
+      await harness.database.query(`SELECT id, status FROM deliveries WHERE status = 'pending' AND ${inPause}`),
+    ).toEqual([{ id: failing, status: 'pending' }]);
+    await asOwner(harness, 'DROP FUNCTION fail_claim CASCADE');
   });
 
   it('is created and claimed by one of many processes that dispatch its event at once', async () => {

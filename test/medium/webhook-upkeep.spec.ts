@@ -10,6 +10,7 @@ import { BodySweeper } from '../../apps/control-plane/src/webhooks/body.sweeper.
 import { FailingEndpointMonitor } from '../../apps/control-plane/src/webhooks/failing-endpoint.monitor.js';
 import { DisabledUrlStore } from '../../apps/control-plane/src/webhooks/disabled-url.store.js';
 import { FailingUrlService } from '../../apps/control-plane/src/webhooks/failing-url.service.js';
+import { FormerUrlSweeper } from '../../apps/control-plane/src/webhooks/former-url.sweeper.js';
 import { asOwner, pastPartitions } from '../support/database.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
@@ -296,5 +297,26 @@ describe('the body of a delivery', () => {
     expect(kept).toEqual([{ id: young }]);
     const rows = await harness.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NULL');
     expect(rows.map(({ id }) => id).sort()).toEqual(old.sort());
+  });
+});
+
+describe('a former URL of an account', () => {
+  it('is kept for as long as a session that may have had it, and by its last end', async () => {
+    const { database } = harness;
+    const setDefault = (url: string): Promise<unknown> =>
+      database.query('UPDATE accounts SET default_webhook_url = $1', [url]);
+    const remembered = async (): Promise<unknown[]> => database.query('SELECT 1 FROM former_webhook_urls');
+    const sweeper = new FormerUrlSweeper(database, { retentionDays: 30 }, failures);
+    await sweeper.stop();
+    await database.query('DELETE FROM former_webhook_urls');
+    for (const n of [1, 2, 1, 1, 3]) await setDefault(`https://acme.example/${n}`);
+    expect(await remembered()).toHaveLength(3);
+    await database.query(`UPDATE former_webhook_urls SET replaced_at = replaced_at - interval '30 days 23 hours'`);
+    expect(await sweeper.sweep()).toBe(0);
+    await setDefault('https://acme.example/1');
+    await database.query(`UPDATE former_webhook_urls SET replaced_at = replaced_at - interval '2 hours'`);
+    await setDefault(URL_IN_USE);
+    expect(await sweeper.sweep()).toBe(2);
+    expect(await remembered()).toHaveLength(2);
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /**
  * Longer texts of a state (PEM certificates) are stored as their beginning, length and digest. URLs have at most as many
- * characters: a former URL of an account is compared with those of its events.
+ * characters.
  */
 const MAX_TEXT_CHARACTERS = 2_048;
 /** States of this service have less than 32 KiB. */

@@ -8,6 +8,7 @@ import { refuseUnconfirmed } from './confirmation.js';
 import { grantedBy } from './console-policy.js';
 import type { Developer } from './developer.decorator.js';
 import { refuse, succeed, type Outcome } from './errors.js';
+import { Limits } from './limits.js';
 
 /** The most that a key may have which the developer makes or learns, and the member who learns it. */
 export interface HeldRights extends Pick<ApiKey, 'scopes' | 'quotaId' | 'memberId'> {
@@ -28,11 +29,20 @@ export class DeveloperRights {
     private readonly accounts: AccountStore,
     private readonly members: MemberStore,
     private readonly sessions: ConsoleSessionStore,
+    private readonly limits: Limits,
   ) {}
 
-  /** Runs a change in its turn: changes of one account lock the same rows, and each that waits holds a connection. */
-  inTurn<Result>({ caller }: Developer, change: () => Promise<Outcome<Result>>): Promise<Outcome<Result>> {
-    return this.slots.run(caller.tenant, change);
+  /**
+   * Runs a change in its turn: changes of one account lock the same rows, and each that waits holds a connection. Those of the
+   * account itself have a quota for each mode, those of engineers of the installation have none.
+   */
+  async inTurn<Result>(
+    { caller, session }: Developer,
+    change: () => Promise<Outcome<Result>>,
+  ): Promise<Outcome<Result>> {
+    const isEngineer = session?.accountId === null;
+    const { refusal } = isEngineer ? { refusal: null } : await this.limits.countChange(caller.tenant);
+    return refusal === null ? this.slots.run(caller.tenant, change) : { ok: false, refusal };
   }
 
   /** For calls with `confirmedWith`. A transaction that ends what the rights come from waits for this one, and sees its change. */

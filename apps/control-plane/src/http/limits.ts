@@ -2,7 +2,7 @@ import { USUAL_LIMITS, type ApiKeyPrincipal, type KeyLimits } from '@countersign
 import { ROOT_NAME } from '@countersign/accounts/admin-keys';
 import { Limiter, type QuotaResult } from '@countersign/bus';
 import { parseId, type Uuid } from '@countersign/ids';
-import { tenantKey } from '@countersign/keys';
+import { tenantKey, type Tenant } from '@countersign/keys';
 import { Injectable } from '@nestjs/common';
 import { networkOf } from '../targets/address-ranges.js';
 import { RefusedRequest, type Refusal } from './errors.js';
@@ -36,6 +36,10 @@ const START_POLICIES = {
   oidc: policySet([{ name: 'start', limit: STARTS.oidc, windowSeconds: START_SECONDS }]),
   'second-step': policySet([{ name: 'start', limit: STARTS['second-step'], windowSeconds: START_SECONDS }]),
 };
+/** Changes of an account and mode by itself: each has an entry in the audit log, which is kept for good. */
+const CHANGES_LIMIT = 300;
+const CHANGES_SECONDS = 3_600;
+const CHANGE_POLICIES = policySet([{ name: 'change', limit: CHANGES_LIMIT, windowSeconds: CHANGES_SECONDS }]);
 /** Calls of sign-ins a minute from one address: a page asks for the state every second or two. */
 const SIGN_IN_CALLS_LIMIT = 120;
 const SIGN_IN_POLICIES = policySet([perMinute('signin', SIGN_IN_CALLS_LIMIT)]);
@@ -54,6 +58,7 @@ export interface RefusedKey {
 }
 
 const TOO_MANY_SIGN_INS = 'Too many calls of sign-ins came from this address.';
+const TOO_MANY_CHANGES = `Too many changes were made: ${CHANGES_LIMIT} an hour are allowed.`;
 const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
 const UNAUTHORIZED = RefusedRequest.withHeaders({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
@@ -127,6 +132,16 @@ export class Limits {
     return this.count(START_POLICIES['second-step'], () => `start:second-step:${holderId}`);
   }
 
+  /** Counts a change that an account makes of itself, in one mode. */
+  countChange(tenant: Tenant): Promise<Counted> {
+    return this.countChangeBy(tenantKey(tenant));
+  }
+
+  /** Counts a confirmation of a session of the console, by the holder, who needs no right to change the account. */
+  countConfirmation(holderId: Uuid): Promise<Counted> {
+    return this.countChangeBy(`confirm:${holderId}`);
+  }
+
   /** Counts a question for the state of a sign-in that has begun. */
   countSignInState(address: string): Promise<Counted> {
     return this.count(SIGN_IN_POLICIES, () => `sign-in:${addressKey(address)}`);
@@ -141,6 +156,11 @@ export class Limits {
   /** The rate limit headers of a response that no quota counted. */
   async ofAddress(address: string): Promise<LimitHeaders> {
     return (await this.count(ADDRESS_POLICIES, () => addressKey(address), 0)).headers;
+  }
+
+  private async countChangeBy(holder: string): Promise<Counted> {
+    const { headers, refusal } = await this.count(CHANGE_POLICIES, () => `change:${holder}`);
+    return { headers, refusal: refusal === null ? null : { ...refusal, message: TOO_MANY_CHANGES } };
   }
 
   private countAdmin(keyId: Uuid | null): Promise<Counted> {

@@ -1,4 +1,4 @@
-import { renderId, type Uuid } from '@countersign/ids';
+import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { FIND_ACCOUNT_URLS } from './account-url.sql.js';
 
@@ -31,7 +31,6 @@ export class AccountUrls {
     const right = await tx.query<{ id: Uuid }>(FIND_ACCOUNT_URLS, [
       unknown.map(({ id }) => id),
       unknown.map(({ accountId }) => accountId),
-      unknown.map(({ accountId }) => renderId('acct', accountId)),
       unknown.map(({ test }) => test),
       unknown.map(({ url }) => url),
       unknown.map(({ sessionCreatedAt }) => sessionCreatedAt),

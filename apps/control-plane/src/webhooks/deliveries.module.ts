@@ -18,6 +18,7 @@ import { DispatcherObserver } from './dispatcher.observer.js';
 import { EventAgreement } from './event-agreement.js';
 import { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
 import { FailingUrlService } from './failing-url.service.js';
+import { FormerUrlSweeper } from './former-url.sweeper.js';
 import { WebhookAttempts } from './webhook-attempts.js';
 import { WebhookPoster } from './webhook-poster.js';
 import { WebhookDispatcher } from './webhook.dispatcher.js';
@@ -44,6 +45,7 @@ import { WebhookDispatcher } from './webhook.dispatcher.js';
     DeliveryRetries,
     DeliverySubscriber,
     BodySweeper,
+    FormerUrlSweeper,
   ],
   exports: [Mutex, EventRefusals, DeliveryStore, DeliveryRetries, WebhookDispatcher, DeliverySubscriber],
 })

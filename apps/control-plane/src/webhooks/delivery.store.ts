@@ -1,6 +1,13 @@
 import type { DueEvent, EventType } from '@countersign/events';
-import { firstIdAt, type Uuid } from '@countersign/ids';
-import { Batcher, Database, DatabaseClock, type Executor } from '@countersign/postgres';
+import { firstIdAt, idTimeMs, type Uuid } from '@countersign/ids';
+import {
+  Batcher,
+  Database,
+  DatabaseClock,
+  DatabaseUnavailable,
+  isCausedByRows,
+  type Executor,
+} from '@countersign/postgres';
 import { QuickLooks } from '@countersign/postgres/due-rows';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
@@ -64,6 +71,14 @@ const RECORD_DEADLINE_MS = 10_000;
  * event is so old: that is as long as a receiver that is down is retried.
  */
 const UNREADABLE_MS = 2 * 24 * 60 * 60 * 1_000;
+
+/** How long a delivery waits whose claim failed alone. */
+const FAILED_SECONDS = 300;
+
+/** A claim failed for its rows. The next one chooses fewer, so it may be tried at once. */
+export class ClaimFailed extends Error {
+  override readonly name = 'ClaimFailed';
+}
 
 /** A delivery that this process may attempt until `claimedUntil`. */
 export interface ClaimedDelivery {
@@ -145,6 +160,8 @@ export class DeliveryStore {
   private readonly recordBatcher: Batcher<RecordCommand, boolean>;
   private readonly looks = new QuickLooks();
   private nextFullClaimMs = -Infinity;
+  /** Deliveries that the next claim chooses at most: halved by each that fails for its rows, doubled by each that succeeds. */
+  private claimSize = MAX_SET;
   /** The last account that a claim past backlogs has read: the next one continues behind it. */
   private lastAccountRead: ShareOwner = BEFORE_ALL;
 
@@ -188,19 +205,19 @@ export class DeliveryStore {
 
   /**
    * Claims due deliveries for which their host has capacity. The first claim of a delivery renders and seals its body: all
-   * attempts send the same octets.
+   * attempts send the same octets. Rejects with ClaimFailed where a set failed for its rows.
    */
   async claimDueDeliveries(limits: ClaimLimits): Promise<Claim> {
-    const { database } = this;
+    const { claimSize } = this;
     const horizon = this.horizon();
     const lowestId = this.lowestIdToRead(horizon);
     const longestDue = await this.readLongestDue(lowestId, limits, lowestId !== horizon);
     const due = await this.withOthers(longestDue, lowestId, limits);
-    const { chosen, leftOver } = choose(due, limits, MAX_SET);
+    const { chosen, leftOver } = choose(due, limits, claimSize);
     if (lowestId !== horizon) this.noteFullClaim(due, horizon, limits);
     if (chosen.length === 0) return { claimed: [], leftOver, more: false };
-    const claimed = await database.transaction((tx) => this.claimIn(tx, chosen));
-    return { claimed, leftOver, more: due.length >= MAX_READ || chosen.length === MAX_SET };
+    const claimed = await this.claimSet(chosen);
+    return { claimed, leftOver, more: due.length >= MAX_READ || chosen.length === claimSize };
   }
 
   /** Records an attempt. False when the lease was lost: another process has or had claimed the delivery. */
@@ -320,6 +337,33 @@ export class DeliveryStore {
     return claimedOf(chosen, leases, bodies);
   }
 
+  /** Claims a set. One that fails for its rows is not chosen again as a whole, so that one delivery does not stop the others. */
+  private async claimSet(chosen: readonly DueDelivery[]): Promise<ClaimedDelivery[]> {
+    try {
+      const claimed = await this.database.transaction((tx) => this.claimIn(tx, chosen));
+      this.claimSize = Math.min(MAX_SET, 2 * this.claimSize);
+      return claimed;
+    } catch (error) {
+      if (!mayBeCausedByRows(error)) throw error;
+      this.claimSize = Math.max(1, Math.floor(chosen.length / 2));
+      const [alone] = chosen;
+      if (alone !== undefined && chosen.length === 1) await this.setAside(alone.id);
+      throw new ClaimFailed(`claiming ${chosen.length} deliveries`, { cause: error });
+    }
+  }
+
+  /** A delivery whose claim fails alone is claimed again after a pause, and given up as one with an unreadable body. */
+  private async setAside(id: Uuid): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const locked = await tx.query(LOCK_DUE_IDS, [[id]]);
+      if (locked.length === 0) return;
+      const isOld = idTimeMs(id) < this.clock.nowMs() - UNREADABLE_MS;
+      if (isOld) await tx.query(BLOCK_DELIVERIES, [[id]]);
+      else await tx.query(POSTPONE_DELIVERIES, [[id], [FAILED_SECONDS]]);
+      if (isOld) this.metrics.countRefusedEvent('unreadable');
+    });
+  }
+
   /** Deliveries with unreadable bodies are not attempted: they are claimed again after the end of this lease, or given up. */
   private async claimIn(tx: Executor, chosen: readonly DueDelivery[]): Promise<ClaimedDelivery[]> {
     const wanted = chosen.map(({ id }) => id);
@@ -370,6 +414,10 @@ export class DeliveryStore {
 
 /** Less than every account. */
 const BEFORE_ALL: ShareOwner = { accountId: firstIdAt(0), test: false };
+
+/** Also a statement that was cancelled at its timeout: one on fewer rows may succeed. */
+const mayBeCausedByRows = (error: unknown): boolean =>
+  isCausedByRows(error) || (error instanceof DatabaseUnavailable && error.connectionLives);
 
 /** The ids of live and of test ones. */
 const idsByMode = (owners: readonly ShareOwner[]): [live: Uuid[], test: Uuid[]] => [

@@ -9,6 +9,7 @@ import { Backlog } from './backlog.js';
 import {
   LEASE_SECONDS,
   MAX_POSTPONED,
+  ClaimFailed,
   type ClaimedDelivery,
   DeliveryStore,
   type NewDeliveries,
@@ -164,15 +165,21 @@ export class WebhookDispatcher {
   /** True when another claim at once may find more. A poll also reads past the backlogs of single accounts. */
   private async claimDue(isPollDue: boolean): Promise<boolean> {
     const startedMs = performance.now();
-    const claim = await this.store.claimDueDeliveries({
-      pastBacklogs: isPollDue,
-      fullHosts: this.scheduler.fullHosts(),
-      fullAccounts: this.scheduler.fullAccounts(),
-      capacityFor: (host) => this.scheduler.capacityFor(host),
-      capacityForAccount: (owner) => this.scheduler.capacityForAccount(owner),
-    });
-    this.addClaimed(claim, startedMs);
-    return claim.more;
+    try {
+      const claim = await this.store.claimDueDeliveries({
+        pastBacklogs: isPollDue,
+        fullHosts: this.scheduler.fullHosts(),
+        fullAccounts: this.scheduler.fullAccounts(),
+        capacityFor: (host) => this.scheduler.capacityFor(host),
+        capacityForAccount: (owner) => this.scheduler.capacityForAccount(owner),
+      });
+      this.addClaimed(claim, startedMs);
+      return claim.more;
+    } catch (error) {
+      if (!(error instanceof ClaimFailed)) throw error;
+      this.onError(error);
+      return true;
+    }
   }
 
   /** Starts retries at their time instead of at the next poll. Waits are longer than the horizon, so none is missed. */

@@ -55,6 +55,7 @@ import { SharedQuotas1700000000075 } from '../migrations/0075-shared-quotas.js';
 import { ConnectionEvents1700000000076 } from '../migrations/0076-connection-events.js';
 import { TestMessages1700000000077 } from '../migrations/0077-test-messages.js';
 import { AttemptsOfSubmissions1700000000078 } from '../migrations/0078-attempts-of-submissions.js';
+import { FormerWebhookUrls1700000000079 } from '../migrations/0079-former-webhook-urls.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -101,6 +102,7 @@ const MIGRATIONS = [
   ConnectionEvents1700000000076,
   TestMessages1700000000077,
   AttemptsOfSubmissions1700000000078,
+  FormerWebhookUrls1700000000079,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
