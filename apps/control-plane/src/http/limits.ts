@@ -133,13 +133,9 @@ export class Limits {
   }
 
   /** Counts a change that an account makes of itself, in one mode. */
-  countChange(tenant: Tenant): Promise<Counted> {
-    return this.countChangeBy(tenantKey(tenant));
-  }
-
-  /** Counts a confirmation of a session of the console, by the holder, who needs no right to change the account. */
-  countConfirmation(holderId: Uuid): Promise<Counted> {
-    return this.countChangeBy(`confirm:${holderId}`);
+  async countChange(tenant: Tenant): Promise<Counted> {
+    const { headers, refusal } = await this.count(CHANGE_POLICIES, () => `change:${tenantKey(tenant)}`);
+    return { headers, refusal: refusal === null ? null : { ...refusal, message: TOO_MANY_CHANGES } };
   }
 
   /** Counts a question for the state of a sign-in that has begun. */
@@ -156,11 +152,6 @@ export class Limits {
   /** The rate limit headers of a response that no quota counted. */
   async ofAddress(address: string): Promise<LimitHeaders> {
     return (await this.count(ADDRESS_POLICIES, () => addressKey(address), 0)).headers;
-  }
-
-  private async countChangeBy(holder: string): Promise<Counted> {
-    const { headers, refusal } = await this.count(CHANGE_POLICIES, () => `change:${holder}`);
-    return { headers, refusal: refusal === null ? null : { ...refusal, message: TOO_MANY_CHANGES } };
   }
 
   private countAdmin(keyId: Uuid | null): Promise<Counted> {
