@@ -163,6 +163,12 @@ describe.each(stores)('the limiter on $name', ({ name, skipped }) => {
       // A call without an answer may have been counted by the store, and is counted again.
       expect([3, 4]).toContain((await take(0)).remaining);
     });
+
+    it('with all others again over a new connection, when the present one leads nowhere', async () => {
+      line.strand();
+      expect((await take()).away).toBe(true);
+      await expect.poll(async () => (await take(0)).away, { timeout: HEAL_MS }).toBe(false);
+    });
   });
 
   describe.skipIf(skipped)('whose store', () => {

@@ -7,7 +7,7 @@ import {
   RateLimiterRedis,
 } from 'rate-limiter-flexible';
 import { type QueueStoreOptions, retryDelayMs } from './queue-connection.js';
-import { openRedis } from './redis-client.js';
+import { openRedis, SILENT_SOCKET_MS } from './redis-client.js';
 import { type Count, Limiter, type LimiterStore } from './limiter.js';
 
 /** Timeout of a command, so that commands do not accumulate behind a store that hangs. */
@@ -60,6 +60,7 @@ async function redisLimiterStore(redisUrl: string): Promise<LimiterStore> {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENT_SOCKET_MS,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     keepAlive: KEEP_ALIVE_MS,

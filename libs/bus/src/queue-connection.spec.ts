@@ -29,7 +29,9 @@ describe('a connection to Redis', () => {
   });
 
   it('times out commands of a producer after half a second and queues none', () => {
-    expect(queueConnection(redis, 'producer')).toMatchObject({ commandTimeout: 500, enableOfflineQueue: false });
+    expect(queueConnection(redis, 'producer')).toMatchObject({
+      ...{ commandTimeout: 500, socketTimeout: 2_000, enableOfflineQueue: false },
+    });
   });
 
   it('lets a worker block, and detects a dead connection', () => {

@@ -19,7 +19,7 @@ import {
 import pg from 'pg';
 import { receivesNotifications } from './notification-check.js';
 import { createQueueRedis } from './queue-redis.js';
-import { redisOptions } from './redis-client.js';
+import { redisOptions, SILENT_SOCKET_MS } from './redis-client.js';
 import { createRetryingBackend } from './retrying-backend.js';
 
 export interface QueueStoreOptions {
@@ -73,6 +73,7 @@ function redisConnection(redisUrl: string, use: QueueUse): ConnectionOptions {
   return {
     ...connection,
     commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENT_SOCKET_MS,
     enableOfflineQueue: false,
     // The check is one INFO at the start; with a hanging Redis it would time out, and the queue would never recover.
     skipVersionCheck: true,

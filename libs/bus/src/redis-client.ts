@@ -74,5 +74,11 @@ export function clientOf<Server extends Redis, Nodes extends Cluster>(
 /** Timeout of a node's answer to which slots it has; the next node is then asked. */
 const SLOTS_REFRESH_MS = 2_000;
 
+/**
+ * `socketTimeout` of connections whose commands are answered at once: one that is silent for so long after a command leads nowhere,
+ * as after a failover or a lost route, and is replaced. The system would notice after a quarter of an hour.
+ */
+export const SILENT_SOCKET_MS = 2_000;
+
 export const openRedis = (redisUrl: string, options: RedisOptions): AnyRedis =>
   clientOf({ Server: Redis, Nodes: Cluster }, { ...redisOptions(redisUrl), ...options });
