@@ -51,9 +51,9 @@ describe('A22 guessing the password of a system', () => {
     const guesses = Array.from({ length: 60 }, (_, at) => bindFrom('127.0.0.66', `guess${at}`));
     const answers = await Promise.all(guesses);
     const answered = answers.filter((answer) => answer === WRONG_PASSWORD).length;
-    expect(answered).toBeGreaterThan(0);
     expect(answered).toBeLessThanOrEqual(5);
     expect(answers.filter((answer) => answer === OK)).toEqual([]);
+    // Five were judged, even if their connections were closed for newer ones before the answer: the address is locked out.
     expect(await bindFrom('127.0.0.66', PASSWORD)).toBeNull();
     // Guesses of others do not lock out the system's own address.
     expect(await bindFrom('127.0.0.67', PASSWORD)).toBe(OK);

@@ -5,12 +5,12 @@ import pg from 'pg';
 import { phones } from '../bench/phones.js';
 import { until } from '../support/until.js';
 import { findViolations, type Violation } from './checker.js';
-import { type FinalRows, readFinalRows, readUnsettled, type Unsettled } from './final-rows.js';
+import { type FinalRows, readFinalRows, readPendingPhones, readUnsettled, type Unsettled } from './final-rows.js';
 import type { History, ReceivedEvent, SessionHistory } from './history.js';
 import { Nemesis } from './nemesis.js';
 import { Random } from './random.js';
 import { startSystem, type System } from './system.js';
-import { User } from './user.js';
+import { cancelSession, User } from './user.js';
 
 /** Time for what is under way to end once all faults are over. */
 const SETTLED_MS = 240_000;
@@ -18,6 +18,7 @@ const USAGE_MS = 60_000;
 /** A lost broadcast is made up for within 15 s. */
 const FRAMES_MS = 20_000;
 const PROGRESS_MS = 15_000;
+const CANCELS_AT_A_TIME = 16;
 /** A phone for each session; the most of one run. */
 const MAX_SESSIONS = 400_000;
 const TOKEN = /AUTH-[A-Z0-9]+-[0-9A-Z]{16}/;
@@ -96,15 +97,16 @@ async function verifyUnder(
   return histories;
 }
 
-/** Ends the sessions that are pending still, and waits for events, webhooks and codes. */
+/** Cancels the sessions that are pending still, and waits for events, webhooks and codes. */
 async function settle(client: pg.Client, { api }: System, histories: readonly SessionHistory[]): Promise<void> {
-  const pending = histories.filter(({ statuses }) => !statuses.some((status) => status !== 'pending'));
-  for (const { ids, cancels } of pending) {
-    for (const id of ids) {
-      const answer = await api.call(`/v1/verify/${id}`, { method: 'DELETE' });
-      cancels.push(answer?.status === 204 ? 'done' : answer === null || answer.status >= 500 ? 'unknown' : 'refused');
+  const pending = await readPendingPhones(client);
+  const open = histories.filter(({ phone }) => pending.has(phone));
+  const cancelInTurn = async (): Promise<void> => {
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      for (const id of next.ids) next.cancels.push(await cancelSession(api, id));
     }
-  }
+  };
+  await Promise.all(Array.from({ length: CANCELS_AT_A_TIME }, cancelInTurn));
   let left: Unsettled | undefined;
   await until('everything has settled', SETTLED_MS, async () => {
     left = await readUnsettled(client);

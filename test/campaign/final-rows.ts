@@ -58,6 +58,12 @@ const UNSETTLED = `SELECT
   (SELECT count(*) FROM deliveries WHERE status = 'pending')::int AS deliveries,
   (SELECT count(*) FROM outbound_messages WHERE state IN ('queued', 'sending'))::int AS codes`;
 
+/** The phones of sessions that have no end yet. */
+export async function readPendingPhones(client: pg.Client): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ phone: string }>(`SELECT phone FROM sessions WHERE status = 'pending'`);
+  return new Set(rows.map(({ phone }) => phone));
+}
+
 export type Unsettled = Readonly<Record<'sessions' | 'events' | 'deliveries' | 'codes', number>>;
 
 export async function readUnsettled(client: pg.Client): Promise<Unsettled> {

@@ -1,6 +1,9 @@
 /** The answer to a check of a code. `unknown`: none arrived, so it may have been counted. */
 export type CheckAnswer = 'approved' | 'wrong' | 'refused' | 'unknown';
 
+/** The answer to a cancel. `done`: 204, also for a session that has ended. */
+export type CancelAnswer = 'done' | 'refused' | 'unknown';
+
 /** One session: what was done through the public interfaces, and what was answered. */
 export interface SessionHistory {
   readonly phone: string;
@@ -13,8 +16,7 @@ export interface SessionHistory {
   readonly checks: { readonly code: string; readonly answer: CheckAnswer }[];
   /** Whether a request for a code was answered 200. */
   codeAccepted: boolean;
-  /** Answers to cancels: 204 counts as done. */
-  readonly cancels: ('done' | 'refused' | 'unknown')[];
+  readonly cancels: CancelAnswer[];
   /** Statuses in answers to GET, in order; `expired` for 404 after a 200. */
   readonly statuses: string[];
   /** Values of `authEntropy` in answers and webhooks. */

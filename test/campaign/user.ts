@@ -3,7 +3,7 @@ import type { SeededDemo } from '../support/demo.js';
 import type { Phone } from '../support/phone.js';
 import type { Answer, Api } from './api.js';
 import type { CodeCarrier } from './carrier.js';
-import { type CheckAnswer, newSession, type SessionHistory } from './history.js';
+import { type CancelAnswer, type CheckAnswer, newSession, type SessionHistory } from './history.js';
 import type { Random } from './random.js';
 
 /** How long a step is repeated while the service is away. */
@@ -135,9 +135,7 @@ export class User {
   }
 
   private async cancel(history: SessionHistory, { id }: Opened): Promise<void> {
-    const answer = await this.to.api.call(`/v1/verify/${id}`, { method: 'DELETE' });
-    const isUnknown = answer === null || answer.status >= 500;
-    history.cancels.push(isUnknown ? 'unknown' : answer.status === 204 ? 'done' : 'refused');
+    history.cancels.push(await cancelSession(this.to.api, id));
   }
 
   private async awaitEnd(history: SessionHistory, opened: Opened): Promise<void> {
@@ -175,6 +173,12 @@ export class User {
   private link(): Phone {
     return this.random.pick(this.to.links);
   }
+}
+
+export async function cancelSession(api: Api, id: string): Promise<CancelAnswer> {
+  const answer = await api.call(`/v1/verify/${id}`, { method: 'DELETE' });
+  if (answer === null || answer.status >= 500) return 'unknown';
+  return answer.status === 204 ? 'done' : 'refused';
 }
 
 /** A phone that no session is of. */

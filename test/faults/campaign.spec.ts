@@ -14,7 +14,7 @@ const SHORT_RUN = 1_500;
 const MINUTE_MS = 60_000;
 const SHOWN = 20;
 /** Beside the load: starts, the end of what is under way, and the checks. */
-const REST_MINUTES = 12;
+const REST_MINUTES = 15;
 
 const seed = Number(givenSeed ?? Date.now() % 2 ** 31);
 const users = Number(givenUsers ?? 24);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** A TCP proxy to a server that a test can interrupt. The server is not informed. */
@@ -59,10 +60,7 @@ class BreakableLine implements Line {
   }
 
   async mend(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(this.#port, '127.0.0.1', resolve);
-    });
+    await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
     const address = this.#server.address();
     if (typeof address === 'object' && address !== null) this.#port = address.port;
   }
