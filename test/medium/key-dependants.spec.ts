@@ -18,6 +18,7 @@ const NOT_RESEALED: Readonly<Record<string, string>> = {
   'console_sign_ins.key_digests': 'none: deleted within the hour',
   'console_sign_ins.sealed': 'none: deleted within the hour',
   'idempotency_keys.body_sealed': 'idempotency_keys',
+  'former_webhook_urls.url_digest': 'none: SHA-256 of a URL, without a key',
   'idempotency_keys.digest': 'idempotency_keys',
   'idempotency_keys.fingerprint': 'idempotency_keys',
   'key_checks.value': 'none: identifies the versions',
