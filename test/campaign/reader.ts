@@ -2,8 +2,11 @@ import { WebSocket } from 'ws';
 import type { ReceivedEvent } from './history.js';
 
 const RECONNECT_MS = 200;
-/** Servers dispatch at the same time: to miss none, it resumes after an event that came so long before the last one. */
-const RESUME_BEFORE_MS = 5_000;
+/**
+ * It resumes after an event that came so long before the last one: servers dispatch at the same time, and an event whose broadcast was
+ * lost would have come up to 15 s later.
+ */
+const RESUME_BEFORE_MS = 20_000;
 /** A connection that is not welcomed by then is given up. */
 const WELCOME_MS = 6_000;
 
