@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { phones } from '../bench/phones.js';
 import { until } from '../support/until.js';
@@ -8,7 +7,8 @@ import { findViolations, type Violation } from './checker.js';
 import { type FinalRows, readFinalRows, readPendingPhones, readUnsettled, type Unsettled } from './final-rows.js';
 import type { History, ReceivedEvent, SessionHistory } from './history.js';
 import { Nemesis } from './nemesis.js';
-import { Random } from './random.js';
+import { Random } from '../support/random.js';
+import { repeat } from './repeat.js';
 import { startSystem, type System } from './system.js';
 import { cancelSession, User } from './user.js';
 
@@ -142,24 +142,21 @@ async function historyOf(system: System, sessions: readonly SessionHistory[], ro
 
 /** Waits for the end of each session on the realtime channel, as long as it may take. */
 async function awaitFrames({ reader }: System, { events }: FinalRows): Promise<void> {
-  const endsAt = performance.now() + FRAMES_MS;
-  const isComplete = (): boolean => {
+  await repeat(FRAMES_MS, () => {
     const shown = new Set(reader.events.map(({ eventId }) => eventId));
-    return events.every(({ id }) => shown.has(id));
-  };
-  while (!isComplete() && performance.now() < endsAt) await delay(500);
+    return events.every(({ id }) => shown.has(id)) ? true : null;
+  });
 }
 
 /** The count of GET /v1/usage, which follows within seconds. */
 async function usageOf({ api }: System, expected: number): Promise<number> {
-  const endsAt = performance.now() + USAGE_MS;
   let total = -1;
-  while (total !== expected && performance.now() < endsAt) {
+  await repeat(USAGE_MS, async () => {
     const answer = await api.call('/v1/usage');
     const { verifications } = (answer?.status === 200 ? answer.json : {}) as { verifications?: { total: number } };
     total = verifications?.total ?? total;
-    if (total !== expected) await delay(500);
-  }
+    return total === expected ? total : null;
+  });
   return total;
 }
 

@@ -1,7 +1,7 @@
 import type { PDU } from 'smpp';
 import { Carrier, receiptOf, type SubmitResponse } from '../support/carrier.js';
 import { textOf } from '../support/witness-carrier.js';
-import type { Random } from './random.js';
+import type { Random } from '../support/random.js';
 
 const CODE = /\b\d{6}\b/;
 /** ESME_RTHROTTLED, ESME_RMSGQFUL. */

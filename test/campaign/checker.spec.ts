@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findViolations, type Invariant, INVARIANTS } from './checker.js';
 import type { FinalCode, FinalEvent, FinalMessage, FinalRows, FinalSession } from './final-rows.js';
 import { type History, newSession, type ReceivedEvent, type SessionHistory } from './history.js';
-import { Random } from './random.js';
+import { Random } from '../support/random.js';
 
 type Changeable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 

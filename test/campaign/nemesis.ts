@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { Mutex } from '../../apps/control-plane/src/events/mutex.js';
 import type { Part } from '../support/parts.js';
-import type { Random } from './random.js';
+import type { Random } from '../support/random.js';
 import type { ProxiedApp, System } from './system.js';
 
 /** Pauses between two faults, and how long a fault lasts. */
@@ -102,8 +103,8 @@ function faultsOf(system: System): readonly [Fault, ...Fault[]] {
 
 /** Faults of one process, one after the other: no start meets another one. */
 function inTurns(faults: readonly Fault[]): Fault[] {
-  const turns = new Turns();
-  return faults.map(({ name, strike }) => ({ name, strike: (lastsMs) => turns.take(() => strike(lastsMs)) }));
+  const mutex = new Mutex();
+  return faults.map(({ name, strike }) => ({ name, strike: (lastsMs) => mutex.runExclusive(() => strike(lastsMs)) }));
 }
 
 function faultsOfApp({ name, part, lines }: ProxiedApp): Fault[] {
@@ -129,15 +130,6 @@ function faultsOfApp({ name, part, lines }: ProxiedApp): Fault[] {
       { name: `${name} to ${store} stranded`, strike: atOnce(() => line.strand()) },
     ]),
   ];
-}
-
-class Turns {
-  #last: Promise<void> = Promise.resolve();
-
-  take(work: () => Promise<void>): Promise<void> {
-    this.#last = this.#last.then(work, work);
-    return this.#last;
-  }
 }
 
 const killed = (part: Part, name: string): Fault => ({

@@ -20,7 +20,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 import { Api } from './api.js';
 import { CodeCarrier } from './carrier.js';
-import type { Random } from './random.js';
+import type { Random } from '../support/random.js';
 import { RealtimeReader } from './reader.js';
 
 const BOUND_MS = 30_000;

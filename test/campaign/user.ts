@@ -1,14 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { SeededDemo } from '../support/demo.js';
 import type { Phone } from '../support/phone.js';
 import type { Answer, Api } from './api.js';
 import type { CodeCarrier } from './carrier.js';
 import { type CancelAnswer, type CheckAnswer, newSession, type SessionHistory } from './history.js';
-import type { Random } from './random.js';
+import type { Random } from '../support/random.js';
+import { repeat } from './repeat.js';
 
 /** How long a step is repeated while the service is away. */
 const STEP_MS = 90_000;
-const PAUSE_MS = 100;
 /** How long a phone waits for its code, and a caller for the end of a session with evidence. */
 const CODE_MS = 60_000;
 const END_MS = 30_000;
@@ -83,7 +82,7 @@ export class User {
   private async create(history: SessionHistory, ttl: number): Promise<Opened | null> {
     const { accountId, brandId } = this.to.demo;
     const body = { phone: history.phone, accountId, brandId, clientChallenge: CHALLENGE, channel: 'sms_fallback', ttl };
-    const answer = await this.repeat('/v1/verify', { body, key: `create ${history.phone}` }, ({ status, json }) => {
+    const answer = await this.post('/v1/verify', { body, key: `create ${history.phone}` }, ({ status, json }) => {
       if (status === 200) history.ids.add(String(json['id']));
     });
     if (answer?.status !== 200) return null;
@@ -96,36 +95,24 @@ export class User {
     const to = this.to.demo.inboundNumber;
     if (this.random.chance(0.05)) await this.link().send({ from: FORGER, to, text });
     const repeats = this.random.chance(0.05) ? 2 : 1;
-    const endsAt = performance.now() + STEP_MS;
-    for (let accepted = 0; accepted < repeats && performance.now() < endsAt;) {
+    const sendOnce = async (): Promise<true | null> => {
       const status = await this.link().send({ from: history.phone, to, text });
       history.messages.push(status);
-      if (status === OK) accepted += 1;
-      else await delay(PAUSE_MS);
-    }
+      return status === OK ? true : null;
+    };
+    for (let sent = 0; sent < repeats; sent += 1) await repeat(STEP_MS, sendOnce);
   }
 
   /** Requests a code, guesses some times, and then sends the code that came. */
   private async useCode(history: SessionHistory, opened: Opened, guesses: number): Promise<void> {
-    const accepted = await this.repeat(`/v1/verify/${opened.id}/send-sms`, { body: {}, key: `code ${history.phone}` });
+    const accepted = await this.post(`/v1/verify/${opened.id}/send-sms`, { body: {}, key: `code ${history.phone}` });
     if (accepted?.status !== 200) return;
     history.codeAccepted = true;
-    const code = await this.codeOf(history.phone);
+    const code = await repeat(CODE_MS, () => this.to.carrier.codesOf(history.phone).at(-1) ?? null);
     if (code === null) return;
     for (let made = 0; made < guesses; made += 1) await this.check(history, opened, otherThan(code));
-    const endsAt = performance.now() + STEP_MS;
-    while ((await this.check(history, opened, code)) === 'unknown' && performance.now() < endsAt) await delay(PAUSE_MS);
+    await repeat(STEP_MS, async () => ((await this.check(history, opened, code)) === 'unknown' ? null : true));
     await this.read(history, opened);
-  }
-
-  private async codeOf(phone: string): Promise<string | null> {
-    const endsAt = performance.now() + CODE_MS;
-    while (performance.now() < endsAt) {
-      const code = this.to.carrier.codesOf(phone).at(-1);
-      if (code !== undefined) return code;
-      await delay(PAUSE_MS);
-    }
-    return null;
   }
 
   private async check(history: SessionHistory, { id }: Opened, code: string): Promise<CheckAnswer> {
@@ -139,8 +126,7 @@ export class User {
   }
 
   private async awaitEnd(history: SessionHistory, opened: Opened): Promise<void> {
-    const endsAt = performance.now() + END_MS;
-    while ((await this.read(history, opened)) !== 'ended' && performance.now() < endsAt) await delay(PAUSE_MS);
+    await repeat(END_MS, async () => ((await this.read(history, opened)) === 'ended' ? true : null));
   }
 
   private async read(history: SessionHistory, { id }: Opened): Promise<'pending' | 'ended' | 'unknown'> {
@@ -154,20 +140,17 @@ export class User {
   }
 
   /** Repeats a POST with one idempotency key until it is answered other than 5xx, 409 (in progress) or 429. */
-  private async repeat(
+  private post(
     path: string,
     { body, key }: { readonly body: object; readonly key: string },
     onAnswer: (answer: Answer) => void = () => undefined,
   ): Promise<Answer | null> {
-    const endsAt = performance.now() + STEP_MS;
-    while (performance.now() < endsAt) {
+    return repeat(STEP_MS, async () => {
       const answer = await this.to.api.call(path, { method: 'POST', body, headers: { 'idempotency-key': key } });
       if (answer !== null) onAnswer(answer);
-      const isAway = answer === null || answer.status >= 500 || answer.status === 429 || isInProgress(answer);
-      if (!isAway) return answer;
-      await delay(PAUSE_MS);
-    }
-    return null;
+      const isFinal = answer !== null && answer.status < 500 && answer.status !== 429 && !isInProgress(answer);
+      return isFinal ? answer : null;
+    });
   }
 
   private link(): Phone {

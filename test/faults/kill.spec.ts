@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { afterEach, expect, it } from 'vitest';
-import { Random } from '../campaign/random.js';
+import { Random } from '../support/random.js';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
 import { type Part, type Parts, type Queues, isRedisInstalled, startParts, type StorePart } from '../support/parts.js';
 import { Phone } from '../support/phone.js';

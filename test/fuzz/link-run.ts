@@ -5,7 +5,8 @@ import { redactPdu } from '@countersign/smpp/capture';
 import { SmppLink, type LinkOptions, type LinkRole } from '@countersign/smpp/link';
 import { concatenationOf, parseReceipt } from '@countersign/smpp/messages';
 import { deliverSm, submitSm } from '@countersign/smpp/pdu';
-import { Chance, framedMutant, mutant } from './mutator.js';
+import { Random } from '../support/random.js';
+import { framedMutant, mutant } from './mutator.js';
 
 /** Mutants per connection before the probe. */
 const MUTANTS_PER_CONNECTION = 100;
@@ -60,14 +61,14 @@ export class LinkRun {
   private constructor(
     private readonly server: Server,
     private readonly pdus: readonly Buffer[],
-    private readonly chance: Chance,
+    private readonly random: Random,
   ) {}
 
   static async open(pdus: readonly Buffer[], seed: number): Promise<LinkRun> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new LinkRun(server, pdus, new Chance(seed));
+    return new LinkRun(server, pdus, new Random(seed));
   }
 
   /** Errors thrown by handlers and listeners: none, if all values passed to them were usable. */
@@ -85,8 +86,8 @@ export class LinkRun {
     );
     const end = answered(far);
     const requests = await this.#bind(role, link, far);
-    const unframed = this.chance.below(UNFRAMED_ONE_IN) === 0 ? UNFRAMED_PDUS : 0;
-    const wild = Array.from({ length: unframed }, () => mutant(this.pdus, this.chance));
+    const unframed = this.random.below(UNFRAMED_ONE_IN) === 0 ? UNFRAMED_PDUS : 0;
+    const wild = Array.from({ length: unframed }, () => mutant(this.pdus, this.random));
     this.#write(far, Buffer.concat([...this.#mutants(), ...wild, enquireLink()]));
     const again = setInterval(() => far.write(enquireLink()), PROBE_AGAIN_MS);
     try {
@@ -140,7 +141,7 @@ export class LinkRun {
       handlers: {
         onMessage: (pdu) => {
           use(() => [concatenationOf(pdu), parseReceipt(pdu)]);
-          return this.chance.below(2) === 0 ? { status: 0, messageId: '1' } : Promise.resolve({ status: 0x58 });
+          return this.random.below(2) === 0 ? { status: 0, messageId: '1' } : Promise.resolve({ status: 0x58 });
         },
         onPdu: (direction, pdu) => {
           if (direction === 'in') onRead();
@@ -167,9 +168,9 @@ export class LinkRun {
 
   #mutants(): Buffer[] {
     return Array.from({ length: MUTANTS_PER_CONNECTION }, () => {
-      const octets = framedMutant(this.pdus, this.chance);
+      const octets = framedMutant(this.pdus, this.random);
       // Small numbers are those of pending requests.
-      if (this.chance.below(2) === 0) octets.writeUInt32BE(1 + this.chance.below(2 * OUR_REQUESTS), 12);
+      if (this.random.below(2) === 0) octets.writeUInt32BE(1 + this.random.below(2 * OUR_REQUESTS), 12);
       return octets;
     });
   }
@@ -177,7 +178,7 @@ export class LinkRun {
   /** In pieces of any length, so that reads split PDUs. */
   #write(socket: Socket, octets: Buffer): void {
     for (let at = 0; at < octets.length;) {
-      const end = at + 1 + this.chance.below(4_000);
+      const end = at + 1 + this.random.below(4_000);
       if (socket.writable) socket.write(octets.subarray(at, end));
       at = end;
     }

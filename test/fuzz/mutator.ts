@@ -1,28 +1,6 @@
-/** Pseudo-random numbers by seed (mulberry32): the same seed gives the same numbers. */
-export class Chance {
-  #state: number;
+import type { Random } from '../support/random.js';
 
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** A whole number from 0 to `below` - 1. */
-  below(below: number): number {
-    this.#state = (this.#state + 0x6d2b_79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000) * below);
-  }
-
-  oneOf<T>(values: readonly T[]): T {
-    const value = values[this.below(values.length)];
-    if (value === undefined) throw new RangeError('nothing to choose from');
-    return value;
-  }
-}
-
-type Change = (octets: Buffer, chance: Chance, others: readonly Buffer[]) => Buffer;
+type Change = (octets: Buffer, random: Random, others: readonly Buffer[]) => Buffer;
 
 const HEADER_OCTETS = 16;
 const EDGES = [0, 1, 15, 16, 17, 0x7f, 0x80, 0xfe, 0xff, 0x100, 0xffff, 0x7fff_ffff, 0xffff_ffff] as const;
@@ -48,54 +26,54 @@ const WORDS = [
   Buffer.from([0xd8, 0x3d, 0xde, 0x00]),
 ] as const;
 
-const place = (octets: Buffer, chance: Chance): number => chance.below(octets.length + 1);
+const place = (octets: Buffer, random: Random): number => random.below(octets.length + 1);
 const cut = (octets: Buffer, from: number, to: number, between: Uint8Array = Buffer.alloc(0)): Buffer =>
   Buffer.concat([octets.subarray(0, from), between, octets.subarray(to)]);
 
-const setOctet: Change = (octets, chance) => {
+const setOctet: Change = (octets, random) => {
   const copy = Buffer.from(octets);
-  copy[chance.below(copy.length)] = chance.below(256);
+  copy[random.below(copy.length)] = random.below(256);
   return copy;
 };
-const flipBit: Change = (octets, chance) => {
+const flipBit: Change = (octets, random) => {
   const copy = Buffer.from(octets);
-  const at = chance.below(copy.length);
-  copy[at] = (copy[at] ?? 0) ^ (1 << chance.below(8));
+  const at = random.below(copy.length);
+  copy[at] = (copy[at] ?? 0) ^ (1 << random.below(8));
   return copy;
 };
-const setEdge: Change = (octets, chance) => {
+const setEdge: Change = (octets, random) => {
   const copy = Buffer.from(octets);
-  const width = chance.oneOf([1, 2, 4]);
+  const width = random.pick([1, 2, 4]);
   if (copy.length < width) return copy;
-  copy.writeUIntBE(chance.oneOf(EDGES) % 2 ** (8 * width), chance.below(copy.length - width + 1), width);
+  copy.writeUIntBE(random.pick(EDGES) % 2 ** (8 * width), random.below(copy.length - width + 1), width);
   return copy;
 };
-const setCommand: Change = (octets, chance) => {
+const setCommand: Change = (octets, random) => {
   const copy = Buffer.from(octets);
-  if (copy.length >= 8) copy.writeUInt32BE(chance.oneOf(COMMANDS), 4);
+  if (copy.length >= 8) copy.writeUInt32BE(random.pick(COMMANDS), 4);
   return copy;
 };
-const insert: Change = (octets, chance) => {
-  const at = place(octets, chance);
-  return cut(octets, at, at, chance.oneOf(WORDS));
+const insert: Change = (octets, random) => {
+  const at = place(octets, random);
+  return cut(octets, at, at, random.pick(WORDS));
 };
-const fill: Change = (octets, chance) => {
-  const at = place(octets, chance);
-  return cut(octets, at, at, Buffer.alloc(1 + chance.below(300), chance.below(256)));
+const fill: Change = (octets, random) => {
+  const at = place(octets, random);
+  return cut(octets, at, at, Buffer.alloc(1 + random.below(300), random.below(256)));
 };
-const remove: Change = (octets, chance) => {
-  const at = place(octets, chance);
-  return cut(octets, at, Math.min(octets.length, at + 1 + chance.below(8)));
+const remove: Change = (octets, random) => {
+  const at = place(octets, random);
+  return cut(octets, at, Math.min(octets.length, at + 1 + random.below(8)));
 };
-const truncate: Change = (octets, chance) => Buffer.from(octets.subarray(0, place(octets, chance)));
-const repeat: Change = (octets, chance) => {
-  const from = place(octets, chance);
-  const slice = octets.subarray(from, from + chance.below(40));
+const truncate: Change = (octets, random) => Buffer.from(octets.subarray(0, place(octets, random)));
+const repeat: Change = (octets, random) => {
+  const from = place(octets, random);
+  const slice = octets.subarray(from, from + random.below(40));
   return cut(octets, from, from, slice);
 };
-const splice: Change = (octets, chance, others) => {
-  const other = chance.oneOf(others);
-  return cut(octets, place(octets, chance), octets.length, other.subarray(place(other, chance)));
+const splice: Change = (octets, random, others) => {
+  const other = random.pick(others);
+  return cut(octets, place(octets, random), octets.length, other.subarray(place(other, random)));
 };
 
 const CHANGES: readonly Change[] = [
@@ -113,18 +91,18 @@ const CHANGES: readonly Change[] = [
 const MOST_CHANGES = 4;
 
 /** One of the PDUs with up to four changes; command_length may become wrong. */
-export function mutant(pdus: readonly Buffer[], chance: Chance): Buffer {
-  let octets: Buffer = Buffer.from(chance.oneOf(pdus));
-  for (let changes = chance.below(MOST_CHANGES + 1); changes > 0; changes--) {
-    octets = chance.oneOf(CHANGES)(octets, chance, pdus);
-    if (octets.length === 0) return Buffer.alloc(1, chance.below(256));
+export function mutant(pdus: readonly Buffer[], random: Random): Buffer {
+  let octets: Buffer = Buffer.from(random.pick(pdus));
+  for (let changes = random.below(MOST_CHANGES + 1); changes > 0; changes--) {
+    octets = random.pick(CHANGES)(octets, random, pdus);
+    if (octets.length === 0) return Buffer.alloc(1, random.below(256));
   }
   return octets;
 }
 
 /** A mutant with a correct command_length: it reaches the decoder, and the following PDU is read as well. */
-export function framedMutant(pdus: readonly Buffer[], chance: Chance): Buffer {
-  const octets = mutant(pdus, chance);
+export function framedMutant(pdus: readonly Buffer[], random: Random): Buffer {
+  const octets = mutant(pdus, random);
   const framed =
     octets.length >= HEADER_OCTETS ? octets : Buffer.concat([octets, Buffer.alloc(HEADER_OCTETS - octets.length)]);
   framed.writeUInt32BE(framed.length, 0);

@@ -5,7 +5,8 @@ import smpp from 'smpp';
 import { describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
 import { FUZZ_CASES, FUZZ_SEED, reportSeed } from './fuzz-run.js';
-import { Chance, framedMutant } from './mutator.js';
+import { Random } from '../support/random.js';
+import { framedMutant } from './mutator.js';
 import { dissect, hasTshark, type Dissection } from './tshark.js';
 
 const PDUS = CORPUS.map(({ octets }) => octets);
@@ -165,11 +166,11 @@ describe('Wireshark', () => {
   it('dissects every mutant that we read as we do, and finds none of them malformed', async (context) => {
     context.skip(!hasTshark, NOTE);
     reportSeed('Wireshark');
-    const chance = new Chance(FUZZ_SEED);
+    const random = new Random(FUZZ_SEED);
     let compared = 0;
     for (let done = 0; done < FUZZ_CASES; done += BATCH) {
       const count = Math.min(BATCH, FUZZ_CASES - done);
-      const mutants = Array.from({ length: count }, () => framedMutant(PDUS, chance));
+      const mutants = Array.from({ length: count }, () => framedMutant(PDUS, random));
       const batch = await compare(mutants.filter(({ length }) => length < SEGMENT_OCTETS));
       expect(batch.wrong).toEqual([]);
       compared += batch.compared;

@@ -1,3 +1,4 @@
+import { Random } from '../support/random.js';
 import type { Phone, SimulatedGuard, SimulatedSession } from './simulated-guard.js';
 
 export const SECOND_MS = 1_000;
@@ -6,15 +7,10 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 export const BEGIN_MS = Date.parse('2024-05-01T00:00:00Z');
 
-/** A deterministic generator (mulberry32): the same seed gives the same traffic. Not for secrets. */
+/** The same seed gives the same traffic. */
 export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const random = new Random(seed);
+  return () => random.next();
 }
 
 const COUNTRIES = [

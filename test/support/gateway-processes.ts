@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
-import { AppPart } from './parts.js';
+import { type AppPart, appPart, COMMON_SETTINGS, gatewayPorts } from './parts.js';
 import { openSessionHarness, type SessionHarness } from './session-harness.js';
 
 const MASTER_KEY = Buffer.alloc(32, 1);
@@ -37,18 +37,11 @@ export async function gatewayProcesses(
 }
 
 async function gatewayPart(databaseUrl: string, changes: Readonly<Record<string, string>>): Promise<AppPart> {
-  const opsPort = await freePort();
-  const environment = {
-    NODE_ENV: 'development',
-    LOG_LEVEL: 'error',
+  return appPart('gateway', {
+    ...COMMON_SETTINGS,
+    ...(await gatewayPorts()),
     DATABASE_URL: databaseUrl,
     COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),
-    MO_SENDER_PER_SECOND: '1000000',
-    GATEWAY_SMPP_PORT: String(await freePort()),
-    GATEWAY_SMPP_TLS_PORT: String(await freePort()),
-    GATEWAY_HTTP_PORT: String(await freePort()),
-    GATEWAY_OPS_PORT: String(opsPort),
     ...changes,
-  };
-  return new AppPart('gateway', environment, opsPort);
+  });
 }

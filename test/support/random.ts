@@ -1,4 +1,4 @@
-/** Numbers that are the same for the same seed (mulberry32, 32 bits of state). */
+/** Pseudo-random numbers (mulberry32): the same seed gives the same numbers. Not for secrets. */
 export class Random {
   #state: number;
 
@@ -27,8 +27,10 @@ export class Random {
     return least + this.below(most - least + 1);
   }
 
-  pick<Value>(values: readonly [Value, ...Value[]]): Value {
-    return values[this.below(values.length)] ?? values[0];
+  pick<Value>(values: readonly Value[]): Value {
+    const value = values[this.below(values.length)];
+    if (value === undefined) throw new RangeError('nothing to choose from');
+    return value;
   }
 
   /** Independent numbers that are given by this seed, too. */
