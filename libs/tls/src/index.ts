@@ -1,3 +1,4 @@
 export { AGREED_TLS } from './agreed-tls.js';
 export { CertificateReload } from './certificate-reload.js';
+export { connectionName } from './connection-name.js';
 export { TlsOverhead } from './tls-overhead.js';

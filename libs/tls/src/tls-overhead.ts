@@ -1,5 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { connectionName } from './connection-name.js';
 
 /**
  * Octets of a TLS connection that no content explains: handshake, headers of records, and KeyUpdates, any number of
@@ -38,8 +39,8 @@ interface Connection {
 /** The connections of a TLS server with what is sent on each. Closes those over the limit, twice a second. */
 export class TlsOverhead {
   readonly #connections = new Map<Socket, Connection>();
-  /** A TLS socket does not name the TCP socket below it; both have the same peer. */
-  readonly #byPeer = new Map<string, Connection>();
+  /** By `connectionName`. */
+  readonly #byName = new Map<string, Connection>();
 
   /**
    * Checks until the port is closed.
@@ -52,19 +53,19 @@ export class TlsOverhead {
     port.once('close', () => clearInterval(timer));
     port.on('connection', (socket: Socket) => this.add(socket));
     secure.on('secureConnection', (secured: TLSSocket) => {
-      const connection = this.#byPeer.get(peerOf(secured));
+      const connection = this.#byName.get(connectionName(secured));
       if (connection !== undefined) connection.secured = secured;
     });
   }
 
   private add(socket: Socket): void {
-    const peer = peerOf(socket);
+    const name = connectionName(socket);
     const connection = { meter: new OverheadMeter(), secured: null };
     this.#connections.set(socket, connection);
-    this.#byPeer.set(peer, connection);
+    this.#byName.set(name, connection);
     socket.once('close', () => {
       this.#connections.delete(socket);
-      if (this.#byPeer.get(peer) === connection) this.#byPeer.delete(peer);
+      if (this.#byName.get(name) === connection) this.#byName.delete(name);
     });
   }
 
@@ -74,5 +75,3 @@ export class TlsOverhead {
     }
   }
 }
-
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress ?? ''} ${remotePort ?? 0}`;

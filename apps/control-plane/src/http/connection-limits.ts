@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TlsSettings } from '@countersign/settings';
-import { TlsOverhead } from '@countersign/tls';
+import { connectionName, TlsOverhead } from '@countersign/tls';
 import { inRanges, parseRanges, type AddressRange } from '../targets/address-ranges.js';
 import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
@@ -28,9 +28,9 @@ export class ConnectionLimits {
   /** Connections of peers outside TRUSTED_PROXIES; empty in TLS_MODE=direct. */
   readonly #outside = new UnauthenticatedConnections<Socket>(OUTSIDE_LIMITS);
   readonly #trustedProxies: readonly AddressRange[] | null;
-  /** A request refers to its TLS socket, not to the TCP socket below it; both have the same peer. */
-  readonly #byPeer = new Map<string, Socket>();
-  /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the peer look-up. */
+  /** By `connectionName`: a request refers to its TLS socket, not to the TCP socket below it. */
+  readonly #byName = new Map<string, Socket>();
+  /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the look-up. */
   readonly #authenticated = new WeakMap<Socket, Socket>();
   /** Accounts or admin keys by the TCP sockets that they exempt. */
   readonly #ownerOf = new Map<Socket, string>();
@@ -46,13 +46,13 @@ export class ConnectionLimits {
     server.on('connection', (socket: Socket) => this.track(socket));
     if (this.#trustedProxies === null) new TlsOverhead().attach(server);
     // The upgrade handler counts WebSockets.
-    server.on('upgrade', ({ socket }: IncomingMessage) => this.exempt(this.#byPeer.get(peerOf(socket))));
+    server.on('upgrade', ({ socket }: IncomingMessage) => this.exempt(this.#byName.get(connectionName(socket))));
   }
 
   /** Call when a request with a valid key was received on this connection. `owner`: the account, or the admin key. */
   authenticated(socket: Socket, owner: string): void {
     if (this.#authenticated.has(socket)) return;
-    const entered = this.#byPeer.get(peerOf(socket));
+    const entered = this.#byName.get(connectionName(socket));
     const connections = this.#connectionsOf.get(owner) ?? 0;
     if (entered === undefined || connections >= MAX_OF_OWNER) return;
     this.#authenticated.set(socket, entered);
@@ -88,18 +88,16 @@ export class ConnectionLimits {
   }
 
   private track(socket: Socket): void {
-    const peer = peerOf(socket);
+    const name = connectionName(socket);
     const address = socket.remoteAddress ?? '';
     const isOutside = this.#trustedProxies !== null && !inRanges(address, this.#trustedProxies);
     const counted = isOutside ? this.#outside : this.#unauthenticated;
-    this.#byPeer.set(peer, socket);
+    this.#byName.set(name, socket);
     socket.once('close', () => {
       counted.remove(socket);
       this.release(socket);
-      if (this.#byPeer.get(peer) === socket) this.#byPeer.delete(peer);
+      if (this.#byName.get(name) === socket) this.#byName.delete(name);
     });
     counted.add(address, socket)?.destroy();
   }
 }
-
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress ?? ''} ${remotePort ?? 0}`;

@@ -134,8 +134,7 @@ export class Limits {
 
   /** Counts a change that an account makes of itself, in one mode. */
   async countChange(tenant: Tenant): Promise<Counted> {
-    const { headers, refusal } = await this.count(CHANGE_POLICIES, () => `change:${tenantKey(tenant)}`);
-    return { headers, refusal: refusal === null ? null : { ...refusal, message: TOO_MANY_CHANGES } };
+    return withMessage(await this.count(CHANGE_POLICIES, () => `change:${tenantKey(tenant)}`), TOO_MANY_CHANGES);
   }
 
   /** Counts a question for the state of a sign-in that has begun. */
@@ -145,8 +144,10 @@ export class Limits {
 
   /** Counts a call of a sign-in that may have a body, whatever becomes of it. Questions for the state never use it up. */
   async countSignInPost(address: string): Promise<Counted> {
-    const { headers, refusal } = await this.count(SIGN_IN_POLICIES, () => `sign-in-post:${addressKey(address)}`);
-    return { headers, refusal: refusal === null ? null : { ...refusal, message: TOO_MANY_SIGN_INS } };
+    return withMessage(
+      await this.count(SIGN_IN_POLICIES, () => `sign-in-post:${addressKey(address)}`),
+      TOO_MANY_SIGN_INS,
+    );
   }
 
   /** The rate limit headers of a response that no quota counted. */
@@ -245,3 +246,9 @@ function refusalOf(results: readonly QuotaResult[]): Refusal | null {
 const polled = (sessionId: string | undefined): string => parseId('sess', sessionId ?? '') ?? 'none';
 
 const addressKey = (address: string): string => `ip:${networkOf(address) ?? 'unknown'}`;
+
+/** The count, whose refusal has this message. */
+const withMessage = ({ headers, refusal }: Counted, message: string): Counted => ({
+  headers,
+  refusal: refusal === null ? null : { ...refusal, message },
+});

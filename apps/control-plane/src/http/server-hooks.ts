@@ -51,7 +51,7 @@ export class ServerHooks {
     instance.addHook('onRequest', (request, reply, done) => {
       // The connection was destroyed because of too many pipelined requests.
       if (request.raw.socket.destroyed) return;
-      // Sets the address of the client first, before it waits for anything.
+      // `admit` sets the client's address before its first await.
       void this.admission.admit(request, reply, done);
       if (request.routeOptions.config.route?.access === 'public') {
         unreadAnswers.trackPublic(request.clientAddress, request.raw.socket, reply.raw);

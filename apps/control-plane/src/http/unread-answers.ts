@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from '../targets/address-ranges.js';
+import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,8 +35,6 @@ export interface UnreadAnswer {
   readonly octets: number;
   /** Infinity before the answer is sent. */
   readonly sentMs: number;
-  /** Of the client: an IPv4 address, or a /64 of IPv6. Only of public routes. */
-  readonly network?: string;
 }
 
 /** Unread answers of one owner, the oldest first, and their octets. */
@@ -54,18 +52,23 @@ const LIMITS: UnreadLimits = {
 /**
  * Answers that their clients have not read yet. When an account or an admin key exceeds its octets, the connection of its oldest answer is
  * destroyed; when the process exceeds its octets, the oldest of the one with the most; when there are too many of public
- * routes, the oldest of the network that has the most of those; and every connection whose client takes longer than 30 s. Node's own socket timeout is no
- * bound: a client renews it by reading an octet now and then.
+ * routes, the oldest of the network that has the most of those; and every connection whose client takes longer than 30 s. Node's own
+ * socket timeout is no bound: a client renews it by reading an octet now and then.
  */
 export class UnreadAnswers {
   readonly #backlogs = new Map<Owner, Backlog>();
+  /** Those of public routes by the networks of their clients. */
+  readonly #public: UnauthenticatedConnections<UnreadAnswer>;
   #octets = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly limits: UnreadLimits = LIMITS,
     private readonly nowMs: () => number = () => performance.now(),
-  ) {}
+  ) {
+    const { publicAnswers } = limits;
+    this.#public = new UnauthenticatedConnections({ connections: publicAnswers, connectionsOfNetwork: publicAnswers });
+  }
 
   /** Octets that are counted. */
   get octets(): number {
@@ -84,12 +87,12 @@ export class UnreadAnswers {
   /** A request of a public route arrived from this address: counts its answer. */
   trackPublic(address: string, socket: Socket, response: ServerResponse): void {
     const backlog = this.backlogOf(PUBLIC);
-    const network = networkOf(address) ?? 'unknown';
-    const answer = this.add({ socket, backlog, octets: 0, sentMs: Number.POSITIVE_INFINITY, network });
+    const answer = this.add({ socket, backlog, octets: 0, sentMs: Number.POSITIVE_INFINITY });
     response.once('close', () => this.remove(answer));
-    if (backlog.answers.size <= this.limits.publicAnswers) return;
-    this.removeDestroyed(backlog);
-    if (backlog.answers.size > this.limits.publicAnswers) this.closeOldestOfLargest(backlog);
+    const evicted = this.#public.add(address, answer);
+    if (evicted === null) return;
+    evicted.socket.destroy();
+    this.remove(evicted);
   }
 
   /**
@@ -108,6 +111,7 @@ export class UnreadAnswers {
   remove(answer: UnreadAnswer): void {
     const { backlog, octets } = answer;
     if (!backlog.answers.delete(answer)) return;
+    this.#public.remove(answer);
     backlog.octets -= octets;
     this.#octets -= octets;
   }
@@ -131,21 +135,6 @@ export class UnreadAnswers {
       oldest.socket.destroy();
       this.remove(oldest);
     }
-  }
-
-  /** A flood from few networks closes its own connections. */
-  private closeOldestOfLargest({ answers }: Backlog): void {
-    const byNetwork = new Map<string | undefined, UnreadAnswer[]>();
-    for (const answer of answers) {
-      const ofNetwork = byNetwork.get(answer.network);
-      if (ofNetwork === undefined) byNetwork.set(answer.network, [answer]);
-      else ofNetwork.push(answer);
-    }
-    const largest = [...byNetwork.values()].reduce((one, other) => (other.length > one.length ? other : one));
-    const [oldest] = largest;
-    if (oldest === undefined) return;
-    oldest.socket.destroy();
-    this.remove(oldest);
   }
 
   private removeDestroyed({ answers }: Backlog): void {

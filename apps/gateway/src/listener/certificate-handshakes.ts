@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
+import { connectionName } from '@countersign/tls';
 import { BindLockout } from './bind-lockout.js';
-import { nameOf } from './connection-limit.js';
 import { peerNetwork } from './networks.js';
 
 /** TLS handshakes at a time of peers that have not completed one. */
@@ -23,7 +23,7 @@ const MAX_KNOWN_PEERS = 10_000;
 
 interface Handshake {
   readonly socket: Socket;
-  /** See `nameOf`. */
+  /** See `connectionName`. */
   readonly name: string;
   readonly peer: string;
   readonly start: () => void;
@@ -53,7 +53,7 @@ export class CertificateHandshakes {
   begin(socket: Socket, start: () => void): void {
     const peer = peerNetwork(socket.remoteAddress ?? '');
     const timer = setTimeout(() => void socket.destroy(), WAIT_MS);
-    const handshake: Handshake = { socket, name: nameOf(socket), peer, start, timer, yields: false };
+    const handshake: Handshake = { socket, name: connectionName(socket), peer, start, timer, yields: false };
     socket.once('close', () => this.onClosed(handshake));
     this.#waiting.add(handshake);
     this.startWaiting();
@@ -63,7 +63,7 @@ export class CertificateHandshakes {
   complete(secured: Socket): void {
     const peer = peerNetwork(secured.remoteAddress ?? '');
     const handshake = this.#underWay.get(peer);
-    if (handshake === undefined || handshake.name !== nameOf(secured)) return;
+    if (handshake === undefined || handshake.name !== connectionName(secured)) return;
     this.#known.add(peer);
     const [first] = this.#known;
     if (this.#known.size > MAX_KNOWN_PEERS && first !== undefined) this.#known.delete(first);

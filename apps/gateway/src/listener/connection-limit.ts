@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { peerNetwork } from './networks.js';
 
 /** Open connections of systems at a time, bound or not, on both ports together. */
@@ -102,7 +101,3 @@ export class ConnectionLimit<Connection> {
     return evicted;
   }
 }
-
-/** Name of a connection; the same for a TLS socket and its underlying TCP socket. */
-export const nameOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
-  `${remoteAddress ?? ''} ${remotePort ?? 0} ${localPort ?? 0}`;

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from '@countersign/telemetry';
+import { connectionName } from '@countersign/tls';
 import { LOGGER } from '../injection/logger.token.js';
 import { BindLockout } from './bind-lockout.js';
-import { ConnectionLimit, nameOf } from './connection-limit.js';
+import { ConnectionLimit } from './connection-limit.js';
 import { ListenerMetrics } from './listener.metrics.js';
 import { SystemCache } from './system-cache.js';
 
@@ -40,7 +41,7 @@ export class ConnectionAdmitter {
     this.#isOfCarrier = isOfCarrier;
   }
 
-  /** The connection of this name (`nameOf`) is authenticated: it is not evicted any more. */
+  /** The connection of this name (`connectionName`) is authenticated: it is not evicted any more. */
   markBound(name: string): void {
     this.#connections.markBound(name);
   }
@@ -57,7 +58,7 @@ export class ConnectionAdmitter {
       const refused = this.countIn(this.#ofUnknownAddresses, socket);
       if (refused !== null) return refused;
       const isAllowed = await this.systemCache.allowsAddress(address);
-      this.#ofUnknownAddresses.remove(nameOf(socket));
+      this.#ofUnknownAddresses.remove(connectionName(socket));
       if (socket.destroyed) return null;
       if (!isAllowed) return 'network';
     }
@@ -66,7 +67,7 @@ export class ConnectionAdmitter {
 
   /** Counts the connection until it closes. Null when it is within the limits. */
   private countIn(limit: ConnectionLimit<Socket>, socket: Socket): RejectionReason | null {
-    const name = nameOf(socket);
+    const name = connectionName(socket);
     const admission = limit.add(name, socket.remoteAddress ?? '', socket);
     if (!admission.admitted) return admission.reason;
     socket.once('close', () => limit.remove(name));

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
+import { connectionName } from '@countersign/tls';
 import { OnStart, OnStop } from '../composition/phases.js';
 import type { Peer } from './bind-authenticator.js';
-import { nameOf } from './connection-limit.js';
 import { ConnectionAdmitter } from './connection.admitter.js';
 import { ConnectionRegistry } from './connection-registry.js';
 import { SmppPorts } from './smpp-ports.js';
@@ -58,7 +58,7 @@ export class ListenerService {
   private openLink(socket: Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>): void {
     if (socket.destroyed) return;
     // Read now: a socket that is closing has no address.
-    const name = nameOf(socket);
+    const name = connectionName(socket);
     this.links.openLink(socket, over, () => this.admitter.markBound(name));
     socket.resume();
   }

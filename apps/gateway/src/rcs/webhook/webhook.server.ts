@@ -6,7 +6,8 @@ import { boundPipelining, headFault } from '@countersign/http';
 import { GatewaySettings } from '@countersign/settings';
 import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { ConnectionLimit, nameOf } from '../../listener/connection-limit.js';
+import { connectionName } from '@countersign/tls';
+import { ConnectionLimit } from '../../listener/connection-limit.js';
 import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
 import { RbmWebhookHandler } from './rbm-webhook.handler.js';
 import { MAX_HANDSHAKE_OCTETS } from './webhook-head.js';
@@ -80,7 +81,7 @@ export class WebhookServer {
     const { server } = this.#server;
     boundPipelining(server);
     server.on('connection', (socket) => {
-      const name = nameOf(socket);
+      const name = connectionName(socket);
       const admission = this.#connections.add(name, socket.remoteAddress ?? '', socket);
       if (!admission.admitted) {
         socket.destroy();
@@ -134,7 +135,7 @@ export class WebhookServer {
     const answer = await this.handler.handlePost(octets, signature);
     switch (answer.kind) {
       case 'accepted':
-        this.#connections.markBound(nameOf(request.raw.socket));
+        this.#connections.markBound(connectionName(request.raw.socket));
         return reply.code(200).send();
       case 'secret':
         return reply.type('text/plain; charset=utf-8').send(answer.text);
