@@ -164,7 +164,7 @@ describe.each(stores)('the limiter on $name', ({ name, skipped }) => {
       expect([3, 4]).toContain((await take(0)).remaining);
     });
 
-    it('with all others again over a new connection, when the present one leads nowhere', async () => {
+    it('with all others again over a new connection, when the present one is dead', async () => {
       line.strand();
       expect((await take()).away).toBe(true);
       await expect.poll(async () => (await take(0)).away, { timeout: HEAL_MS }).toBe(false);

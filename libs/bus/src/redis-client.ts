@@ -75,8 +75,8 @@ export function clientOf<Server extends Redis, Nodes extends Cluster>(
 const SLOTS_REFRESH_MS = 2_000;
 
 /**
- * `socketTimeout` of connections whose commands are answered at once: one that is silent for so long after a command leads nowhere,
- * as after a failover or a lost route, and is replaced. The system would notice after a quarter of an hour.
+ * `socketTimeout` of connections whose commands are answered at once. A connection without an answer for so long is dead, as after a
+ * failover or a lost route, and is replaced; TCP would close it after some 15 minutes.
  */
 export const SILENT_SOCKET_MS = 2_000;
 

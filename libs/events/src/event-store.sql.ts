@@ -39,6 +39,8 @@ const BOUNDED_DATA = `CASE WHEN pg_column_size(data) <= ${MAX_DATA_OCTETS} THEN
 /** Characters of a type and of a URL that are read at most: a longer one is no type and no URL of an account. */
 const MAX_TYPE_LENGTH = 64;
 const MAX_URL_LENGTH = 32_768;
+const EVENT_COLUMNS = `id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
+    occurred_at AS "occurredAt"`;
 
 /**
  * Marks the locked events $1, all between $2 and $3 (so that only their partitions are read), and returns them. `data` is
@@ -49,14 +51,12 @@ export const MARK_DISPATCHED = `
   UPDATE events SET dispatched_at = (SELECT date_trunc('milliseconds', clock_timestamp())),
     dispatch_xid = pg_current_xact_id(), dispatch_xmin = pg_snapshot_xmin(pg_current_snapshot())
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
-  RETURNING id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
-    occurred_at AS "occurredAt", CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data,
+  RETURNING ${EVENT_COLUMNS}, CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data,
     left(webhook_url, ${MAX_URL_LENGTH}) AS "webhookUrl"`;
 
 /** Events by id. `data` is JSON text, null for types other than $4 and where it is too long. $1 ids, $2 and $3 their bounds. */
 export const READ_EVENTS = `
-  SELECT id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
-    occurred_at AS "occurredAt", CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data
+  SELECT ${EVENT_COLUMNS}, CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data
   FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /** The data of events of the types $4 as JSON text. $1 ids, $2 and $3 their bounds. */
@@ -83,8 +83,7 @@ const MAX_DISPATCH = `interval '30 seconds'`;
  * transactions that were open at the dispatch of $4 are therefore among them, being those from $6 on but $7, its own.
  */
 export const READ_DISPATCHED_AFTER = `
-  SELECT id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
-    occurred_at AS "occurredAt"
+  SELECT ${EVENT_COLUMNS}
   FROM events
   WHERE account_id = $1 AND test = $2 AND dispatched_at IS NOT NULL
     AND dispatched_at > $3::timestamptz - ${MAX_DISPATCH}
@@ -98,8 +97,7 @@ export const READ_DISPATCHED_AFTER = `
 export const READ_DISPATCHED_UNTIL = `
   SELECT event.* FROM unnest($1::uuid[], $2::boolean[], $3::timestamptz[], $4::uuid[]) AS wanted (account, mode, at, after),
     LATERAL (
-      SELECT id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS "accountId", test, session_id AS "sessionId",
-        occurred_at AS "occurredAt", dispatched_at AS "dispatchedAt"
+      SELECT ${EVENT_COLUMNS}, dispatched_at AS "dispatchedAt"
       FROM events
       WHERE account_id = wanted.account AND test = wanted.mode AND dispatched_at IS NOT NULL
         AND (dispatched_at, id) > (wanted.at, wanted.after) AND dispatched_at <= $5 AND id BETWEEN $7 AND $8

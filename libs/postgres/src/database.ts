@@ -130,7 +130,7 @@ export class Database implements Executor {
 
   /**
    * A transaction of two round trips, for work that reads, decides, and then writes: the statements of `write` are
-   * sent together with the commit. Their value is made of their rows after it. Retries and rejects as `transaction` does.
+   * sent together with the commit. Their rows are then turned into the result. Retries and rejects as `transaction` does.
    */
   async readThenWrite<Found, Written>(
     read: (tx: Executor) => Promise<Found>,

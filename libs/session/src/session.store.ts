@@ -273,7 +273,7 @@ export class SessionStore {
 
   /**
    * Sets the channel of live sessions to RCS whose card was delivered while their request waited, in the caller's
-   * transaction. To run before `applyCardDecision`, so that the event of a tap has the channel too. Gives the changed ids.
+   * transaction. Run it before `applyCardDecision`, so that the event of a tap has the channel too. Its value is the changed ids.
    * `tapped` are the ids that `applyCardDecision` gets next: all are locked here, because two statements would not lock in id
    * order.
    */

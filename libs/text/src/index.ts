@@ -4,6 +4,7 @@ export {
   asciiReadings,
   beginsWithReceiptLabel,
   mayBeReceipt,
+  plainReading,
   RECEIPT_LABEL,
   receiptFieldsLength,
 } from './receipt-text.js';

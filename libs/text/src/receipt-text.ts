@@ -28,6 +28,9 @@ const UCS2_OCTETS = /[\0\u00fe\u00ff]/g;
 
 export const beginsWithReceiptLabel = (text: string): boolean => BEGINS_WITH_LABEL.test(text);
 
+/** Octets read as ASCII one by one, or as UCS-2. Other characters are of no meaning. */
+export const plainReading = (octets: Uint8Array): string => latin1(octets).replaceAll(UCS2_OCTETS, '');
+
 /** Whether a text may be a receipt: it begins with a label of one, or has one that no other text has. */
 export const mayBeReceipt = (text: string): boolean => beginsWithReceiptLabel(text) || OWN_LABEL.test(text);
 
@@ -55,7 +58,7 @@ export function receiptFieldsLength(text: string): number {
  * packed septets from each bit, since septets may be quoted behind octets. Other characters are of no meaning.
  */
 export function* asciiReadings(octets: Uint8Array): Generator<string> {
-  yield latin1(octets).replaceAll(UCS2_OCTETS, '');
+  yield plainReading(octets);
   for (let bit = 0; bit < SEPTET_BITS; bit += 1) yield latin1(unpackSeptets(octets, undefined, bit));
 }
 

@@ -357,10 +357,12 @@ export class DeliveryStore {
     await this.database.transaction(async (tx) => {
       const locked = await tx.query(LOCK_DUE_IDS, [[id]]);
       if (locked.length === 0) return;
-      const isOld = idTimeMs(id) < this.clock.nowMs() - UNREADABLE_MS;
-      if (isOld) await tx.query(BLOCK_DELIVERIES, [[id]]);
-      else await tx.query(POSTPONE_DELIVERIES, [[id], [FAILED_SECONDS]]);
-      if (isOld) this.metrics.countRefusedEvent('unreadable');
+      if (idTimeMs(id) >= this.clock.nowMs() - UNREADABLE_MS) {
+        await tx.query(POSTPONE_DELIVERIES, [[id], [FAILED_SECONDS]]);
+        return;
+      }
+      await tx.query(BLOCK_DELIVERIES, [[id]]);
+      this.metrics.countRefusedEvent('unreadable');
     });
   }
 

@@ -26,10 +26,7 @@ export const MAX_QUEUED_MESSAGES = 5_000;
  */
 export const MAX_UNTRUSTED_MESSAGES = MAX_QUEUED_MESSAGES / 2;
 const MAX_UNTRUSTED_BATCHES_IN_FLIGHT = 1;
-/**
- * MOs of one link that is not trusted: they are stored to be looked at, and a link that is to approve is trusted. At this rate a
- * link adds some 5 GB a day.
- */
+/** Stored MOs of one untrusted link. They approve nothing and are kept for diagnosis; at this rate a link adds some 5 GB a day. */
 const UNTRUSTED_RATE = { perSecond: 100, burstSeconds: 10, maxKeys: 10_000 };
 
 type InboundBatcher = Batcher<InboundCommand, InboundVerdict | null>;
@@ -97,17 +94,17 @@ export class InboundService {
    * Stores an MO that has passed `limitSender`. Never rejects.
    *
    * @param receivedMs when it arrived, of `performance.now()`
-   * @param message the decoded message, where it is at hand
+   * @param message the decoded message, where it is at hand; a message over the rate is not decoded
    */
   storeMessage(
     pdu: MessagePdu,
     link: InboundLink,
     receivedMs: number,
-    message: ReceivedMessage = readMessage(pdu, link.defaultAlphabet),
+    message?: ReceivedMessage,
   ): Promise<MessageAnswer> | MessageAnswer {
     if (this.isOverRate(link, receivedMs)) return this.refuseOverRate(link);
     const batcher = link.trustedForMo ? this.#trusted : this.#untrusted;
-    const command = inboundCommand(this.clock.newId(), link, message);
+    const command = inboundCommand(this.clock.newId(), link, message ?? readMessage(pdu, link.defaultAlphabet));
     return batcher.add(command).then(
       (verdict) => {
         if (verdict === null) return this.refuseFenced(link);

@@ -2,7 +2,7 @@ import { firstIdAt, parseId, type Uuid } from '@countersign/ids';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { underShortLock } from './under-short-lock.js';
 
-/** URLs that were an account's, each with the last time at which it was replaced. A digest has one size; an URL exceeds a page of an index. */
+/** URLs that were an account's, each with the last time at which it was replaced. A digest has a fixed size; a URL may exceed the page of an index. */
 const TABLE = `
   CREATE TABLE former_webhook_urls (
     account_id uuid NOT NULL,

@@ -4,7 +4,7 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** Statements whose rows give a value. They are data: all of them are known before the first is sent. */
+/** Statements, and a function that turns their rows into a value. They are data: all are known before the first is sent. */
 export interface Statements<Value> {
   readonly all: readonly Statement[];
   /** @param rows of each statement, in the same order */
@@ -21,7 +21,7 @@ export const statement = <Value>(
   valueOf: ([rows = []]) => valueOf(rows as readonly never[]),
 });
 
-/** No statement, and a value that needs none. */
+/** A value that needs no statement. */
 export const noStatement = <Value>(value: Value): Statements<Value> => ({ all: [], valueOf: () => value });
 
 /** The statements of both, which run in this order. */

@@ -47,7 +47,7 @@ export class CardArrivalStore {
     return { ...resultsOf(judged), events, judged };
   }
 
-  /** Stores all these events and the decisions. Gives the ids of new events that remain to be processed. */
+  /** Stores all these events and the decisions. Its value is the ids of new events that remain to be processed. */
   storeArrivals({ events, judged }: PreparedArrivals): Statements<Uuid[]> {
     const outcomes = new Map(judged.flatMap(({ judgement }) => [...judgement.outcomes]));
     const rows = events.map((event) => insertRow(event, outcomes.get(event.id)));

@@ -187,7 +187,7 @@ async function lockCards(tx: Executor, ids: readonly Uuid[]): Promise<LockedRow[
   return tx.query<LockedRow>(LOCK_FOR_EVENTS, [ids, low, high]);
 }
 
-/** Changes the cards as it was decided. */
+/** Applies the decided changes to the cards. */
 export function cardUpdates(judged: readonly Judged[]): Statements<null> {
   const changes = judged.flatMap(({ judgement: { change } }) => (change === null ? [] : [change]));
   if (changes.length === 0) return noStatement(null);

@@ -6,7 +6,7 @@ import { ReadLimit, type ReadRate } from './read-limit.js';
 const MAX_BEFORE_BIND = 16;
 /** After it: what a peer sends of them for a reason is far less. */
 const OTHERS: ReadRate = { perSecond: 100, burst: 1_000 };
-/** Messages that are answered with an error: more than a peer sends that waits after one. */
+/** Messages that are answered with an error. A peer that waits after such an answer sends fewer. */
 const REFUSED: ReadRate = { perSecond: 500, burst: 1_000 };
 
 /** Requests that are limited elsewhere: messages by their window; a further bind or unbind is refused. */
@@ -54,7 +54,7 @@ export class PeerLimits {
   /** After a read: the pause until the peer keeps its rates. */
   pause(nowMs: number): ReadPause {
     const [othersMs, refusedMs] = [this.#others.pauseMs(nowMs), this.#refused.pauseMs(nowMs)];
-    if (refusedMs > othersMs) return { ms: refusedMs, reason: 'the peer goes on with messages that are refused' };
+    if (refusedMs > othersMs) return { ms: refusedMs, reason: 'the peer keeps sending messages that are refused' };
     return { ms: othersMs, reason: othersMs > 0 ? 'the peer sends too many PDUs that are no messages' : null };
   }
 }

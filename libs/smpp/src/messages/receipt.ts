@@ -1,6 +1,7 @@
 import {
   beginsWithReceiptLabel,
   decodeText,
+  plainReading,
   RECEIPT_LABEL,
   unpackSeptets,
   type DefaultAlphabet,
@@ -82,8 +83,6 @@ const ASCII_BITS = 0x7f;
 const LOWER_CASE_BIT = 0x20;
 const SPACE = 0x20;
 const BYTE_ORDER_MARK: readonly number[] = [0xfe, 0xff];
-/** The upper octets of ASCII in UCS-2, and the mark. */
-const UCS2_OCTETS = /[\0\u00fe\u00ff]/g;
 
 const ALPHABETS: readonly DefaultAlphabet[] = ['latin1', 'gsm', 'gsm-packed'];
 const PACKED_ALPHABETS: readonly DefaultAlphabet[] = ['gsm-packed', 'latin1', 'gsm'];
@@ -131,10 +130,7 @@ export function beginsAsReceipt(pdu: MessagePdu): boolean {
   const octets = textField(pdu);
   if (!LABEL_INITIALS.has((firstLetter(octets) & ASCII_BITS) | LOWER_CASE_BIT)) return false;
   const head = octets.subarray(0, LABEL_OCTETS);
-  return (
-    beginsWithReceiptLabel(head.toString('latin1').replaceAll(UCS2_OCTETS, '')) ||
-    beginsWithReceiptLabel(unpackSeptets(head).toString('latin1'))
-  );
+  return beginsWithReceiptLabel(plainReading(head)) || beginsWithReceiptLabel(unpackSeptets(head).toString('latin1'));
 }
 
 /** The first octet that is not white space, the upper half of a UCS-2 unit or a byte order mark; 0 without one. */

@@ -30,7 +30,7 @@ const LINK_FIELDS = {
   // Parts of a long message are joined within a carrier: the link of the last part decides how its sender is read.
   carrier: 'trust-while-trusted',
   password: 'trust-while-trusted',
-  // How the texts of messages are read: in another alphabet a token is not found, and a code that one quotes is not hidden.
+  // Texts are decoded with it: with another alphabet a token is not found, and a quoted code is not masked.
   defaultAlphabet: 'trust-while-trusted',
   submitPerSecond: 'none',
   window: 'none',
