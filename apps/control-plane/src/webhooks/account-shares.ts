@@ -36,7 +36,7 @@ export class AccountShares {
 
   /** How many more places the account may take, one after the other: each leaves one less free. */
   capacityFor(owner: ShareOwner): number {
-    const used = this.shares.get(keyOf(owner))?.used ?? 0;
+    const used = this.shares.get(ownerKey(owner))?.used ?? 0;
     const part = owner.test ? TEST_SHARE : 1;
     const byFree = Math.floor((part * (this.total - this.used) - used) / (1 + part));
     return Math.max(used === 0 ? 1 : 0, Math.min(byFree, part * this.most - used));
@@ -53,7 +53,7 @@ export class AccountShares {
 
   /** Counts a place that is taken. */
   add(owner: ShareOwner): void {
-    const key = keyOf(owner);
+    const key = ownerKey(owner);
     let share = this.shares.get(key);
     if (share === undefined) {
       share = { owner: { accountId: owner.accountId, test: owner.test }, used: 0, wasFull: false };
@@ -66,7 +66,7 @@ export class AccountShares {
 
   /** Counts a place that is free again; true when half of a share is free again that was full. */
   remove(owner: ShareOwner): boolean {
-    const key = keyOf(owner);
+    const key = ownerKey(owner);
     const share = this.shares.get(key);
     if (share === undefined) return false;
     share.used -= 1;
@@ -78,4 +78,5 @@ export class AccountShares {
   }
 }
 
-const keyOf = ({ accountId, test }: ShareOwner): string => (test ? `${accountId} test` : accountId);
+/** A key for each owner. */
+export const ownerKey = ({ accountId, test }: ShareOwner): string => (test ? `${accountId} test` : accountId);

@@ -45,6 +45,10 @@ function queuesOf(perSecond = 1_000) {
   };
 }
 
+const jobOf = (host: string, accountId: string, at: number): Job => {
+  return { host, accountId, test: false, name: `${host} ${accountId} ${at}`, startBeforeMs: 10_000 };
+};
+
 const live = (accountId: string): ShareOwner => ({ accountId, test: false });
 
 describe('the per-host scheduler', () => {
@@ -203,58 +207,84 @@ describe('the per-host scheduler', () => {
     expect([most, queues.capacityFor('new'), capacityReports() > 0]).toEqual([MAX_IN_FLIGHT, 5, true]);
   });
 
-  it('starts the jobs that wait for the end of others host by host', async () => {
-    const { add, end, running } = queuesOf();
-    add('first', 9);
+  it('starts the jobs that wait for the end of others account by account', async () => {
+    const { queues, add, end, running } = queuesOf();
+    for (let at = 0; at < 9; at += 1) queues.add(jobOf('first', `account ${at}`, at));
     for (let host = 0; host < MAX_IN_FLIGHT - 5; host += 1) add(`h${host}-`, 1);
-    add('second', 2);
-    expect(running.has('second0')).toBe(false);
-    await end('first0', 'success');
-    expect([running.has('second0'), running.has('first5')]).toEqual([true, false]);
-    await end('first1', 'success');
-    expect([running.has('second1'), running.has('first5')]).toEqual([false, true]);
+    for (let at = 0; at < 2; at += 1) queues.add(jobOf('second', `other ${at}`, at));
+    const started = (): string[] =>
+      ['second other 0 0', 'second other 1 1', 'first account 5 5'].filter((name) => running.has(name));
+    expect(started()).toEqual([]);
+    await end('first account 0 0', 'success');
+    expect(started()).toEqual(['second other 0 0']);
+    await end('first account 1 1', 'success');
+    expect(started()).toEqual(['second other 0 0', 'second other 1 1']);
     await end('h0-0', 'success');
-    expect(running.has('second1')).toBe(true);
+    expect(started()).toHaveLength(3);
   });
 
-  it('gives each account as many POSTs in flight as are free, and reports when half of them are free again', async () => {
-    const { queues, add, end, capacityReports } = queuesOf();
+  it('gives each account as many POSTs in flight as are free, and starts the next one as another ends', async () => {
+    const { queues, running, add, end } = queuesOf();
     const most = MAX_IN_FLIGHT / 2;
-    expect(queues.capacityForAccount(live('flooder'))).toBe(most);
-    for (let host = 0; host < most; host += 1) add(`h${host}-`, 1, 10_000, 'flooder');
-    expect([queues.capacityForAccount(live('flooder')), queues.fullAccounts()]).toEqual([0, [live('flooder')]]);
-    expect(queues.capacityForAccount(live('other'))).toBe(most / 2);
-    for (let host = 0; host < most / 2 - 1; host += 1) {
-      await end(`h${host}-0`, 'error_response');
-      expect(capacityReports()).toBe(0);
-    }
-    await end(`h${most / 2 - 1}-0`, 'error_response');
-    expect([capacityReports(), queues.capacityForAccount(live('flooder')), queues.fullAccounts()]).toEqual([
-      1,
-      most / 2,
-      [],
-    ]);
+    for (let host = 0; host <= most; host += 1) add(`h${host}-`, 1, 10_000, 'flooder');
+    expect([queues.inFlight, running.has(`h${most}-0`)]).toEqual([most, false]);
+    for (let host = 0; host <= most / 2; host += 1) add(`o${host}-`, 1, 10_000, 'other');
+    expect([queues.inFlight, running.has(`o${most / 2}-0`)]).toEqual([1.5 * most, false]);
+    await end('h0-0', 'error_response');
+    // A place more is free for both; it is the turn of the account that has waited longest.
+    expect([queues.inFlight, running.has(`h${most}-0`)]).toEqual([1.5 * most - 1, false]);
+    for (let host = 1; host < most / 2; host += 1) await end(`h${host}-0`, 'error_response');
+    expect([running.has(`h${most}-0`), running.has(`o${most / 2}-0`)]).toEqual([true, true]);
   });
 
-  it('leaves places for another account, however many have theirs', () => {
-    const { queues, add } = queuesOf();
-    for (let account = 0; account < 50; account += 1) {
-      for (let host = 0; queues.capacityForAccount(live(`account ${account}`)) > 0; host += 1) {
-        add(`h${account}-${host}-`, 1, 10_000, `account ${account}`);
-      }
-      expect(queues.capacityForAccount(live('newcomer'))).toBeGreaterThan(0);
+  it('claims ahead for the hosts of an account that has its share of the POSTs in flight', async () => {
+    const { queues, running, add, end } = queuesOf();
+    for (let host = 0; host < 60; host += 1) add(`h${host}-`, 5, 10_000, 'one');
+    expect([queues.inFlight, queues.capacityForAccount(live('one'))]).toEqual([MAX_IN_FLIGHT / 2, 700]);
+    let ended = 0;
+    for (; running.size > 0; ended += 1) {
+      await end([...running.keys()][0] ?? '', 'success');
+      expect(queues.inFlight).toBe(Math.min(MAX_IN_FLIGHT / 2, 300 - ended - 1));
     }
-    add('of newcomer', 1, 10_000, 'newcomer');
-    expect(queues.inFlight).toBeLessThanOrEqual(MAX_IN_FLIGHT);
+    expect(ended).toBe(300);
+  });
+
+  it('lets accounts take turns at one host', async () => {
+    const { queues, running, add, end } = queuesOf();
+    for (let at = 0; at < 8; at += 1) queues.add(jobOf('shared', 'first', at));
+    queues.add(jobOf('shared', 'second', 0));
+    await end('shared first 0', 'success');
+    expect([running.has('shared first 5'), running.has('shared second 0')]).toEqual([true, false]);
+    await end('shared first 1', 'success');
+    expect(running.has('shared second 0')).toBe(true);
+    // Hosts of its own use up the share of the first account; the second one does not wait behind it.
+    for (let host = 0; host < MAX_IN_FLIGHT / 2; host += 1) add(`h${host}-`, 1, 10_000, 'first');
+    add('last', 1, 10_000, 'first');
+    expect(running.has('last0')).toBe(false);
+    queues.add(jobOf('shared', 'second', 1));
+    await end('shared second 0', 'success');
+    expect(running.has('shared second 1')).toBe(true);
+  });
+
+  it('starts a job of another account as the next one ends, however many have their share', async () => {
+    const { queues, running, add, end } = queuesOf();
+    for (let account = 0; account < 50; account += 1) {
+      for (let host = 0; host < 70; host += 1) add(`h${account}-${host}-`, 1, 10_000, `account ${account}`);
+    }
+    expect(queues.inFlight).toBe(MAX_IN_FLIGHT);
+    add('newcomer', 1);
+    await end('h0-0-0', 'error_response');
+    for (let at = 1; !running.has('newcomer0'); at += 1) await end(`h0-${at}-0`, 'error_response');
+    expect(queues.inFlight).toBeGreaterThan(MAX_IN_FLIGHT - 50);
   });
 
   it('gives test deliveries of an account a quarter of the share of its live ones, which stays free', () => {
     const { queues, add } = queuesOf();
-    const test = { accountId: 'one', test: true };
-    for (let host = 0; queues.capacityForAccount(test) > 0; host += 1) add(`h${host}-`, 1, 10_000, 'one', true);
+    for (let host = 0; host < 100; host += 1) add(`t${host}-`, 1, 10_000, 'one', true);
     // A quarter of the 308 that are free.
-    expect([queues.inFlight, queues.fullAccounts()]).toEqual([76, [test]]);
-    expect(queues.capacityForAccount(live('one'))).toBe((MAX_IN_FLIGHT - 76) / 2);
+    expect(queues.inFlight).toBe(76);
+    for (let host = 0; host < 200; host += 1) add(`h${host}-`, 1, 10_000, 'one');
+    expect(queues.inFlight).toBe(76 + (MAX_IN_FLIGHT - 76) / 2);
   });
 
   it('counts dropped and removed jobs of an account no longer', async () => {
@@ -266,7 +296,7 @@ describe('the per-host scheduler', () => {
     wait(1_000);
     for (const at of [1, 2, 3, 4]) await end(`a${at}`, 'error_response');
     for (let host = 0; host < 100; host += 1) add(`h${host}-`, 8, 0, 'one');
-    expect([queues.inFlight, queues.capacityForAccount(live('one'))]).toEqual([1, MAX_IN_FLIGHT / 2 - 1]);
+    expect([queues.inFlight, queues.capacityForAccount(live('one'))]).toEqual([1, 999]);
   });
 
   it('probes a host that does not respond with one job at a time, with growing pauses, and drops the others', async () => {

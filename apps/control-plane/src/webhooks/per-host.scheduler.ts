@@ -1,6 +1,8 @@
 import { KeyedTokenBuckets, type CircuitBreaker } from '@countersign/resilience';
 import { AccountShares, type ShareOwner } from './account-shares.js';
 import { hostBreaker, recordReply, type ReplyKind } from './host-circuit-breaker.js';
+import { StalledHosts } from './stalled-hosts.js';
+import { WaitingJobs } from './waiting-jobs.js';
 
 /** Concurrent deliveries to one host (contract, Fairness). */
 export const MAX_IN_FLIGHT_PER_HOST = 5;
@@ -65,8 +67,8 @@ export interface PausedHost {
   readonly leftMs: number;
 }
 
-interface HostQueue<Job> {
-  readonly waiting: Job[];
+interface HostQueue<Job extends ShareOwner> {
+  readonly waiting: WaitingJobs<Job>;
   inFlight: number;
   /** Jobs done whose records are under way. */
   unrecorded: number;
@@ -80,8 +82,9 @@ interface HostQueue<Job> {
 }
 
 /**
- * Runs jobs in one FIFO queue per destination host, with limits of concurrency and rate, so that a dead receiver fills only its
- * own queue. A circuit breaker per host pauses a host that does not respond. Reports how many jobs may be claimed for a host.
+ * Runs jobs in one queue per destination host, with limits of concurrency and rate, so that a dead receiver fills only its own
+ * queue. Within a host and between hosts accounts take turns, each with its share of the POSTs in flight. A circuit breaker per
+ * host pauses a host that does not respond. Reports how many jobs may be claimed for a host and for an account.
  */
 export class PerHostScheduler<Job extends HostJob> {
   private readonly queues = new Map<string, HostQueue<Job>>();
@@ -95,8 +98,10 @@ export class PerHostScheduler<Job extends HostJob> {
   private hasLeftOver = false;
   private readonly claims = new AccountShares(MAX_CLAIMED, MAX_CLAIMED_PER_ACCOUNT);
   private readonly connections = new AccountShares(MAX_IN_FLIGHT);
-  /** Hosts whose jobs wait for the end of one of MAX_IN_FLIGHT others, longest waiting first. */
-  private readonly stalled = new Set<string>();
+  /** Hosts whose jobs wait until their account may start one more. */
+  private readonly stalled = new StalledHosts();
+  private readonly mayStart = (owner: ShareOwner): boolean =>
+    this.running < MAX_IN_FLIGHT && this.connections.capacityFor(owner) > 0;
   private readonly rate: KeyedTokenBuckets;
   private readonly claimedAhead: number;
 
@@ -146,14 +151,14 @@ export class PerHostScheduler<Job extends HostJob> {
     return queue === undefined ? MAX_IN_FLIGHT_PER_HOST : Math.max(0, this.claimLimitOf(queue) - claimedOf(queue));
   }
 
-  /** How many more jobs of this account may be claimed now, to all hosts: most of them start at once. */
+  /** How many more jobs of this account may be claimed now, to all hosts. */
   capacityForAccount(owner: ShareOwner): number {
-    return Math.min(this.claims.capacityFor(owner), this.connections.capacityFor(owner));
+    return this.claims.capacityFor(owner);
   }
 
   /** Accounts without capacity, of which nothing is to be claimed. Their next capacity is reported. */
   fullAccounts(): ShareOwner[] {
-    return [...this.claims.fullOwners(), ...this.connections.fullOwners()];
+    return this.claims.fullOwners();
   }
 
   /** How many new jobs for this host may be claimed now: none while older ones of the host wait for capacity. */
@@ -184,7 +189,7 @@ export class PerHostScheduler<Job extends HostJob> {
     let queue = this.queues.get(job.host);
     if (queue === undefined) {
       queue = {
-        waiting: [],
+        waiting: new WaitingJobs(),
         inFlight: 0,
         unrecorded: 0,
         healthyLatencyMs: null,
@@ -194,7 +199,7 @@ export class PerHostScheduler<Job extends HostJob> {
       };
       this.queues.set(job.host, queue);
     }
-    queue.waiting.push(job);
+    queue.waiting.add(job);
     this.claimed += 1;
     this.claims.add(job);
     this.startNext(job.host, queue);
@@ -218,14 +223,13 @@ export class PerHostScheduler<Job extends HostJob> {
     const dropped = state === 'open' ? this.removeWaitingOf(queue) : [];
     const maxInFlight = state === 'half_open' ? 1 : MAX_IN_FLIGHT_PER_HOST;
     while (queue.inFlight < maxInFlight && queue.unrecorded < MAX_UNRECORDED_PER_HOST) {
-      if (this.running >= MAX_IN_FLIGHT) {
-        if (queue.waiting.length > 0) this.stalled.add(host);
-        break;
-      }
       const waitMs = this.rate.waitMs(host, this.nowMs());
       if (waitMs > 0) this.advanceIn(waitMs, host, queue);
-      const job = waitMs > 0 ? undefined : queue.waiting.shift();
-      if (job === undefined) break;
+      const job = waitMs > 0 ? undefined : queue.waiting.take(this.mayStart);
+      if (job === undefined) {
+        if (waitMs === 0) this.stalled.add(host, queue.waiting.owners);
+        break;
+      }
       if (job.startBeforeMs > this.nowMs()) void this.start(host, queue, job);
       else {
         dropped.push(job);
@@ -262,12 +266,11 @@ export class PerHostScheduler<Job extends HostJob> {
     if (reply === 'no_response' || reply === 'success') this.keepRecent(host, queue);
     queue.inFlight -= 1;
     this.running -= 1;
-    const mayConnect = this.connections.remove(job);
+    this.connections.remove(job);
     queue.unrecorded += 1;
     this.unrecorded += 1;
     this.startStalled(host, queue);
     this.advance(host, queue);
-    if (mayConnect) this.options.onCapacity();
     await recorded;
     queue.unrecorded -= 1;
     this.unrecorded -= 1;
@@ -278,15 +281,15 @@ export class PerHostScheduler<Job extends HostJob> {
     if (this.running + this.unrecorded === 0) for (const resolve of this.idleResolvers.splice(0)) resolve();
   }
 
-  /** Starts a job of the host that waits longest for the end of another; the host of the ended one waits behind it. */
+  /** Starts jobs of accounts that may start one more; the host of the ended one waits for its turn behind the others. */
   private startStalled(ended: string, endedQueue: HostQueue<Job>): void {
-    if (this.stalled.size === 0) return;
-    if (endedQueue.waiting.length > 0) this.stalled.add(ended);
-    for (const host of this.stalled) {
-      if (this.running >= MAX_IN_FLIGHT) return;
-      this.stalled.delete(host);
+    if (this.stalled.isEmpty) return;
+    this.stalled.add(ended, endedQueue.waiting.owners);
+    let host = this.stalled.take(this.mayStart);
+    while (host !== undefined) {
       const queue = this.queues.get(host);
       if (queue !== undefined) this.startNext(host, queue);
+      host = this.stalled.take(this.mayStart);
     }
   }
 
@@ -313,7 +316,7 @@ export class PerHostScheduler<Job extends HostJob> {
     clearTimeout(queue.timer);
     queue.timer = undefined;
     this.claimed -= queue.waiting.length;
-    return queue.waiting.splice(0);
+    return queue.waiting.clear();
   }
 
   /** Reports jobs that are not run, and then the capacity that their accounts have again. */
@@ -340,5 +343,5 @@ export class PerHostScheduler<Job extends HostJob> {
 }
 
 /** Jobs of a host that are claimed and not yet recorded. */
-const claimedOf = ({ waiting, inFlight, unrecorded }: HostQueue<unknown>): number =>
+const claimedOf = ({ waiting, inFlight, unrecorded }: HostQueue<ShareOwner>): number =>
   waiting.length + inFlight + unrecorded;
