@@ -49,6 +49,7 @@ const MIGRATIONS = [
   'TestMessages1700000000077',
   'AttemptsOfSubmissions1700000000078',
   'FormerWebhookUrls1700000000079',
+  'PartitionRights1700000000080',
 ];
 /** A dump that has read these is waited for. */
 const CHANGED_BY_LAST: readonly string[] = [];

@@ -1,4 +1,4 @@
-import { prepared } from '@countersign/postgres';
+import { onDays, prepared } from '@countersign/postgres';
 
 /**
  * Writes events ($1 to $7 and $9, one array per column) and fixes the webhook URL of each: the session's own, else
@@ -26,10 +26,14 @@ export const LOCK_UNDISPATCHED = `
   SELECT id FROM events WHERE dispatched_at IS NULL AND id >= $2 ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** Of the events $1, all between $2 and $3, those that nobody has dispatched or is dispatching, locked. */
-export const LOCK_NAMED = `
-  SELECT id FROM events
-  WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3 AND dispatched_at IS NULL
-  ORDER BY id FOR UPDATE SKIP LOCKED`;
+export const LOCK_NAMED = onDays(
+  'events',
+  [2, 3],
+  (events) => `
+  SELECT id FROM ${events}
+  WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3 AND coalesce(dispatched_at IS NULL, false)
+  ORDER BY id FOR UPDATE SKIP LOCKED`,
+);
 
 /** Octets of stored data that are read at most; longer data reads as null. URLs are the longest part of what is written. */
 const MAX_DATA_OCTETS = 65_536;
@@ -47,22 +51,34 @@ const EVENT_COLUMNS = `id, left(type, ${MAX_TYPE_LENGTH}) AS type, account_id AS
  * as in READ_EVENTS. Gateways write events, so the size of everything that is read is bounded.
  * All have the same time, so that the order (dispatched_at, id) is that of their broadcast.
  */
-export const MARK_DISPATCHED = `
-  UPDATE events SET dispatched_at = (SELECT date_trunc('milliseconds', clock_timestamp())),
+export const MARK_DISPATCHED = onDays(
+  'events',
+  [2, 3],
+  (events) => `
+  UPDATE ${events} SET dispatched_at = (SELECT date_trunc('milliseconds', clock_timestamp())),
     dispatch_xid = pg_current_xact_id(), dispatch_xmin = pg_snapshot_xmin(pg_current_snapshot())
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
   RETURNING ${EVENT_COLUMNS}, CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data,
-    left(webhook_url, ${MAX_URL_LENGTH}) AS "webhookUrl"`;
+    left(webhook_url, ${MAX_URL_LENGTH}) AS "webhookUrl"`,
+);
 
 /** Events by id. `data` is JSON text, null for types other than $4 and where it is too long. $1 ids, $2 and $3 their bounds. */
-export const READ_EVENTS = `
+export const READ_EVENTS = onDays(
+  'events',
+  [2, 3],
+  (events) => `
   SELECT ${EVENT_COLUMNS}, CASE WHEN type = ANY ($4::text[]) THEN ${BOUNDED_DATA} END AS data
-  FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
+  FROM ${events} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`,
+);
 
 /** The data of events of the types $4 as JSON text. $1 ids, $2 and $3 their bounds. */
-export const READ_EVENT_DATA = `
-  SELECT id, data::text AS data FROM events
-  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND type = ANY ($4::text[]) AND data IS NOT NULL`;
+export const READ_EVENT_DATA = onDays(
+  'events',
+  [2, 3],
+  (events) => `
+  SELECT id, data::text AS data FROM ${events}
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND type = ANY ($4::text[]) AND data IS NOT NULL`,
+);
 
 /**
  * When the event $1 of the account $2 and the mode $3 was dispatched; no row unless that was within the last $4

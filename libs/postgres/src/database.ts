@@ -11,7 +11,9 @@ import {
   TransactionConflict,
 } from './database-errors.js';
 import { BEGIN, BEGIN_OF_POOLER, usesPooler } from './pooler.js';
-import { hasParsed, hasStalePlan, isLostByPooler, preparedName } from './prepared-statements.js';
+import { dayStatement, type DayStatement } from './day-statements.js';
+import { FIND_LARGE, LargePartitions } from './large-partitions.js';
+import { hasParsed, hasStalePlan, isLostByPooler, isWithoutPartition, preparedName } from './prepared-statements.js';
 import type { Statements } from './statements/statements.js';
 
 /** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
@@ -44,6 +46,9 @@ const MAINTENANCE_GRACE_MS = 2_000;
 /** Of one transaction of a maintenance session, as long as its timeout allows at most. */
 const MAINTENANCE_STATEMENTS = 20;
 
+/** A statement that a connection keeps, of a partition or of none. */
+type KeptStatement = Pick<DayStatement, 'name' | 'text'> & Partial<DayStatement>;
+
 interface TimedQuery extends pg.QueryConfig {
   query_timeout: number;
 }
@@ -68,6 +73,7 @@ export class Database implements Executor {
   readonly #missingPartitionListeners: (() => void)[] = [];
   /** Whether connections keep prepared statements. False once a pooler has lost one. */
   #keepsStatements = true;
+  readonly #largePartitions = new LargePartitions((names, rows) => this.query(FIND_LARGE, [names, rows]));
 
   private constructor(
     private readonly dataSource: DataSource,
@@ -220,15 +226,15 @@ export class Database implements Executor {
   ): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
     const left = Math.ceil(deadlineMs - performance.now());
     if (left <= 0) throw new DatabaseUnavailable('no time left for a statement');
-    const query: TimedQuery = { text, values: [...values], query_timeout: left };
-    const name = this.#keepsStatements ? preparedName(text) : undefined;
-    const parsed = name !== undefined && hasParsed(client, name);
-    if (name !== undefined) query.name = name;
+    const kept = this.#keptStatement(text, values);
+    const parsed = kept !== undefined && hasParsed(client, kept.name);
+    const query: TimedQuery = { text: kept?.text ?? text, values: [...values], query_timeout: left };
+    if (kept !== undefined) query.name = kept.name;
     corkUntilNextTick(client);
     try {
       return await client.query<Row & pg.QueryResultRow>(query);
     } catch (error) {
-      if (name !== undefined) this.#judgeStatement(error, parsed);
+      if (kept !== undefined) this.#judgeStatement(error, kept, parsed);
       if (isReadOnly(error) || (isQueryTimeout(error) && left > STATEMENT_TIMEOUT_MS)) this.generations.retireAll();
       const reason = classifyError(error);
       if (reason instanceof MissingPartition) for (const listener of this.#missingPartitionListeners) listener();
@@ -236,8 +242,21 @@ export class Database implements Executor {
     }
   }
 
+  /** Undefined for a statement that is parsed and planned for each run. */
+  #keptStatement(text: string, values: readonly unknown[]): KeptStatement | undefined {
+    if (!this.#keepsStatements) return undefined;
+    const name = preparedName(text);
+    if (name !== undefined) return { name, text };
+    const kept = dayStatement(text, values, Date.now());
+    return kept !== undefined && this.#largePartitions.has(kept.partition) ? kept : undefined;
+  }
+
   /** Throws TransactionConflict if the error is only of the kept statement. */
-  #judgeStatement(error: unknown, parsed: boolean): void {
+  #judgeStatement(error: unknown, { partition }: KeptStatement, parsed: boolean): void {
+    if (partition !== undefined && isWithoutPartition(error)) {
+      this.#largePartitions.exclude(partition);
+      throw new TransactionConflict(`${partition} cannot be named`, { cause: error });
+    }
     const lost = isLostByPooler(error, parsed);
     if (!lost && !hasStalePlan(error)) return;
     if (lost) this.#keepsStatements = false;

@@ -7,17 +7,20 @@ const names = new Map<string, string>();
 /**
  * Declares a frequent statement that each connection keeps: PostgreSQL parses it once, and from its sixth run on it also
  * keeps its plan unless plans for the parameters are cheaper. For statements that write rows, or that find them by a unique
- * key of a table without partitions. A kept plan locks every partition that the statement could read, so never for one that
- * reads a partitioned table.
+ * key of a table without partitions. A kept plan locks every partition that the statement could read, so one that reads a
+ * partitioned table is declared with `onDays`.
  *
  * The name is of the text: one name is never of two texts, whichever releases share a server.
  *
  * @returns the text
  */
 export function prepared(text: string): string {
-  names.set(text, `cs_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`);
+  names.set(text, statementName(text));
   return text;
 }
+
+export const statementName = (text: string): string =>
+  `cs_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
 
 /** The name of a statement that connections keep; undefined for every other text. */
 export const preparedName = (text: string): string | undefined => names.get(text);
@@ -29,6 +32,15 @@ export function hasParsed({ connection }: pg.PoolClient, name: string): boolean 
 }
 
 const stateOf = (error: unknown): string | undefined => (error instanceof pg.DatabaseError ? error.code : undefined);
+
+/**
+ * The partition of a day does not exist, or the role has no rights on it, which "npm run migrate" gives: the statement is run on
+ * the table.
+ */
+export const isWithoutPartition = (error: unknown): boolean => {
+  const state = stateOf(error);
+  return state === '42P01' || state === '42501';
+};
 
 /** A migration changed the columns that a kept statement returns: new connections parse it again. */
 export const hasStalePlan = (error: unknown): boolean => stateOf(error) === '0A000';

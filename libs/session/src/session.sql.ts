@@ -1,4 +1,4 @@
-import { CLOCK_MS as NOW, columnsOf, CURRENT_XID, prepared, recordsetOf } from '@countersign/postgres';
+import { CLOCK_MS as NOW, columnsOf, CURRENT_XID, onDays, prepared, recordsetOf } from '@countersign/postgres';
 import { SessionEntity } from './session.entity.js';
 
 /**
@@ -60,51 +60,75 @@ export const FIND_SESSION = `SELECT ${COLUMNS}, ${NOW} AS now FROM sessions
   WHERE id = $1 AND account_id = $2 AND test = $3`;
 
 /** Sessions in no particular order. $1 ids, $2 and $3 their bounds. */
-export const FIND_SESSIONS = `
-  SELECT ${COLUMNS}, ${NOW} AS now FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
+export const FIND_SESSIONS = onDays(
+  'sessions',
+  [2, 3],
+  (sessions) => `
+  SELECT ${COLUMNS}, ${NOW} AS now FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`,
+);
 
 /**
  * As FIND_SESSIONS, after the transactions that are changing them. An approval whose clock was read before `expires_at` may commit
  * after it: a pending session past `expires_at` is read again so, before it is shown as expired.
  */
-export const FIND_SETTLED_SESSIONS = `
+export const FIND_SETTLED_SESSIONS = onDays(
+  'sessions',
+  [2, 3],
+  (sessions) => `
   WITH settled AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR SHARE)
-  SELECT *, ${NOW} AS now FROM settled`;
+    SELECT ${COLUMNS} FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR SHARE)
+  SELECT *, ${NOW} AS now FROM settled`,
+);
 
 /**
  * Locks sessions in id order and reads the clock for each after its lock. $1 ids, $2 and $3 their bounds.
  */
-export const LOCK_SESSIONS = `
+export const LOCK_SESSIONS = onDays(
+  'sessions',
+  [2, 3],
+  (sessions) => `
   WITH locked AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
-  SELECT *, ${NOW} AS now FROM locked`;
+    SELECT ${COLUMNS} FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
+  SELECT *, ${NOW} AS now FROM locked`,
+);
 
 /** As LOCK_SESSIONS, with the columns of codes. */
-export const LOCK_FOR_CODES = `
+export const LOCK_FOR_CODES = onDays(
+  'sessions',
+  [2, 3],
+  (sessions) => `
   WITH locked AS MATERIALIZED (
     SELECT ${columnsOf(SessionEntity, { with: CODE_COLUMNS })}
-    FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
-  SELECT *, ${NOW} AS now FROM locked`;
+    FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
+  SELECT *, ${NOW} AS now FROM locked`,
+);
 
 /**
  * Adds a code to a pending session, guarded by the number of codes read under its lock, and returns its id. $1 id, $2
  * the code's digest, $3 codes sent before, $4 time, $5 maximum number of codes.
  */
-export const ADD_CODE = `
-  UPDATE sessions SET otp_digests = array_append(otp_digests, $2::bytea), otp_sends = otp_sends + 1, otp_sent_at = $4
+export const ADD_CODE = onDays(
+  'sessions',
+  [1],
+  (sessions) => `
+  UPDATE ${sessions} SET otp_digests = array_append(otp_digests, $2::bytea), otp_sends = otp_sends + 1, otp_sent_at = $4
   WHERE id = $1 AND status = 'pending' AND otp_sends = $3 AND otp_sends < $5
-  RETURNING id`;
+  RETURNING id`,
+);
 
 /**
  * Counts one attempt on each of some pending sessions and returns the digests to compare: no digest is read before
  * its attempt is counted. $1 ids, $2 and $3 their bounds.
  */
-export const COUNT_ATTEMPTS = `
-  UPDATE sessions SET otp_attempts = otp_attempts + 1
-  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'pending'
+export const COUNT_ATTEMPTS = onDays(
+  'sessions',
+  [2, 3],
+  (sessions) => `
+  UPDATE ${sessions} SET otp_attempts = otp_attempts + 1
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND coalesce(status = 'pending', false)
     AND otp_attempts < otp_attempt_limit
-  RETURNING id, otp_digests AS digests, otp_attempts AS attempts`;
+  RETURNING id, otp_digests AS digests, otp_attempts AS attempts`,
+);
 
 /** A session whose attempt was counted. */
 export interface AttemptRow {
@@ -114,21 +138,24 @@ export interface AttemptRow {
 }
 
 /**
- * Locks the sessions of some token digests in id order and reads the clock for each after its lock. $1 digests, $2
- * lowest id of interest, $3 first id that cannot exist yet: together they restrict the search to two or three
- * partitions, which raises the throughput by half. $4 whether sessions of test keys are searched, or live ones.
+ * Locks the sessions of some token digests in id order and reads the clock for each after its lock. $1 digests, $2 and $3
+ * bounds of the ids, of one day. $4 whether sessions of test keys are searched, or live ones.
  *
  * Each bound is an ANY over one element: it prunes partitions like a plain comparison, but the planner does not
  * estimate two of them as a narrow range. With a narrow range, on a partition without statistics (each new day, for a
  * minute), it reads all ids of the day: 64 digests among 20,000 sessions took 5.5 ms, now 0.3 ms, among 200,000 too.
  */
-export const LOCK_BY_DIGEST = `
+export const LOCK_BY_DIGEST = onDays(
+  'sessions',
+  [2],
+  (sessions) => `
   WITH locked AS MATERIALIZED (
     SELECT ${COLUMNS}, encode(token_digest, 'hex') AS digest
-    FROM unnest($1::bytea[]) AS wanted (digest) JOIN sessions ON sessions.token_digest = wanted.digest
-    WHERE id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND test = $4
+    FROM unnest($1::bytea[]) AS wanted (digest) JOIN ${sessions} ON sessions.token_digest = wanted.digest
+    WHERE id >= ANY (ARRAY[$2]::uuid[]) AND id <= ANY (ARRAY[$3]::uuid[]) AND test = $4
     ORDER BY id FOR UPDATE OF sessions)
-  SELECT *, ${NOW} AS now FROM locked`;
+  SELECT *, ${NOW} AS now FROM locked`,
+);
 
 /**
  * Locks pending sessions past `expires_at`, skipping those locked by others. The condition uses the statement's time,
@@ -153,35 +180,47 @@ export const LOCK_DUE = `
  * status that it can estimate, it expects one row and chooses a nested loop (48 µs for each of a set of 64, against
  * 27).
  */
-export const END_SESSIONS = `
-  UPDATE sessions SET status = $1, approved_by = $2, ended_at = ending.at, otp_digests = NULL, ended_xid = ${CURRENT_XID}
+export const END_SESSIONS = onDays(
+  'sessions',
+  [3],
+  (sessions) => `
+  UPDATE ${sessions} SET status = $1, approved_by = $2, ended_at = ending.at, otp_digests = NULL, ended_xid = ${CURRENT_XID}
   FROM unnest($3::uuid[], $4::timestamptz[]) AS ending (id, at)
   WHERE sessions.id = ending.id AND sessions.id = ANY ($3::uuid[]) AND coalesce(sessions.status = 'pending', false)
-  RETURNING sessions.id`;
+  RETURNING sessions.id`,
+);
 
 /**
  * Marks approved sessions as consumed, each once, and returns the ids with this call's consumption id: a second run
  * of the same command finds its own write. $1 ids, $2 consumption ids in the same order, $3 and $4 bounds of $1.
  */
-export const CONSUME_SESSIONS = `
-  UPDATE sessions SET consumption_id = coalesce(sessions.consumption_id, consumed.by)
+export const CONSUME_SESSIONS = onDays(
+  'sessions',
+  [3, 4],
+  (sessions) => `
+  UPDATE ${sessions} SET consumption_id = coalesce(sessions.consumption_id, consumed.by)
   FROM unnest($1::uuid[], $2::uuid[]) AS consumed (id, by)
   WHERE sessions.id = consumed.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $3 AND $4
     AND sessions.status = 'approved' AND coalesce(sessions.consumption_id, consumed.by) = consumed.by
-  RETURNING sessions.id`;
+  RETURNING sessions.id`,
+);
 
 /**
  * Sets the channel of live sessions to RCS after their card was delivered within the grace period. Returns the
  * changed ids. Locks in id order, as everywhere. $1 ids to lock, $2 and $3 their bounds, $4 ids to change; others are
  * only locked.
  */
-export const SET_CHANNEL_RCS = `
+export const SET_CHANNEL_RCS = onDays(
+  'sessions',
+  [2, 3],
+  (sessions) => `
   WITH locked AS MATERIALIZED (
-    SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
-  UPDATE sessions SET channel = 'rcs', rcs_xid = ${CURRENT_XID} FROM locked
+    SELECT id FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
+  UPDATE ${sessions} SET channel = 'rcs', rcs_xid = ${CURRENT_XID} FROM locked
   WHERE sessions.id = locked.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $2 AND $3
     AND sessions.id = ANY ($4::uuid[]) AND sessions.channel = 'sms_fallback' AND NOT sessions.test
-  RETURNING sessions.id`;
+  RETURNING sessions.id`,
+);
 
 /**
  * Records the first sender mismatch of pending sessions, once each, and returns the changed ids. $1 ids, $2 times in

@@ -1,6 +1,6 @@
 import { isTestMode, ownsRow, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
-import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
-import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, lastIdAt, type Uuid } from '@countersign/ids';
+import { Batcher, dayRanges, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import { noStatement, statement, type Statements } from '@countersign/postgres/statements';
 import { QuickLooks } from '@countersign/postgres/due-rows';
 import type { FoundToken } from './tokens/find-tokens.js';
@@ -390,8 +390,14 @@ export class SessionStore {
     if (digests.size === 0) return [];
     const nowMs = this.options.clock.nowMs();
     const octets = [...digests].map((digest) => Buffer.from(digest, 'hex'));
-    const low = firstIdAt(nowMs - TOKEN_MEMORY_MS);
-    return tx.query<DigestRow>(LOCK_BY_DIGEST, [octets, low, this.firstFutureId(nowMs), isTestMode({ mode })]);
+    const days = dayRanges(nowMs - TOKEN_MEMORY_MS, nowMs + ID_CLOCK_SLACK_MS);
+    // One statement for each day, which a connection keeps, in the order of the ids; all are sent at once.
+    const rows = await Promise.all(
+      days.map(({ fromMs, toMs }) =>
+        tx.query<DigestRow>(LOCK_BY_DIGEST, [octets, firstIdAt(fromMs), lastIdAt(toMs), isTestMode({ mode })]),
+      ),
+    );
+    return rows.flat();
   }
 
   private digests({ slug, token }: FoundToken): string[] {

@@ -1,5 +1,5 @@
 import { isRunning } from '@countersign/events';
-import { prepared } from '@countersign/postgres';
+import { onDays, prepared } from '@countersign/postgres';
 import { QUICK_LOOK_SECONDS } from '@countersign/postgres/due-rows';
 
 /** Database time in milliseconds, as a JS Date holds it: leases are compared for equality. */
@@ -91,25 +91,33 @@ export const READ_DUE_BY_ACCOUNT = `
  */
 
 /** Locks those of some deliveries that are still due; skips deliveries that another process is claiming. $1 ids. */
-export const LOCK_DUE_DELIVERIES = `
+export const LOCK_DUE_DELIVERIES = onDays(
+  'deliveries',
+  [1],
+  (deliveries) => `
   SELECT id, account_id AS "accountId", test, session_id AS "sessionId", type, url, occurred_at AS "occurredAt",
     body_sealed AS "bodySealed", jsonb_array_length(attempts) - attempts_before AS "attemptsMade",
     retry_asked AS "retryAsked", schedule_resumes_at AS "scheduleResumesAt"
-  FROM deliveries
+  FROM ${deliveries}
   WHERE id = ANY ($1::uuid[]) AND next_attempt_at <= statement_timestamp() AND ${isRunning('webhooks')}
-  ORDER BY id FOR UPDATE SKIP LOCKED`;
+  ORDER BY id FOR UPDATE SKIP LOCKED`,
+);
 
 /**
  * Claims locked deliveries: no other process attempts them before the lease ends. The first claim writes the body. $1 ids,
  * $2 sealed bodies in the same order, null where the row has a body, $3 lease in seconds.
  */
-export const CLAIM_DELIVERIES = `
-  UPDATE deliveries
+export const CLAIM_DELIVERIES = onDays(
+  'deliveries',
+  [1],
+  (deliveries) => `
+  UPDATE ${deliveries}
   SET claimed_until = lease.ends, next_attempt_at = lease.ends, body_sealed = coalesce(deliveries.body_sealed, claimed.body)
   FROM unnest($1::uuid[], $2::bytea[]) AS claimed (id, body),
     (SELECT ${NOW} + make_interval(secs => $3) AS ends) AS lease
   WHERE deliveries.id = claimed.id AND deliveries.id = ANY ($1::uuid[])
-  RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`;
+  RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`,
+);
 
 /** Ends locked deliveries without an attempt. $1 ids. */
 export const BLOCK_DELIVERIES = `
@@ -129,8 +137,11 @@ const RETRY_REQUESTED = `(deliveries.retry_asked AND NOT made.beside AND made.st
  * delivery is claimed again only after that time, or after this record, so that the next lease ends later. $1 ids, $2 leases, $3 new status,
  * $4 next attempt or null, $5 attempt as JSON, $6 whether it was beside the schedule, each in the order of the ids.
  */
-export const RECORD_ATTEMPTS = `
-  UPDATE deliveries
+export const RECORD_ATTEMPTS = onDays(
+  'deliveries',
+  [1],
+  (deliveries) => `
+  UPDATE ${deliveries}
   SET status = CASE WHEN ${RETRY_REQUESTED} THEN 'pending' ELSE made.status END,
     next_attempt_at = CASE WHEN ${RETRY_REQUESTED} THEN ${NOW} ELSE made.next_attempt_at END,
     schedule_resumes_at = CASE WHEN ${RETRY_REQUESTED} THEN made.next_attempt_at END,
@@ -142,7 +153,8 @@ export const RECORD_ATTEMPTS = `
   FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::boolean[])
     AS made (id, lease, status, next_attempt_at, attempt, beside)
   WHERE deliveries.id = made.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.claimed_until = made.lease
-  RETURNING deliveries.id`;
+  RETURNING deliveries.id`,
+);
 
 /** Ends the leases of claimed deliveries that were not attempted; they are due at once. $1 ids, $2 leases. */
 export const RELEASE_DELIVERIES = `

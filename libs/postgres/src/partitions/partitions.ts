@@ -14,7 +14,7 @@ import {
   partitionName,
   partitionOf,
   type PartitionedTable,
-} from './partition-days.js';
+} from '../partition-days.js';
 import {
   DROP_PARTITION,
   FIND_UNFINISHED,

@@ -37,12 +37,13 @@ const OWNED_BY_OWNER = `c.relowner = (SELECT relowner FROM pg_class WHERE oid = 
 
 /**
  * Ordinary and partitioned tables of the schema, with the rights that the role is wished to have on each (TableRights as
- * JSON). $1 schema, $2 role, $3 rights by the name of the table, $4 those on all others.
+ * JSON). $1 schema, $2 role, $3 rights by the name of the table, $4 those on all others. A partition has those of its table.
  */
 const wishes = (owned: string): string => `
   wishes AS (
-    SELECT c.oid, c.relname, c.relowner, c.relacl, coalesce($3::jsonb -> c.relname::text, $4::jsonb) AS wish
-    FROM pg_class c
+    SELECT c.oid, c.relname, c.relowner, c.relacl,
+      coalesce($3::jsonb -> coalesce(parent.relname, c.relname)::text, $4::jsonb) AS wish
+    FROM pg_class c LEFT JOIN pg_inherits ON inhrelid = c.oid LEFT JOIN pg_class parent ON parent.oid = inhparent
     WHERE c.relnamespace = quote_ident($1)::regnamespace AND c.relkind IN ('r', 'p') AND ${owned}
   )`;
 

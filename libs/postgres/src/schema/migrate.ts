@@ -56,6 +56,7 @@ import { ConnectionEvents1700000000076 } from '../migrations/0076-connection-eve
 import { TestMessages1700000000077 } from '../migrations/0077-test-messages.js';
 import { AttemptsOfSubmissions1700000000078 } from '../migrations/0078-attempts-of-submissions.js';
 import { FormerWebhookUrls1700000000079 } from '../migrations/0079-former-webhook-urls.js';
+import { PartitionRights1700000000080 } from '../migrations/0080-partition-rights.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -103,6 +104,7 @@ const MIGRATIONS = [
   TestMessages1700000000077,
   AttemptsOfSubmissions1700000000078,
   FormerWebhookUrls1700000000079,
+  PartitionRights1700000000080,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */

@@ -37,7 +37,7 @@ const QUEUE_TABLES: SchemaRights = { named: { migration: READ, migration_lock: {
 /**
  * The columns that the statements of a gateway use. Tables that are not listed are the control plane's alone: a gateway
  * reads no webhook secret, no digest of an API key and no digest of a code, and changes no account, key or webhook URL.
- * A statement on a partitioned table needs rights on that table only, none on its partitions.
+ * On a day partition it has the rights of the table.
  */
 const GATEWAY_TABLES: SchemaRights = {
   named: {

@@ -21,6 +21,15 @@ export const PARTITION_NAME_PATTERN = NAME.source.replaceAll('\\d', '[0-9]');
 /** Days since 1 January 1970, UTC. */
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
+/** The parts of a time span in each of its days, ends included, in order. */
+export function dayRanges(fromMs: number, toMs: number): { readonly fromMs: number; readonly toMs: number }[] {
+  const first = dayOf(fromMs);
+  return Array.from({ length: dayOf(toMs) - first + 1 }, (_, index) => ({
+    fromMs: Math.max(fromMs, (first + index) * DAY_MS),
+    toMs: Math.min(toMs, (first + index + 1) * DAY_MS - 1),
+  }));
+}
+
 /** `2025-11-21`. */
 export const isoDate = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
