@@ -11,6 +11,8 @@ import { RealtimeClient, type Said } from '../support/realtime-client.js';
 const BURST = 20;
 const CONNECTIONS = 50;
 const SESSIONS = 100;
+/** More than are dispatched until a control plane has connected to Redis again. */
+const TRIES = 100;
 
 const open: RealtimeClient[] = [];
 let harness: ControlPlaneHarness;
@@ -96,6 +98,8 @@ function bothTell(redisUrl: () => string): void {
 
 describe('two control planes on PostgreSQL alone', () => bothTell(() => ''));
 
+const idsOf = (client: RealtimeClient): unknown[] => client.events().map(({ id }) => id);
+
 describe.skipIf(findRedis() === undefined)('with a Redis', () => {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-realtime-'));
   let redis: Awaited<ReturnType<typeof startRedis>>;
@@ -125,6 +129,37 @@ describe.skipIf(findRedis() === undefined)('with a Redis', () => {
       expect(await witness.event('verification.completed')).toEqual(found);
     } finally {
       for (const client of open.splice(0)) client.close();
+      await cutOff.stop();
+      await line.close();
+      await harness.close();
+    }
+  }, 90_000);
+
+  it('another one repeats after the last event those that its control plane missed before', async () => {
+    harness = await ControlPlaneHarness.open({ REDIS_URL: redis.url });
+    const line = await lineTo(redis.url);
+    const cutOff = await harness.neighbour({ REDIS_URL: line.url });
+    const channel = `account:${harness.demo.accountId}`;
+    try {
+      const [client, witness] = [await connect(cutOff.baseUrl), await connect(harness.baseUrl)];
+      await Promise.all([client, witness].map((each) => each.subscribe(channel)));
+      const approveNew = async (): Promise<void> => harness.approve(await created());
+      await line.cut();
+      await approveNew();
+      await witness.quiet(() => witness.events().length === 1);
+      await line.mend();
+      // The first of these that it receives.
+      for (let tries = 0; client.events().length === 0 && tries < TRIES; tries += 1) {
+        await approveNew();
+        await witness.quiet(() => witness.events().length === tries + 2);
+      }
+      client.close();
+      const resumed = await connect(harness.baseUrl);
+      await resumed.ask({ type: 'subscribe', id: 'r', channel, resumeAfter: idsOf(client).at(-1) });
+      await resumed.ask({ type: 'ping', id: 'p' });
+      expect([...idsOf(client), ...idsOf(resumed)].sort()).toEqual(idsOf(witness).sort());
+    } finally {
+      for (const each of open.splice(0)) each.close();
       await cutOff.stop();
       await line.close();
       await harness.close();

@@ -1,5 +1,6 @@
 import { AccountStore } from '@countersign/accounts/accounts';
 import { parseId, renderId } from '@countersign/ids';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { type Dial, type RealtimeClient, RealtimeClients, type Said } from '../support/realtime-client.js';
@@ -9,14 +10,26 @@ const PATIENCE_MS = 20_000;
 
 let harness: ControlPlaneHarness;
 let channel: string;
+/** Its transactions last as long as a test holds them. */
+let owner: pg.Client;
 const clients = new RealtimeClients();
+
+async function connectedOwner(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: harness.home.ownerUrl });
+  await client.connect();
+  return client;
+}
 
 beforeAll(async () => {
   harness = await ControlPlaneHarness.open();
+  owner = await connectedOwner();
   channel = `account:${harness.demo.accountId}`;
 });
 afterEach(() => clients.closeAll());
-afterAll(() => harness.close());
+afterAll(async () => {
+  await owner.end();
+  await harness.close();
+});
 
 const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(harness, dial);
 const resume = (client: RealtimeClient, resumeAfter: unknown): Promise<Said> =>
@@ -34,22 +47,43 @@ async function cancelSessions(client: RealtimeClient, count: number, key = harne
   return client.events().slice(before);
 }
 
+/** A copy of an event, dispatched by a server whose connection to the bus is broken; its id. */
+async function dispatchUnheard(event: Said | undefined, db: Pick<pg.Client, 'query'> = owner): Promise<string> {
+  const id = harness.clock.newId();
+  await db.query(
+    `INSERT INTO events (id, type, account_id, test, session_id, data, occurred_at, dispatched_at, dispatch_xid, dispatch_xmin)
+     SELECT $1, type, account_id, test, session_id, data, occurred_at, date_trunc('milliseconds', clock_timestamp()),
+       pg_current_xact_id(), pg_snapshot_xmin(pg_current_snapshot())
+     FROM events WHERE id = $2`,
+    [id, parseId('evt', String(event?.['id']))],
+  );
+  return renderId('evt', id);
+}
+
 describe('the channel of an account', () => {
   it('has an event whose broadcast was lost, and every event once', async () => {
     const client = await connect();
     await client.subscribe(channel);
     const [event] = await cancelSessions(client, 1);
-    const lost = harness.clock.newId();
-    // As a server dispatches it whose connection to the bus is broken.
-    await harness.database.query(
-      `INSERT INTO events (id, type, account_id, test, session_id, data, occurred_at, dispatched_at)
-       SELECT $1, type, account_id, test, session_id, data, occurred_at, date_trunc('milliseconds', clock_timestamp())
-       FROM events WHERE id = $2`,
-      [lost, parseId('evt', String(event?.['id']))],
-    );
+    const lost = await dispatchUnheard(event);
     await until('the lost event has arrived', PATIENCE_MS, () => client.events().length === 2);
     const [later] = await cancelSessions(client, 1);
-    expect(idsOf(client.events())).toEqual([event?.['id'], renderId('evt', lost), later?.['id']]);
+    expect(idsOf(client.events())).toEqual([event?.['id'], lost, later?.['id']]);
+  });
+
+  it('has an event whose dispatch commits after a later one was read', async () => {
+    const client = await connect();
+    await client.subscribe(channel);
+    const [event] = await cancelSessions(client, 1);
+    await owner.query('BEGIN');
+    const held = await dispatchUnheard(event);
+    const other = await connectedOwner();
+    const later = await dispatchUnheard(event, other);
+    await other.end();
+    await until('the later event has arrived', PATIENCE_MS, () => client.events().length === 2);
+    await owner.query('COMMIT');
+    await until('the other has arrived', PATIENCE_MS, () => client.events().length === 3);
+    expect(idsOf(client.events())).toEqual([event?.['id'], later, held]);
   });
 });
 
@@ -65,6 +99,19 @@ describe('a subscribe that resumes', () => {
     const [later] = await cancelSessions(first, 1);
     await until('the new event follows', PATIENCE_MS, () => second.events().length === 3);
     expect(second.events().at(-1)).toEqual(later);
+  });
+
+  it('after the last event that arrived misses none whose broadcast was lost before it', async () => {
+    const first = await connect();
+    await first.subscribe(channel);
+    const [event] = await cancelSessions(first, 1);
+    const lost = await dispatchUnheard(event);
+    await cancelSessions(first, 1);
+    first.close();
+    const second = await connect();
+    await resume(second, first.events().at(-1)?.['id']);
+    await second.ask({ type: 'ping', id: 'p' });
+    expect(idsOf([...first.events(), ...second.events()])).toContain(lost);
   });
 
   it('repeats nothing after the last event', async () => {

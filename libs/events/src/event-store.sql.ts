@@ -1,4 +1,6 @@
-import { onDays, prepared } from '@countersign/postgres';
+import { onDays } from '@countersign/postgres/partitions';
+import { prepared } from '@countersign/postgres';
+import { MAX_DISPATCH_MS } from './dispatch-snapshot.js';
 
 /**
  * Writes events ($1 to $7 and $9, one array per column) and fixes the webhook URL of each: the session's own, else
@@ -90,8 +92,7 @@ export const FIND_DISPATCH = `
   WHERE id = $1 AND account_id = $2 AND test = $3
     AND dispatched_at > clock_timestamp() - $4::float8 * interval '1 millisecond'`;
 
-/** A dispatch takes no longer, from its time to its commit. */
-const MAX_DISPATCH = `interval '30 seconds'`;
+const MAX_DISPATCH = `interval '${MAX_DISPATCH_MS} milliseconds'`;
 
 /**
  * The first $5 events of the account $1 and the mode $2 after the event $4, which was dispatched at $3, in order of dispatch.
@@ -106,18 +107,27 @@ export const READ_DISPATCHED_AFTER = `
     AND ((dispatched_at, id) > ($3, $4::uuid) OR (dispatch_xid >= $6::text::xid8 AND dispatch_xid <> $7::text::xid8))
   ORDER BY dispatched_at, id LIMIT $5`;
 
+/** The transactions that are over, and a time before: that of the statement's begin. */
+export const READ_SNAPSHOT = `
+  SELECT pg_current_snapshot()::text AS text, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS "takenAtMs"`;
+
 /**
- * Events of some accounts and modes after a position each, in order of dispatch, up to $6 of each: dispatched until $5, with
- * ids from $7 to $8, so that few partitions are read. $1 accounts, $2 modes, $3 times and $4 events of the positions.
+ * Events of some accounts and modes that are visible in the snapshot $6 and not in the one up to which each was read, in order of
+ * dispatch, up to $7 of each, with ids from $8 to $9, so that few partitions are read. $1 accounts, $2 modes, $3 their snapshots,
+ * $4 times and $5 events of the positions after which they are read. Rows without a transaction are of an older release: they are
+ * returned more than once.
  */
-export const READ_DISPATCHED_UNTIL = `
-  SELECT event.* FROM unnest($1::uuid[], $2::boolean[], $3::timestamptz[], $4::uuid[]) AS wanted (account, mode, at, after),
+export const READ_UNSEEN = `
+  SELECT event.* FROM unnest($1::uuid[], $2::boolean[], $3::text[]::pg_snapshot[], $4::timestamptz[], $5::uuid[])
+      AS wanted (account, mode, seen, at, after),
     LATERAL (
       SELECT ${EVENT_COLUMNS}, dispatched_at AS "dispatchedAt"
       FROM events
       WHERE account_id = wanted.account AND test = wanted.mode AND dispatched_at IS NOT NULL
-        AND (dispatched_at, id) > (wanted.at, wanted.after) AND dispatched_at <= $5 AND id BETWEEN $7 AND $8
-      ORDER BY dispatched_at, id LIMIT $6) AS event`;
+        AND (dispatched_at, id) > (wanted.at, wanted.after) AND id BETWEEN $8 AND $9
+        AND pg_visible_in_snapshot(dispatch_xid, wanted.seen) IS NOT TRUE
+        AND pg_visible_in_snapshot(dispatch_xid, $6::text::pg_snapshot) IS NOT FALSE
+      ORDER BY dispatched_at, id LIMIT $7) AS event`;
 
 /** Age of the oldest undispatched event in seconds; no row when there is none. */
 export const OLDEST_UNDISPATCHED = `

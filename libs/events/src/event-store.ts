@@ -1,5 +1,7 @@
-import { firstIdAt, idBounds, type Uuid } from '@countersign/ids';
+import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, lastIdAt, type Uuid } from '@countersign/ids';
+import type { OwnedRow } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
+import { DispatchSnapshot } from './dispatch-snapshot.js';
 import {
   APPEND_EVENTS,
   FIND_DISPATCH,
@@ -9,9 +11,10 @@ import {
   MARK_DISPATCHED,
   OLDEST_UNDISPATCHED,
   READ_DISPATCHED_AFTER,
-  READ_DISPATCHED_UNTIL,
   READ_EVENT_DATA,
   READ_EVENTS,
+  READ_SNAPSHOT,
+  READ_UNSEEN,
 } from './event-store.sql.js';
 import { ALWAYS_SENT, HAS_STORED_DATA, type DueEvent, type NewEvent, type StoredEvent } from './event.js';
 
@@ -38,22 +41,17 @@ export interface DispatchPosition {
   readonly withinMs: number;
 }
 
-/** A position in the events of an account and mode: up to a time of dispatch, and of the events of that time up to an id. */
-export interface DispatchCursor {
+/** A position in the events of an account and mode that are not visible in `seen`: after an event that was dispatched at `at`. */
+export interface UnseenCursor {
   readonly accountId: Uuid;
   readonly test: boolean;
+  readonly seen: DispatchSnapshot;
   readonly at: Date;
   readonly after: Uuid;
 }
 
-export interface DispatchBounds {
-  /** Events that were dispatched later are left out. */
-  readonly until: Date;
-  /** Bounds of the ids. */
-  readonly low: Uuid;
-  readonly high: Uuid;
-  readonly limit: number;
-}
+/** Events that waited longer for their dispatch are not found by `findUnseen`: it reads the partitions of this time. */
+const MAX_UNDISPATCHED_MS = 86_400_000;
 
 /** An event without its data, with the time of its dispatch. */
 export type DispatchedEvent = Omit<StoredEvent, 'data'> & { readonly dispatchedAt: Date };
@@ -113,8 +111,7 @@ export class EventStore {
 
   /**
    * The first `limit` events after a position, without their data, in order of dispatch, those whose dispatch overlapped that
-   * of the position included; null when the account and mode
-   * have no such event. Events that are being dispatched are left out until their commit.
+   * of the position included; null when the account and mode have no such event. Events that are being dispatched are left out until their commit.
    */
   async findDispatchedAfter(
     db: Executor,
@@ -127,24 +124,38 @@ export class EventStore {
     return db.query(READ_DISPATCHED_AFTER, [accountId, test, dispatchedAt, after, limit, xmin, xid]);
   }
 
-  /**
-   * Events after each of these positions, in order of dispatch, up to `limit` of each. A dispatch that takes longer than from `until` to now may be missed.
-   */
-  findDispatchedUntil(
+  /** The present snapshot; `known` is an earlier one of the same process, if there is one. */
+  async readSnapshot(db: Executor, known: DispatchSnapshot | null): Promise<DispatchSnapshot> {
+    const [row] = await db.query<{ text: string; takenAtMs: number }>(READ_SNAPSHOT);
+    if (row === undefined) throw new Error('no snapshot');
+    return DispatchSnapshot.of(row.text, row.takenAtMs, known);
+  }
+
+  /** The position before all events that are visible in `until` and not in `seen`. */
+  static unseenFrom(owner: OwnedRow, seen: DispatchSnapshot, until: DispatchSnapshot): UnseenCursor {
+    const { accountId, test } = owner;
+    return { accountId, test, seen, at: new Date(seen.earliestUnseenMs(until)), after: firstIdAt(0) };
+  }
+
+  /** The events after each of these positions that are visible in `until`, in order of dispatch, up to `limit` of each. */
+  findUnseen(
     db: Executor,
-    cursors: readonly DispatchCursor[],
-    { until, low, high, limit }: DispatchBounds,
+    cursors: readonly UnseenCursor[],
+    until: DispatchSnapshot,
+    limit: number,
   ): Promise<DispatchedEvent[]> {
-    const of = <Value>(pick: (cursor: DispatchCursor) => Value): Value[] => cursors.map(pick);
-    return db.query(READ_DISPATCHED_UNTIL, [
+    const of = <Value>(pick: (cursor: UnseenCursor) => Value): Value[] => cursors.map(pick);
+    const earliestMs = Math.min(...of(({ at }) => at.getTime()));
+    return db.query(READ_UNSEEN, [
       of(({ accountId }) => accountId),
       of(({ test }) => test),
+      of(({ seen }) => seen.text),
       of(({ at }) => at),
       of(({ after }) => after),
-      until,
+      until.text,
       limit,
-      low,
-      high,
+      firstIdAt(earliestMs - MAX_UNDISPATCHED_MS),
+      lastIdAt(until.takenAtMs + ID_CLOCK_SLACK_MS),
     ]);
   }
 

@@ -8,7 +8,8 @@ export {
   showsSession,
   type StoredEvent,
 } from './event.js';
-export { EventStore, type DispatchCursor } from './event-store.js';
+export { DispatchSnapshot } from './dispatch-snapshot.js';
+export { EventStore, type DispatchedEvent, type UnseenCursor } from './event-store.js';
 export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';
 export { isRunning } from './queue-switch.sql.js';
 export { MAX_COUNTED, QueueSwitchStore, type QueueDepth, type QueueSwitch } from './queue-switch.store.js';

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '@countersign/events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventBroadcast, parseBroadcastEvents, UPDATED, type BroadcastEvent } from './event-broadcast.js';
+import { broadcastsOf, EventBroadcast, parseBroadcastEvents, UPDATED, type BroadcastEvent } from './event-broadcast.js';
 
 const EVENT: BroadcastEvent = {
   id: '0190a1b2-c3d4-7000-8000-000000000001',
@@ -51,6 +51,13 @@ describe('broadcast events', () => {
 
   it('have the known members and no others', () => {
     expect(parseBroadcastEvents([{ ...EVENT, data: { status: 'approved' } }])).toEqual([EVENT]);
+  });
+
+  it('of rows leave out those that no process writes', () => {
+    const { at, ...rest } = EVENT;
+    const row = { ...rest, type: 'verification.completed', test: false, occurredAt: new Date(at) } as const;
+    const rows = [row, { ...row, type: 'unheard' as 'webhook.test' }, { ...row, occurredAt: new Date(Infinity) }];
+    expect(broadcastsOf(rows)).toEqual([EVENT]);
   });
 
   it('are 1,000 per message at most', () => {

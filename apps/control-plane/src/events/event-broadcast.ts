@@ -1,5 +1,5 @@
 import { PubSub, TOPICS, type Subscription } from '@countersign/bus';
-import { EVENT_TYPES, type EventType } from '@countersign/events';
+import { EVENT_TYPES, type EventType, type StoredEvent } from '@countersign/events';
 import { isUuid, type Uuid } from '@countersign/ids';
 import { Inject, Injectable } from '@nestjs/common';
 
@@ -54,6 +54,11 @@ export function parseBroadcastEvents(value: unknown): BroadcastEvent[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MAX_EVENTS).flatMap((each: unknown) => eventOf(each) ?? []);
 }
+
+/** Events of rows. Rows that no process of this release writes are left out. */
+export const broadcastsOf = (rows: readonly Omit<StoredEvent, 'data'>[]): BroadcastEvent[] =>
+  // The driver reads times that no date holds as numbers or invalid dates.
+  rows.flatMap((row) => eventOf({ ...row, at: new Date(row.occurredAt).toJSON() }) ?? []);
 
 function eventOf(value: unknown): BroadcastEvent | null {
   if (typeof value !== 'object' || value === null) return null;

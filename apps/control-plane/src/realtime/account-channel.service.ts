@@ -1,10 +1,11 @@
-import { EVENT_TYPES, EventStore } from '@countersign/events';
+import { EventStore } from '@countersign/events';
 import { parseId } from '@countersign/ids';
 import type { Tenant } from '@countersign/keys';
 import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import type { BroadcastEvent } from '../events/event-broadcast.js';
-import { AccountSubscriptions } from './account-subscriptions.js';
+import { broadcastsOf, type BroadcastEvent } from '../events/event-broadcast.js';
+import { AccountEventPublisher } from './account-event.publisher.js';
+import { AccountSubscriptions, type AccountSubscription } from './account-subscriptions.js';
 import { channelName } from './channel.js';
 import { ChannelSubscription } from './channel-subscription.js';
 import type { FrameId } from './client-frame.js';
@@ -23,8 +24,6 @@ const MAX_SET = 20;
 /** Time for a client to read what is repeated, from its turn on; a slower one is closed. */
 const MAX_RESUME_MS = 60_000;
 
-const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
-
 /** A subscribe to the channel of the account of a key. */
 export interface AccountRequest {
   readonly tenant: Tenant;
@@ -40,27 +39,27 @@ export class AccountChannelService {
 
   constructor(
     private readonly subscriptions: AccountSubscriptions,
+    private readonly accountEvents: AccountEventPublisher,
     private readonly database: Database,
     private readonly events: EventStore,
     private readonly loader: EventLoader,
   ) {}
 
-  /** Rejects when the events to repeat cannot be read; then there is no subscription. */
+  /** Rejects when the database cannot be read; then there is no subscription. */
   async subscribe(connection: RealtimeConnection, id: FrameId, request: AccountRequest): Promise<void> {
     const { resumeAfter } = request;
-    if (resumeAfter === undefined) this.start(connection, id, request);
+    if (resumeAfter === undefined) await this.start(connection, id, request);
     else {
       const resume = (): Promise<void> => this.resume(connection, id, { ...request, resumeAfter });
       await this.turns.run(request.tenant, () => (connection.open ? resume() : Promise.resolve()));
     }
   }
 
-  private start(connection: RealtimeConnection, id: FrameId, { tenant, view }: AccountRequest): void {
-    const channel = nameOf(tenant);
+  private async start(connection: RealtimeConnection, id: FrameId, { tenant, view }: AccountRequest): Promise<void> {
     const subscription = new ChannelSubscription(connection, view);
-    this.subscriptions.add(tenant, subscription);
-    connection.addSubscription(channel, () => this.subscriptions.remove(tenant, subscription));
-    subscription.sendSnapshot(subscribedFrame(id, channel, 'null'), null);
+    await this.register(connection, tenant, subscription, () => {
+      subscription.sendSnapshot(subscribedFrame(id, nameOf(tenant), 'null'), null);
+    });
   }
 
   /**
@@ -70,28 +69,42 @@ export class AccountChannelService {
   private async resume(
     connection: RealtimeConnection,
     id: FrameId,
-    request: AccountRequest & { readonly resumeAfter: string },
+    { tenant, view, resumeAfter }: AccountRequest & { readonly resumeAfter: string },
   ): Promise<void> {
-    const { tenant, view } = request;
-    const channel = nameOf(tenant);
     const timer = setTimeout(() => connection.closeSlow(), MAX_RESUME_MS);
     const subscription = new ResumedSubscription(connection, view);
-    this.subscriptions.add(tenant, subscription);
+    try {
+      await this.register(connection, tenant, subscription, async () => {
+        const missed = await this.missedEvents(tenant, resumeAfter);
+        if (missed === null) connection.send(errorFrame(id, TOO_OLD));
+        connection.send(subscribedFrame(id, nameOf(tenant), 'null'));
+        for (let at = 0; missed !== null && at < missed.length && connection.open; at += MAX_SET) {
+          const rendered = await this.loader.read(missed.slice(at, at + MAX_SET));
+          await subscription.repeat(rendered.map(({ onAccount }) => onAccount));
+        }
+        await subscription.follow();
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Registers a subscription at once, and answers when it misses no event any more. */
+  private async register(
+    connection: RealtimeConnection,
+    tenant: Tenant,
+    subscription: AccountSubscription,
+    answer: () => void | Promise<void>,
+  ): Promise<void> {
+    const channel = nameOf(tenant);
+    const subscribed = this.subscriptions.add(tenant, subscription);
     const replaced = connection.addSubscription(channel, () => this.subscriptions.remove(tenant, subscription));
     try {
-      const missed = await this.missedEvents(tenant, request.resumeAfter);
-      if (missed === null) connection.send(errorFrame(id, TOO_OLD));
-      connection.send(subscribedFrame(id, channel, 'null'));
-      for (let at = 0; missed !== null && at < missed.length && connection.open; at += MAX_SET) {
-        const rendered = await this.loader.read(missed.slice(at, at + MAX_SET));
-        await subscription.repeat(rendered.map(({ onAccount }) => onAccount));
-      }
-      await subscription.follow();
+      await this.accountEvents.begin(subscribed);
+      await answer();
     } catch (error) {
       connection.undoSubscribe(channel, replaced);
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -102,9 +115,7 @@ export class AccountChannelService {
     const position = { accountId: tenant.accountId, test: tenant.mode === 'test', after, withinMs: RESUME_WITHIN_MS };
     const found = await this.events.findDispatchedAfter(this.database, position, MAX_REPEATED + 1);
     if (found === null || found.length > MAX_REPEATED) return null;
-    return found
-      .filter(({ type }) => TYPES.has(type))
-      .map(({ occurredAt, ...event }) => ({ ...event, at: occurredAt.toISOString() }));
+    return broadcastsOf(found);
   }
 }
 

@@ -1,7 +1,7 @@
+import type { DispatchSnapshot } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { tenantKey, type Tenant } from '@countersign/keys';
-import { DatabaseClock } from '@countersign/postgres';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ChannelSubscription } from './channel-subscription.js';
 import type { RenderedEvent } from './rendered-event.js';
@@ -15,14 +15,14 @@ export type AccountSubscription = Pick<ChannelSubscription, 'deliver'>;
 /** A tenant with subscriptions. */
 export interface SubscribedTenant {
   readonly tenant: Tenant;
-  /** Time of its first subscription, in milliseconds by the database's clock. */
-  readonly sinceMs: number;
   readonly subscriptions: Set<AccountSubscription>;
+  /** The snapshot up to which its events have been published; null until its first one is read. */
+  seen: DispatchSnapshot | null;
 }
 
 /**
  * The subscriptions to the channels of accounts. A channel carries the events of one mode, that of the subscriber's key. An event
- * is published once, whether its broadcast or a poll has brought it.
+ * is published once, also when it is read again after a failure.
  */
 @Injectable()
 export class AccountSubscriptions {
@@ -30,10 +30,8 @@ export class AccountSubscriptions {
   readonly #tenants = new Map<string, SubscribedTenant>();
   readonly #published = new LRUCache<Uuid, true>({ max: MAX_PUBLISHED });
 
-  constructor(@Inject(DatabaseClock) private readonly clock: Pick<DatabaseClock, 'nowMs'>) {}
-
-  has(tenant: Tenant): boolean {
-    return this.#tenants.has(tenantKey(tenant));
+  find(tenant: Tenant): SubscribedTenant | undefined {
+    return this.#tenants.get(tenantKey(tenant));
   }
 
   /** Tenants with subscriptions. */
@@ -41,27 +39,22 @@ export class AccountSubscriptions {
     return [...this.#tenants.values()];
   }
 
-  isPublished(eventId: Uuid): boolean {
-    return this.#published.has(eventId);
-  }
-
-  add(tenant: Tenant, subscription: AccountSubscription): void {
-    const key = tenantKey(tenant);
-    const known = this.#tenants.get(key) ?? { tenant, sinceMs: this.clock.nowMs(), subscriptions: new Set() };
-    known.subscriptions.add(subscription);
-    this.#tenants.set(key, known);
+  add(tenant: Tenant, subscription: AccountSubscription): SubscribedTenant {
+    const subscribed = this.find(tenant) ?? { tenant, subscriptions: new Set(), seen: null };
+    subscribed.subscriptions.add(subscription);
+    this.#tenants.set(tenantKey(tenant), subscribed);
+    return subscribed;
   }
 
   remove(tenant: Tenant, subscription: AccountSubscription): void {
-    const key = tenantKey(tenant);
-    const subscriptions = this.#tenants.get(key)?.subscriptions;
+    const subscriptions = this.find(tenant)?.subscriptions;
     subscriptions?.delete(subscription);
-    if (subscriptions?.size === 0) this.#tenants.delete(key);
+    if (subscriptions?.size === 0) this.#tenants.delete(tenantKey(tenant));
   }
 
   publishToAccount({ broadcast: { id }, tenant, onAccount }: RenderedEvent): void {
-    const subscriptions = this.#tenants.get(tenantKey(tenant))?.subscriptions;
-    if (subscriptions === undefined || this.isPublished(id)) return;
+    const subscriptions = this.find(tenant)?.subscriptions;
+    if (subscriptions === undefined || this.#published.has(id)) return;
     this.#published.set(id, true);
     for (const subscription of subscriptions) subscription.deliver(onAccount);
   }

@@ -3,9 +3,9 @@ import type { Subscription } from '@countersign/bus';
 import { modeOf, MODES, type Mode } from '@countersign/keys';
 import { Injectable } from '@nestjs/common';
 import { OnStart, OnStop } from '../composition/phases.js';
-import { EventBroadcast, type BroadcastEvent } from '../events/event-broadcast.js';
+import { EventBroadcast, UPDATED, type BroadcastEvent } from '../events/event-broadcast.js';
 import { FailureLog } from '../operations/failure-log.js';
-import { AccountSubscriptions } from './account-subscriptions.js';
+import { AccountEventPublisher } from './account-event.publisher.js';
 import { SessionSubscriptions } from './session-subscriptions.js';
 import { EventLoader, withUpdates, type RenderedEvent } from './rendered-event.js';
 
@@ -15,7 +15,10 @@ const MAX_WAITING = 10_000;
 const MAX_SET = 200;
 const RETRY_MS = 500;
 
-/** Publishes broadcast events to subscriptions. `MissedEventPoller` finds those that the bus lost. */
+/**
+ * Publishes broadcast events to the subscriptions of sessions; `MissedEventPoller` finds those that the bus lost. For accounts a
+ * broadcast causes a read of their events (`AccountEventPublisher`), except for `verification.updated`, which is not stored.
+ */
 @Injectable()
 export class RealtimeHub {
   readonly #waiting: BroadcastEvent[] = [];
@@ -28,7 +31,7 @@ export class RealtimeHub {
     private readonly broadcast: EventBroadcast,
     private readonly loader: EventLoader,
     private readonly sessionSubscriptions: SessionSubscriptions,
-    private readonly accountSubscriptions: AccountSubscriptions,
+    private readonly accountEvents: AccountEventPublisher,
     failures: FailureLog,
   ) {
     this.#onError = failures.about('publishing realtime events');
@@ -49,17 +52,24 @@ export class RealtimeHub {
   }
 
   private receiveEvents(events: readonly BroadcastEvent[]): void {
-    const subscribed = events.filter(
-      (event) =>
-        modesOf(event).some((mode) => this.accountSubscriptions.has({ accountId: event.accountId, mode })) ||
-        (event.sessionId !== null && this.sessionSubscriptions.has(event.sessionId)),
-    );
-    if (subscribed.length === 0 || this.#stopped) return;
-    this.#waiting.push(...withUpdates(subscribed));
+    if (this.#stopped) return;
+    const waiting = events.flatMap((event) => {
+      const onAccount = this.wakeAccount(event);
+      const onSession = event.sessionId !== null && this.sessionSubscriptions.has(event.sessionId);
+      return withUpdates([event]).filter(({ type }) => onSession || (onAccount && type === UPDATED));
+    });
+    if (waiting.length === 0) return;
+    this.#waiting.push(...waiting);
     if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(0, this.#waiting.length - MAX_WAITING);
     this.#publishing ??= this.publishQueuedEvents().finally(() => {
       this.#publishing = undefined;
     });
+  }
+
+  /** Whether the account has subscriptions. */
+  private wakeAccount(event: BroadcastEvent): boolean {
+    const woken = modesOf(event).map((mode) => this.accountEvents.wake({ accountId: event.accountId, mode }));
+    return woken.includes(true);
   }
 
   /** Publishes the queued events in order of receipt. */
@@ -81,7 +91,7 @@ export class RealtimeHub {
 
   private publishEvent(renderedEvent: RenderedEvent): void {
     this.sessionSubscriptions.publishToSession(renderedEvent);
-    this.accountSubscriptions.publishToAccount(renderedEvent);
+    if (renderedEvent.broadcast.type === UPDATED) this.accountEvents.publishUpdate(renderedEvent);
   }
 }
 

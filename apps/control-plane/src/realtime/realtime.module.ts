@@ -2,12 +2,12 @@ import { ControlPlaneSettings } from '@countersign/settings';
 import { Module } from '@nestjs/common';
 import { provide } from '@countersign/composition';
 import { AccountChannelService } from './account-channel.service.js';
+import { AccountEventPoller } from './account-event.poller.js';
+import { AccountEventPublisher } from './account-event.publisher.js';
 import { AccountSubscriptions } from './account-subscriptions.js';
 import { BindStatusFeed } from './bind-status.feed.js';
 import { ConsoleSessionPoller } from './console-session.poller.js';
 import { KeyRevocationPoller } from './key-revocation.poller.js';
-import { MissedAccountEventPoller } from './missed-account-event.poller.js';
-import { MissedAccountEventPublisher } from './missed-account-event.publisher.js';
 import { MissedEventPoller } from './missed-event.poller.js';
 import { MissedEventPublisher } from './missed-event.publisher.js';
 import { RealtimeAdapter } from './realtime.adapter.js';
@@ -33,6 +33,8 @@ import { UpgradeHandler } from './upgrade.handler.js';
     TicketSweeper,
     SessionSubscriptions,
     AccountSubscriptions,
+    AccountEventPoller,
+    AccountEventPublisher,
     AccountChannelService,
     SubscriptionService,
     EventRenderer,
@@ -40,8 +42,6 @@ import { UpgradeHandler } from './upgrade.handler.js';
     RealtimeHub,
     MissedEventPoller,
     MissedEventPublisher,
-    MissedAccountEventPoller,
-    MissedAccountEventPublisher,
     BindStatusFeed,
     provide(RealtimeLimits, [ControlPlaneSettings], (settings) => RealtimeLimits.ofProcess(settings)),
     RealtimeConnections,
