@@ -1,7 +1,6 @@
 import { isSessionEvent, liveEventOf, type LiveEvent, type SessionView } from './realtime-event.js';
 import type { ClientMessage, EventFrame } from './realtime-frame.js';
 import { RealtimeError } from './realtime-retry.js';
-import { ResumePosition } from './resume-position.js';
 
 /** Your callbacks for one channel. */
 export interface RealtimeListener<View extends SessionView = SessionView> {
@@ -26,13 +25,16 @@ export interface RealtimeListener<View extends SessionView = SessionView> {
 const REMEMBERED_EVENTS = 2_048;
 /** The service repeats the events of account channels. */
 const RESUMABLE = /^account:/;
+/** An event that the service does not store, so nothing resumes after it. */
+const NOT_STORED = 'verification.updated';
 
 /** One channel with all its listeners: the state of its subscription, and the latest snapshot. */
 export class RealtimeChannel<View extends SessionView> {
   readonly #listeners = new Set<RealtimeListener<View>>();
   readonly #isView: (value: unknown) => value is View;
   readonly #seen = new Set<string>();
-  readonly #position = new ResumePosition();
+  /** The latest stored event, after which a lost subscription resumes. */
+  #resumeAfter: string | undefined;
   /** `asked` and `live` belong to one connection. */
   #state: 'idle' | 'asked' | 'live' | 'paused' = 'idle';
   #requestId = '';
@@ -77,7 +79,7 @@ export class RealtimeChannel<View extends SessionView> {
   dueMessage(requestId: string): ClientMessage | null {
     const channel = this.name;
     if (this.isWanted && this.#state === 'idle') {
-      const resumeAfter = RESUMABLE.test(channel) ? this.#position.resumeAfter : undefined;
+      const resumeAfter = RESUMABLE.test(channel) ? this.#resumeAfter : undefined;
       return { type: 'subscribe', id: requestId, channel, ...(resumeAfter === undefined ? {} : { resumeAfter }) };
     }
     const isSubscribed = this.#state === 'asked' || this.#state === 'live';
@@ -112,7 +114,7 @@ export class RealtimeChannel<View extends SessionView> {
 
   /** The service cannot repeat the missed events; the subscription starts without them. */
   handleTooOld(): void {
-    this.#position.clear();
+    this.#resumeAfter = undefined;
     this.#notifyListeners((listener) => listener.missed?.());
   }
 
@@ -130,7 +132,7 @@ export class RealtimeChannel<View extends SessionView> {
   handleEvent(frame: EventFrame): void {
     if (this.#seen.has(frame.id)) return;
     this.#rememberEvent(frame.id);
-    this.#position.record(frame, Date.now());
+    if (frame.event !== NOT_STORED) this.#resumeAfter = frame.id;
     const event = liveEventOf(frame, this.#isView);
     // An account's channel has many sessions, none of which is its state.
     if (isSessionView(event) && this.name === `session:${event.data.id}` && !hasEnded(this.#latest))

@@ -225,6 +225,28 @@ describe('a connection that is lost', () => {
     );
   });
 
+  it('resumes the channel of an account after its last stored event, and anew when the service cannot', async () => {
+    const account = `account:${PENDING.accountId}` as const;
+    let missed = 0;
+    const listener = Object.assign(new RecordingListener(), { missed: () => (missed += 1) });
+    byKey().subscribe(account, listener);
+    await received(listener, 1);
+    for (const id of ['evt_2', 'evt_1']) server.publish(account, id, 'verification.completed', APPROVED);
+    server.publish(account, 'evt_3', 'verification.updated', PENDING);
+    await soon(() => expect(listener.events).toHaveLength(3));
+    server.answer = () => null;
+    server.end();
+    await soon(() => expect(server.messages).toHaveLength(2));
+    const { id } = server.messages[1] ?? {};
+    server.say({ type: 'error', id, error: { code: 'RESUME_TOO_OLD', message: 'Too old.' } });
+    server.say({ type: 'subscribed', id, channel: account, snapshot: null });
+    await received(listener, 2);
+    server.end();
+    await soon(() => expect(server.messages).toHaveLength(3));
+    expect(server.messages.map(({ resumeAfter }) => resumeAfter)).toEqual([undefined, 'evt_1', undefined]);
+    expect([missed, listener.ends]).toEqual([1, []]);
+  });
+
   it('is detected when the other side is silent', async () => {
     server.heartbeatMs = 20;
     server.answersPings = false;
