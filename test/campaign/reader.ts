@@ -2,11 +2,6 @@ import { WebSocket } from 'ws';
 import type { ReceivedEvent } from './history.js';
 
 const RECONNECT_MS = 200;
-/**
- * It resumes after an event that came so long before the last one: servers dispatch at the same time, and an event whose broadcast was
- * lost would have come up to 15 s later.
- */
-const RESUME_BEFORE_MS = 20_000;
 /** A connection that is not welcomed by then is given up. */
 const WELCOME_MS = 6_000;
 
@@ -32,8 +27,8 @@ export class RealtimeReader {
   /** Whether events were missed that could not be repeated, as the server said. */
   hasGap = false;
   isSubscribed = false;
-  /** Stored events that came lately, in order. */
-  readonly #latest: { readonly id: string; readonly atMs: number }[] = [];
+  /** The last stored event, after which it resumes. */
+  #lastStored: string | undefined;
   #connections = 0;
   #socket: WebSocket | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -62,7 +57,7 @@ export class RealtimeReader {
       const frame = JSON.parse(data.toString('utf8')) as Frame;
       if (frame.type === 'welcome') {
         clearTimeout(tooLate);
-        const after = this.#latest[0]?.id;
+        const after = this.#lastStored;
         const resumeAfter = after === undefined ? {} : { resumeAfter: after };
         if (this.isSubscribed && after === undefined) this.hasGap = true;
         socket.send(JSON.stringify({ type: 'subscribe', id: 's', channel: `account:${accountId}`, ...resumeAfter }));
@@ -80,9 +75,7 @@ export class RealtimeReader {
     if (error?.code === 'RESUME_TOO_OLD') this.hasGap = true;
     if (type !== 'event' || id === undefined || event === undefined) return;
     // Not stored, so nothing is repeated after it.
-    if (event !== 'verification.updated') this.#latest.push({ id, atMs: performance.now() });
-    const last = this.#latest.at(-1)?.atMs ?? 0;
-    while ((this.#latest[1]?.atMs ?? last) < last - RESUME_BEFORE_MS) this.#latest.shift();
+    if (event !== 'verification.updated') this.#lastStored = id;
     this.events.push({ eventId: id, type: event, sessionId: textOf(data?.['id']), status: textOf(data?.['status']) });
   }
 }
