@@ -1,4 +1,5 @@
-import { CLOCK_MS as NOW, columnsOf, CURRENT_XID, onDays, prepared, recordsetOf } from '@countersign/postgres';
+import { CLOCK_MS as NOW, columnsOf, CURRENT_XID, prepared, recordsetOf } from '@countersign/postgres';
+import { onDays } from '@countersign/postgres/partitions';
 import { SessionEntity } from './session.entity.js';
 
 /**

@@ -1,8 +1,9 @@
 import { isTestMode, ownsRow, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
 import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, lastIdAt, type Uuid } from '@countersign/ids';
-import { Batcher, dayRanges, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import { noStatement, statement, type Statements } from '@countersign/postgres/statements';
 import { QuickLooks } from '@countersign/postgres/due-rows';
+import { dayRanges } from '@countersign/postgres/partitions';
 import type { FoundToken } from './tokens/find-tokens.js';
 import { judgeInbound, type InboundCase, type InboundVerdict } from './rules/judge-inbound.js';
 import { tokenDigests } from './tokens/token.js';

@@ -1,6 +1,7 @@
 import { isRunning } from '@countersign/events';
-import { onDays, prepared } from '@countersign/postgres';
+import { prepared } from '@countersign/postgres';
 import { QUICK_LOOK_SECONDS } from '@countersign/postgres/due-rows';
+import { onDays } from '@countersign/postgres/partitions';
 
 /** Database time in milliseconds, as a JS Date holds it: leases are compared for equality. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;

@@ -1,1 +1,3 @@
+export { onDays } from '../day-statements.js';
+export { dayRanges } from '../partition-days.js';
 export { dropOldPartitions, ensurePartitions, partitionDaysAhead, PartitionMaintainer } from './partitions.js';
