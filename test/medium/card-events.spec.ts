@@ -160,11 +160,13 @@ describe('a tap', () => {
     expect(await harness.cardOf(card.id)).toMatchObject({ finalChannel: null, deliveredAt: null });
   });
 
-  it('counts with the platform’s form of the agent id', async () => {
+  it('of an agent whose id has the suffix of the platform twice is of another agent', async () => {
     const card = await harness.sent();
-    expect(
-      (await harness.storeAndProcess(harness.tapOn(card, APPROVE, { agentId: `${card.agentId}@rbm.goog` }))).ended,
-    ).toEqual([card.id]);
+    // The webhook has removed one suffix.
+    const tap = harness.tapOn(card, APPROVE, { agentId: `${card.agentId}@rbm.goog` });
+    await harness.storeAndProcess(tap);
+    expect(await harness.outcomesOf([tap])).toEqual(['other_agent']);
+    expect(await stateOf(card)).toBe('sms_fallback pending');
   });
 });
 

@@ -4,7 +4,6 @@ import { statement, together, type Statements } from '@countersign/postgres/stat
 import type { CardEvent, NewCardEvent } from '../rules/card-event.js';
 import { cardUpdates, insertRow, judgeCard, resultsOf, type AppliedEvents, type Judged } from './card-event.store.js';
 import { INSERT_EVENTS, LOCK_BY_MESSAGE, type LockedRow } from './card-event.sql.js';
-import { plainAgentId } from '../rules/agent-id.js';
 import type { CardAnswers } from '../rules/card-answers.js';
 
 /** The longest life of a session: no create waits for an older card. Events of older cards are processed later. */
@@ -39,7 +38,7 @@ export class CardArrivalStore {
     for (const event of events) {
       const { messageId } = event;
       if (messageId === null || !isArrivalEvent(event)) continue;
-      const applied = { ...event, agentId: plainAgentId(event.agentId), launchState: event.launchState ?? null };
+      const applied = { ...event, launchState: event.launchState ?? null };
       byMessage.set(messageId, [...(byMessage.get(messageId) ?? []), applied]);
     }
     const cards = await this.lockCards(tx, [...byMessage.keys()]);

@@ -25,7 +25,6 @@ import {
   type LockedRow,
 } from './card-event.sql.js';
 import type { AddressedCardOutcome } from '../offers/card-send.store.js';
-import { plainAgentId } from '../rules/agent-id.js';
 import { decodeChoice, encodeChoice, type CardAnswers } from '../rules/card-answers.js';
 import { judgeCardEvents, type CardJudgement, type EventOutcome, type VerdictOf } from '../rules/judge-events.js';
 
@@ -166,7 +165,7 @@ export function insertRow(event: NewCardEvent, outcome: EventOutcome | null = nu
   return {
     id: event.id,
     kind: event.kind,
-    agent_id: plainAgentId(event.agentId),
+    agent_id: event.agentId,
     phone: event.phone,
     message_id: event.messageId,
     card_id: event.cardId,
