@@ -1,8 +1,10 @@
 import 'reflect-metadata';
-import { Lifecycle } from '@countersign/composition';
+import { entropyVersionsInUse } from '@countersign/accounts/keys';
+import { Lifecycle, prepareStart } from '@countersign/composition';
+import { Database } from '@countersign/postgres';
 import { warnOfRoleFaults } from '@countersign/postgres/schema';
 import type { ControlPlaneSettings } from '@countersign/settings';
-import { type Logger, Metrics, NestPinoLogger, Shutdown } from '@countersign/telemetry';
+import { type Logger, NestPinoLogger, Shutdown } from '@countersign/telemetry';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
@@ -13,15 +15,15 @@ import { ErrorAnswers } from './http/error-answers.js';
 import { RequestIds } from './http/request-ids.js';
 import { ServerHooks } from './http/server-hooks.js';
 import { ApiServer } from './http/server.js';
+import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
 import { closeQueue } from './operations/close-queue.js';
 import { FailureLog } from './operations/failure-log.js';
 import { RealtimeAdapter } from './realtime/realtime.adapter.js';
-import { openConnections } from './stores/connections.js';
 
 /**
- * Starts a control plane: tables, stores and partitions, then the modules, then the ports. The returned shutdown does not
- * listen for signals yet; it ends the process by default, or calls `exit`. Rejects when a port is in use or a store cannot be
- * reached.
+ * Starts a control plane: checks tables and keys, creates the modules, then runs the phases of the start
+ * (`composition/phases.ts`) and opens the ports. The returned shutdown does not listen for signals yet; it ends the process by
+ * default, or calls `exit`. Rejects when a port is in use or a store cannot be reached.
  */
 export async function startControlPlane(
   settings: Readonly<ControlPlaneSettings>,
@@ -29,17 +31,17 @@ export async function startControlPlane(
   exit?: (code: number) => void,
 ): Promise<Shutdown> {
   const failures = new FailureLog(logger);
-  const metrics = new Metrics({ app: 'control-plane' });
-  const connections = await openConnections(settings, logger, failures);
-  if (settings.production) await warnOfRoleFaults(connections.database, 'daemon', (message) => logger.warn(message));
+  const entropy = { keys: settings.entropyKeys, versionsInUse: entropyVersionsInUse };
+  const keys = await prepareStart(settings, { entropy, dependants: KEY_DEPENDANTS, isComplete: true }, logger);
   const requestIds = new RequestIds();
   const server = new ApiServer(settings.tls, requestIds.next);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.of({ ...connections, settings, metrics, failures, requestIds }),
+    AppModule.of({ keys, settings, failures, requestIds }),
     server.adapter,
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as classes
     { bodyParser: false, logger: new NestPinoLogger(logger), abortOnError: false },
   );
+  if (settings.production) await warnOfRoleFaults(app.get(Database), 'daemon', (message) => logger.warn(message));
   server.use(app.get(ServerHooks));
   app.useGlobalFilters(app.get(ErrorAnswers));
   app.useWebSocketAdapter(app.get(RealtimeAdapter));

@@ -1,7 +1,7 @@
 import { phaseDecorators, type StopStep } from '@countersign/composition';
 
 /** Phases of the start before the port of the API opens, in order. */
-export const PHASES_BEFORE_REQUESTS = ['subscriptions', 'requests'] as const;
+export const PHASES_BEFORE_REQUESTS = ['partitions', 'subscriptions', 'requests'] as const;
 /** Phases of the start after it. */
 export const PHASES_AFTER_REQUESTS = ['operations', 'workers'] as const;
 

@@ -1,11 +1,11 @@
 import { Database, DatabaseClock } from '@countersign/postgres';
-import { PartitionMaintainer } from '@countersign/postgres/partitions';
+import { ensurePartitions, PartitionMaintainer } from '@countersign/postgres/partitions';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { OnStart, OnStop } from '../composition/phases.js';
 import { FailureLog } from '../operations/failure-log.js';
 
-/** Runs the maintainer of partitions. */
+/** Creates missing partitions before requests are accepted, then runs the maintainer of partitions. */
 @Injectable()
 export class PartitionMaintenance {
   #maintainer: PartitionMaintainer | undefined;
@@ -16,6 +16,11 @@ export class PartitionMaintenance {
     private readonly settings: ControlPlaneSettings,
     private readonly failures: FailureLog,
   ) {}
+
+  @OnStart('partitions')
+  createMissing(): Promise<void> {
+    return ensurePartitions(this.database, this.clock.nowMs());
+  }
 
   @OnStart('workers')
   start(): void {

@@ -2,7 +2,7 @@ import { AccountDirectory, AccountStore } from '@countersign/accounts/accounts';
 import { AdminKeyDirectory } from '@countersign/accounts/admin-keys';
 import { ConsoleSessionStore } from '@countersign/accounts/console-sessions';
 import { MemberStore } from '@countersign/accounts/members';
-import { Limiter, openPubSub, PubSub } from '@countersign/bus';
+import { Limiter, openLimiter, openPubSub, PubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import { DestinationStore } from '@countersign/carriers/destinations';
 import { AuditStore, EventStore } from '@countersign/events';
@@ -30,21 +30,36 @@ import { FailureLog } from '../operations/failure-log.js';
 import { TargetRules } from '../targets/target.js';
 import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
 import { AdminKeyUse, ApiKeyUse } from '../http/key-use.js';
-import type { Connections } from './connections.js';
 import { SessionObserver } from './session.observer.js';
 import { StoreParts } from './store-parts.js';
 import { StoreBatchers, StoreConnections } from './store.shutdown.js';
 
 /** The objects that exist before the modules. */
-export interface Opened extends Connections {
+export interface Opened {
+  readonly keys: ServerKeys;
   readonly settings: Readonly<ControlPlaneSettings>;
-  readonly metrics: Metrics;
   readonly failures: FailureLog;
   readonly requestIds: RequestIds;
 }
 
+const DATABASE_FAILURE = 'database: an idle connection or a background read';
+
 const PROVIDERS = [
   Lifecycle,
+  provide(Metrics, [], () => new Metrics({ app: 'control-plane' })),
+  provide(Database, [ControlPlaneSettings, FailureLog], ({ databaseUrl: url, databasePoolMax: poolMax }, failures) => {
+    const applicationName = 'countersign-control-plane';
+    return Database.open({ url, poolMax, applicationName, onError: failures.about(DATABASE_FAILURE) });
+  }),
+  provide(DatabaseClock, [Database, FailureLog], (database, failures) => {
+    return DatabaseClock.start(database, failures.about(DATABASE_FAILURE));
+  }),
+  provide(Limiter, [ControlPlaneSettings, FailureLog], (settings, failures) => {
+    return openLimiter(settings, failures.about('limiter: the shared store'));
+  }),
+  provide(PubSub, [ControlPlaneSettings, FailureLog], (settings, failures) => {
+    return openPubSub(settings, failures.about('bus: a message to other processes'));
+  }),
   StoreParts,
   ApiKeyUse,
   AdminKeyUse,
@@ -61,9 +76,6 @@ const PROVIDERS = [
   StoreBatchers,
   StoreConnections,
   Limits,
-  provide(PubSub, [ControlPlaneSettings, FailureLog], (settings, failures) => {
-    return openPubSub(settings, failures.about('bus: a message to other processes'));
-  }),
   provideClass(AccountDirectory, Database, ServerKeys, ApiKeyUse),
   provide(
     AdminKeyDirectory,
@@ -95,13 +107,9 @@ export class StoresModule {
   static of(opened: Opened): DynamicModule {
     const values = [
       { provide: ControlPlaneSettings, useValue: opened.settings },
-      { provide: Metrics, useValue: opened.metrics },
       { provide: FailureLog, useValue: opened.failures },
       { provide: RequestIds, useValue: opened.requestIds },
       { provide: ServerKeys, useValue: opened.keys },
-      { provide: Database, useValue: opened.database },
-      { provide: DatabaseClock, useValue: opened.clock },
-      { provide: Limiter, useValue: opened.limiter },
     ];
     const providers = [...values, ...PROVIDERS];
     return { module: StoresModule, imports: [DiscoveryModule], providers, exports: providers };
