@@ -1,6 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AdminService } from '../admin/crud/admin.service.js';
-import { DeveloperRights } from '../http/developer-rights.js';
 import { OwnAccountController } from './own-account.controller.js';
 import { OwnAccountService } from './own-account.service.js';
 import { OwnBrandsController } from './brands/own-brands.controller.js';
@@ -14,14 +12,6 @@ import { RequestsController } from './requests/requests.controller.js';
 /** `/v1/account`: what the developers of an account do themselves, with a key that has the scope `account`. */
 @Module({
   controllers: [OwnAccountController, OwnKeysController, OwnBrandsController, RequestsController],
-  providers: [
-    AdminService,
-    DeveloperRights,
-    OwnAccountService,
-    OwnKeysService,
-    OwnBrandsService,
-    RequestLogService,
-    RequestLogSweeper,
-  ],
+  providers: [OwnAccountService, OwnKeysService, OwnBrandsService, RequestLogService, RequestLogSweeper],
 })
 export class AccountModule {}

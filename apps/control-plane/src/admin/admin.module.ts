@@ -27,7 +27,6 @@ import { MemberKeys } from './members/member-keys.js';
 import { MembersController } from './members/members.controller.js';
 import { MessageResource } from './messages/message.resource.js';
 import { MessagesController } from './messages/messages.controller.js';
-import { OverviewStore } from '../usage/overview.store.js';
 import { OverviewController } from './overview/overview.controller.js';
 import { OverviewService } from './overview/overview.service.js';
 import { PricesController } from './prices/prices.controller.js';
@@ -94,7 +93,6 @@ const CRUD_CONTROLLERS = [
     TraceService,
     TimelineRecords,
     TimelineService,
-    OverviewStore,
     OverviewService,
     QueueResource,
     MessageResource,
@@ -110,5 +108,6 @@ const CRUD_CONTROLLERS = [
     provideClass(AdminKeyStore, StoreParts),
     provideClass(CarrierStore, StoreParts),
   ],
+  exports: [AdminService],
 })
 export class AdminModule {}

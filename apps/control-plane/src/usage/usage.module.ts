@@ -10,5 +10,6 @@ import { UsageStore } from './usage.store.js';
 @Module({
   controllers: [UsageController],
   providers: [UsageStore, UsageFoldStore, UsageService, UsageAggregator, OverviewStore, FunnelGauges],
+  exports: [OverviewStore],
 })
 export class UsageModule {}
