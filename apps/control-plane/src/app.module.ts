@@ -5,7 +5,6 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ConsoleModule } from './console/console.module.js';
-import { ConsolePagesModule } from './console-pages/console-pages.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { EventsModule } from './events.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -40,7 +39,6 @@ export class AppModule {
         events,
         over(AccountModule, admin, events),
         over(ConsoleModule, http, otp),
-        ConsolePagesModule,
         over(RealtimeModule, http),
         over(DocsModule),
         over(WorkersModule),

@@ -1,14 +1,16 @@
-import { Module } from '@nestjs/common';
-import { ConsoleSessionsController } from './console-sessions.controller.js';
 import {
   BegunSignInStore,
   PhoneSignInStore,
   SecondStepStore,
   SignInBrandStore,
 } from '@countersign/accounts/console-sessions';
-import { provideClass } from '@countersign/composition';
+import { provide, provideClass } from '@countersign/composition';
 import { ServerKeys } from '@countersign/keys';
 import { ControlPlaneSettings } from '@countersign/settings';
+import { Module } from '@nestjs/common';
+import { ConsoleFiles } from '../console-pages/console-files.js';
+import { ConsolePagesController } from '../console-pages/console-pages.controller.js';
+import { ConsoleSessionsController } from './console-sessions.controller.js';
 import { OidcClient } from './oidc.client.js';
 import { OidcController } from './oidc.controller.js';
 import { OidcRecords } from './oidc-records.js';
@@ -29,7 +31,7 @@ import { SignInVerifications } from './sign-in-verifications.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignInService } from './sign-in.service.js';
 
-/** The calls of the console alone: sign-in, sessions. All others are those of the API, see `http/console-requests.ts`. */
+/** The console's pages, and its sign-in and sessions. Its other calls are those of the API, see `http/console-requests.ts`. */
 @Module({
   controllers: [
     SignInController,
@@ -40,8 +42,10 @@ import { SignInService } from './sign-in.service.js';
     SecondStepController,
     ConsoleSessionsController,
     SessionConfirmationController,
+    ConsolePagesController,
   ],
   providers: [
+    provide(ConsoleFiles, [], () => ConsoleFiles.read()),
     SignInService,
     SessionConfirmationService,
     OidcClient,
