@@ -22,7 +22,7 @@ beforeAll(async () => {
       return harness.database.query<Row>(text, values);
     },
   };
-  directory = new AdminKeyDirectory({ database, keys: harness.keys, rootKey: ROOT_KEY });
+  directory = new AdminKeyDirectory(database, harness.keys, { adminKey: ROOT_KEY });
 });
 afterAll(() => harness.close());
 
@@ -62,7 +62,7 @@ describe('an admin key', () => {
 
   it('of the environment is an owner named root, without the database', async () => {
     const away: Executor = { query: () => Promise.reject(new DatabaseUnavailable('gone')) };
-    const alone = new AdminKeyDirectory({ database: away, keys: harness.keys, rootKey: ROOT_KEY });
+    const alone = new AdminKeyDirectory(away, harness.keys, { adminKey: ROOT_KEY });
     expect(await alone.authenticate(ROOT_KEY)).toEqual({ kind: 'admin', keyId: null, name: 'root', role: 'owner' });
     await expect(alone.authenticate(createApiKey('admin'))).rejects.toThrow(DatabaseUnavailable);
   });

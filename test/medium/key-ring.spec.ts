@@ -74,12 +74,7 @@ function processOf(versions: readonly number[]) {
     renderer,
     sessions,
     outdated,
-    adminKeys: new AdminKeyDirectory({
-      database,
-      keys,
-      rootKey: ROOT_KEY,
-      renewals,
-    }),
+    adminKeys: new AdminKeyDirectory(database, keys, { adminKey: ROOT_KEY }, renewals),
     senders: new SenderFormatStore(keys),
     approvals: new ApprovalStore(keys),
     directory: new AccountDirectory(database, keys, renewals),

@@ -24,7 +24,7 @@ export interface CardStores {
 export function openCardStores({ clock, keys, ...options }: CardStoresOptions): CardStores {
   const { database } = options;
   const answers = new CardAnswers(keys);
-  const [offers, sends] = [new CardOfferStore(options), new CardSendStore(options)];
+  const [offers, sends] = [new CardOfferStore(options), new CardSendStore(database, { batchMaxCommands: 64 })];
   return {
     offers,
     sends,

@@ -77,11 +77,7 @@ const PROVIDERS = [
   StoreConnections,
   Limits,
   provideClass(AccountDirectory, Database, ServerKeys, ApiKeyUse),
-  provide(
-    AdminKeyDirectory,
-    [Database, ServerKeys, AdminKeyUse, ControlPlaneSettings],
-    (database, keys, renewals, { adminKey: rootKey }) => new AdminKeyDirectory({ database, keys, rootKey, renewals }),
-  ),
+  provideClass(AdminKeyDirectory, Database, ServerKeys, ControlPlaneSettings, AdminKeyUse),
   provideClass(CarrierDirectory, Database),
   provideClass(SessionRenderer, ServerKeys, ControlPlaneSettings),
   provide(SessionStore, [Database, DatabaseClock, ServerKeys, SessionObserver], (database, clock, keys, listener) => {
@@ -90,9 +86,7 @@ const PROVIDERS = [
   provide(CardOfferStore, [Database, ControlPlaneSettings], (database, { rcsUnreachableSeconds }) => {
     return new CardOfferStore({ database, unreachableSeconds: rcsUnreachableSeconds });
   }),
-  provide(ConsoleSessionStore, [StoreParts, ControlPlaneSettings], (parts, { adminKey: rootKey }) => {
-    return new ConsoleSessionStore(parts, rootKey);
-  }),
+  provideClass(ConsoleSessionStore, StoreParts, ControlPlaneSettings),
   provideClass(AccountStore, StoreParts),
   provideClass(DestinationStore, DatabaseClock),
   provideClass(AuditStore, DatabaseClock),

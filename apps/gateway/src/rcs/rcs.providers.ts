@@ -29,9 +29,7 @@ import { WebhookServer } from './webhook/webhook.server.js';
 /** RCS: offers to the platform, and events of the platform to decisions. */
 export const rcsProviders = [
   provideClass(CardAnswers, ServerKeys),
-  provide(CardSendStore, [Database, GatewaySettings], (database, { batchMaxCommands: maxBatch }) => {
-    return new CardSendStore({ database, batch: { maxBatch } });
-  }),
+  provideClass(CardSendStore, Database, GatewaySettings),
   provideClass(CardEventStore, Database, DatabaseClock, CardAnswers),
   provideClass(CardArrivalStore, DatabaseClock, CardAnswers),
   provideClass(RbmCommandStore, Database, DatabaseClock),

@@ -14,14 +14,6 @@ export interface LiveAdminKey {
   readonly role: AdminRole;
 }
 
-export interface AdminKeyDirectoryOptions {
-  readonly database: Executor;
-  readonly keys: ServerKeys;
-  /** The key of the environment: an owner named `root`. */
-  readonly rootKey: string;
-  readonly renewals?: DigestRenewals;
-}
-
 interface KeyRow extends DigestRow {
   readonly keyId: Uuid;
   readonly name: string;
@@ -40,16 +32,21 @@ export class AdminKeyDirectory {
   private readonly rootDigest: Buffer;
   private readonly root: AdminPrincipal = { kind: 'admin', keyId: null, name: ROOT_NAME, role: 'owner' };
 
-  constructor(private readonly options: AdminKeyDirectoryOptions) {
-    const { database, keys, rootKey } = options;
-    this.rootDigest = keys.digest('api-key', rootKey);
-    this.lookups = new KeyLookups(database, 'admin-key.find', FIND_ADMIN_KEYS);
+  /** `adminKey` is the key of the environment: an owner named `root`. */
+  constructor(
+    private readonly db: Executor,
+    private readonly keys: ServerKeys,
+    { adminKey }: { readonly adminKey: string },
+    private readonly renewals?: DigestRenewals,
+  ) {
+    this.rootDigest = keys.digest('api-key', adminKey);
+    this.lookups = new KeyLookups(db, 'admin-key.find', FIND_ADMIN_KEYS);
     this.cache = new RowCache({ load: (digests) => this.find(digestsOfCacheKey(digests)) });
   }
 
   /** The holder of an admin key, or null. A key with a wrong checksum never reaches the database. */
   async authenticate(adminKey: string): Promise<AdminPrincipal | null> {
-    const digests = this.options.keys.digests('api-key', adminKey);
+    const digests = this.keys.digests('api-key', adminKey);
     if (digestsEqual(digests[0], this.rootDigest)) return this.root;
     if (parseApiKey(adminKey)?.kind !== 'admin') return null;
     return this.cache.get(cacheKeyOf(digests));
@@ -57,17 +54,16 @@ export class AdminKeyDirectory {
 
   /** Some keys by their ids, read from the database; revoked ones are left out. */
   async liveKeys(ids: readonly Uuid[]): Promise<Map<Uuid, LiveAdminKey>> {
-    const rows = await this.options.database.query<LiveAdminKey & { id: Uuid }>(FIND_LIVE_ADMIN_KEYS, [ids]);
+    const rows = await this.db.query<LiveAdminKey & { id: Uuid }>(FIND_LIVE_ADMIN_KEYS, [ids]);
     return new Map(rows.map(({ id, ...key }) => [id, key]));
   }
 
   /** @param digests under every version of the master key, the current one first */
   private async find(digests: readonly Buffer[]): Promise<AdminPrincipal | null> {
-    const { keys, renewals } = this.options;
     const row = await this.lookups.find(digests);
     if (row === null) return null;
-    const outdated = outdatedDigest(keys, row, digests);
-    if (outdated !== null) renewals?.requestRenewal(outdated);
+    const outdated = outdatedDigest(this.keys, row, digests);
+    if (outdated !== null) this.renewals?.requestRenewal(outdated);
     const { keyId, name, role } = row;
     return { kind: 'admin', keyId, name, role };
   }

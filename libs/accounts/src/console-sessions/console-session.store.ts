@@ -72,11 +72,15 @@ function sessionOf({
  * request: it ends at once, in every process, with its deletion, its member or its admin key.
  */
 export class ConsoleSessionStore {
-  /** `rootKey` is the key of the environment, with which the holder `root` signs in. */
+  private readonly rootKey: string;
+
+  /** `adminKey` is the key of the environment, with which the holder `root` signs in. */
   constructor(
     private readonly parts: ConsoleSessionStoreParts,
-    private readonly rootKey: string,
-  ) {}
+    { adminKey }: { readonly adminKey: string },
+  ) {
+    this.rootKey = adminKey;
+  }
 
   /** Always a new session with a new cookie; null when the member is not active, or the key no longer valid. */
   async open(tx: Executor, session: NewConsoleSession): Promise<OpenedConsoleSession | null> {

@@ -35,7 +35,7 @@ describe('the cookie of a session', () => {
         return Promise.resolve([]);
       },
     };
-    const sessions = new ConsoleSessionStore({ keys, newId: () => '' }, 'root');
+    const sessions = new ConsoleSessionStore({ keys, newId: () => '' }, { adminKey: 'root' });
     const cookie = newSessionCookie(keys);
     const changed = fc.nat({ max: 255 }).map((bit) => {
       const octets = Buffer.from(cookie, 'base64url');

@@ -2,7 +2,7 @@ import { idBounds, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type Executor } from '@countersign/postgres';
 import { noStatement, statement, type Statements } from '@countersign/postgres/statements';
 import { SEND_LIFE_MS, type CardRefusal, type CardState, type NewCard, type FinalChannel } from '../rules/card.js';
-import { batchLimits, type BatchSize } from './batch-limits.js';
+import { batchLimits } from './batch-limits.js';
 import {
   DELETE_STALE_PHONES,
   DELETE_STALE_RECIPIENTS,
@@ -25,6 +25,8 @@ import { messageIdOf } from '../rules/message-id.js';
 const SEND_MAY_TAKE_SECONDS = (SEND_LIFE_MS + 500) / 1_000;
 /** A create waits for the offer; a card that takes longer to offer is not worth the wait. */
 const DEFAULT_OFFER_DEADLINE_MS = 500;
+/** Cards per transaction. */
+const MAX_BATCH = 64;
 
 export type OfferResult =
   | { readonly kind: 'offered' }
@@ -40,7 +42,6 @@ export interface CardOfferStoreOptions {
   readonly unreachableSeconds?: number;
   /** `offerCard` rejects after this time; the offer may still be committed and must then be settled. Default 500. */
   readonly offerDeadlineMs?: number;
-  readonly batch?: Partial<BatchSize>;
 }
 
 interface SettleCommand {
@@ -64,8 +65,8 @@ export class CardOfferStore {
   private readonly unreachableMs: number;
 
   constructor(private readonly options: CardOfferStoreOptions) {
-    const { database, batch, unreachableSeconds = 0, offerDeadlineMs = DEFAULT_OFFER_DEADLINE_MS } = options;
-    const limits = batchLimits(batch);
+    const { database, unreachableSeconds = 0, offerDeadlineMs = DEFAULT_OFFER_DEADLINE_MS } = options;
+    const limits = batchLimits(MAX_BATCH);
     this.unreachableMs = unreachableSeconds * 1_000;
     this.offers = new Batcher({
       name: 'card.offer',

@@ -1,6 +1,6 @@
 import { idBounds, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type Executor } from '@countersign/postgres';
-import { batchLimits, type BatchSize } from './batch-limits.js';
+import { batchLimits } from './batch-limits.js';
 import {
   CLAIM_OFFERS,
   NOTE_UNREACHABLE,
@@ -22,21 +22,19 @@ export interface AddressedCardOutcome extends CardOutcome {
   readonly originProcess: Uuid;
 }
 
-export interface CardSendStoreOptions {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
-  readonly batch?: Partial<BatchSize>;
-}
-
 /** The gateways' statements on cards: claims of offers and outcomes of sends. */
 export class CardSendStore {
   private readonly outcomes: Batcher<CardSendResult, AddressedCardOutcome | null>;
 
-  constructor(private readonly options: CardSendStoreOptions) {
+  constructor(
+    private readonly database: Pick<Database, 'query' | 'transaction'>,
+    { batchMaxCommands }: { readonly batchMaxCommands: number },
+  ) {
     this.outcomes = new Batcher({
-      limits: batchLimits(options.batch),
+      limits: batchLimits(batchMaxCommands),
       name: 'card.outcome',
       keysOf: ({ id }) => [id],
-      run: (sent) => options.database.transaction((tx) => recordBatch(tx, sent)),
+      run: (sent) => database.transaction((tx) => recordBatch(tx, sent)),
     });
   }
 
@@ -44,7 +42,7 @@ export class CardSendStore {
   async claimOffers(ids: readonly Uuid[]): Promise<Card[]> {
     if (ids.length === 0) return [];
     const { low, high } = idBounds(ids);
-    return this.options.database.query<Card>(CLAIM_OFFERS, [ids, low, high, OFFER_LIFE_MS]);
+    return this.database.query<Card>(CLAIM_OFFERS, [ids, low, high, OFFER_LIFE_MS]);
   }
 
   /** Records outcomes of sends. Returns them for the processes whose creates wait. */
