@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { countryByPlan } from './numbering-plans.js';
 
 /** The country of numbers without one: international toll-free, satellite and the like (UN M.49 "World"). */
 export const NON_GEOGRAPHIC = '001';
@@ -21,6 +22,12 @@ const E164 = /^\+[1-9][0-9]{1,14}$/;
  */
 export function checkPhone(text: string): PhoneCheck {
   if (!E164.test(text)) return { ok: false, reason: 'not_e164' };
+  const country = countryByPlan(text);
+  return country === null ? checkByLibrary(text) : { ok: true, e164: text, country };
+}
+
+/** @param text in the form of E.164 */
+export function checkByLibrary(text: string): PhoneCheck {
   const number = parsePhoneNumberFromString(text, { extract: false });
   if (!number?.isValid()) return { ok: false, reason: 'not_routable' };
   if (number.number !== text) return { ok: false, reason: 'not_e164' };

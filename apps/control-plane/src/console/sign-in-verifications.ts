@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import type { Uuid } from '@countersign/ids';
 import { digestsEqual, SIGN_IN_ACCOUNT_ID, SIGN_IN_TENANT } from '@countersign/keys';
+import { checkPhone } from '@countersign/phone';
 import { type CheckResult, SessionRenderer, SessionStore } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
-import { recentPhoneCheck } from '../verify/phone.constraint.js';
 import { SignInBrand } from './sign-in-brand.js';
 
 /** How long a person may take to send the SMS, or to type the code. */
@@ -82,6 +82,6 @@ export class SignInVerifications {
 const challengeOf = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest();
 
 function planOf(phone: string): SessionPlan | null {
-  const check = recentPhoneCheck(phone);
+  const check = checkPhone(phone);
   return planSession({ mode: 'live', phone, channel: 'sms_fallback', country: check.ok ? check.country : null });
 }

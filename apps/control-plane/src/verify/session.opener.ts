@@ -1,6 +1,7 @@
 import type { ApiKeyPrincipal, Brand } from '@countersign/accounts/accounts';
 import { isTestMode } from '@countersign/keys';
 import { RenderedIds, type Uuid } from '@countersign/ids';
+import { checkPhone } from '@countersign/phone';
 import { SessionStore } from '@countersign/session';
 import { DEFAULT_ATTEMPT_LIMIT, type Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
@@ -12,7 +13,6 @@ import type { CreateVerification } from './create-verification.dto.js';
 import { BrandLookup } from './brand-lookup.js';
 import { metadataPairs } from './metadata.constraint.js';
 import { LiveSessions } from './live-sessions.js';
-import { recentPhoneCheck } from './phone.constraint.js';
 
 /** A new session and its brand. */
 export interface OpenedSession {
@@ -92,6 +92,6 @@ export class SessionOpener {
 }
 
 function planOf({ tenant }: ApiKeyPrincipal, { phone, channel }: CreateVerification): SessionPlan | null {
-  const check = recentPhoneCheck(phone);
+  const check = checkPhone(phone);
   return planSession({ mode: tenant.mode, phone, channel, country: check.ok ? check.country : null });
 }

@@ -2,14 +2,13 @@ import { BINDS, SMPP_SYSTEMS } from '@countersign/carriers/records';
 import { candidateRoutes, type CandidateRoute } from '@countersign/carriers/routes';
 import { AuditStore, isRunning } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
-import { maskPhone } from '@countersign/phone';
+import { checkPhone, maskPhone } from '@countersign/phone';
 import { Database, type Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { GuardPreviewService } from '../../guard/guard-preview.service.js';
 import { GuardStore } from '../../guard/guard.store.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { isTestNumber } from '../../test-numbers/test-number.js';
-import { recentPhoneCheck } from '../../verify/phone.constraint.js';
 import type { Engineer } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
 import { BrandSenders } from './brand-senders.js';
@@ -38,7 +37,7 @@ export class RouteResolutionService {
 
   /** The guard's answer depends on what the phone did, so each call is audited, with the phone masked. */
   async resolve(by: Engineer, { phone, brandId }: ResolveRoute): Promise<Outcome<Plain<RouteResolution>>> {
-    const check = recentPhoneCheck(phone);
+    const check = checkPhone(phone);
     if (!check.ok || isTestNumber(phone)) return refuse('INVALID_PHONE', { field: 'phone' });
     const { country } = check;
     const brand = brandId === undefined ? null : await this.brands.activeBrand(brandId);

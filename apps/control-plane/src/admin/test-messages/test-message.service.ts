@@ -4,12 +4,11 @@ import { bindStatus } from '@countersign/carriers/status';
 import { MAX_AN_HOUR, testMessageText } from '@countersign/carriers/test-messages';
 import { AuditStore } from '@countersign/events';
 import { renderId, type Uuid } from '@countersign/ids';
-import { maskPhone, restrictedKindOf } from '@countersign/phone';
+import { checkPhone, maskPhone, restrictedKindOf } from '@countersign/phone';
 import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { isTestNumber } from '../../test-numbers/test-number.js';
-import { recentPhoneCheck } from '../../verify/phone.constraint.js';
 import { findBind } from '../binds/find-bind.js';
 import type { Engineer } from '../crud/admin-resource.js';
 import type { Plain } from '../crud/plain.js';
@@ -35,7 +34,7 @@ export class TestMessageService {
 
   /** Resolves with the carrier's response, or when there is none in time. */
   async send(by: Engineer, bindId: string, { to, from }: TestMessageDraft): Promise<Outcome<Plain<TestMessageAnswer>>> {
-    const check = recentPhoneCheck(to);
+    const check = checkPhone(to);
     if (!check.ok || isTestNumber(to)) return refuse('INVALID_PHONE', { field: 'to' });
     const kind = restrictedKindOf(to);
     if (kind !== null)
