@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe('the description of the API in the console', () => {
-  // After a change of the API: npx vitest run -c config/tooling/vitest.config.ts --project contract -u test/contract/console-api.spec.ts
+  // After a change of the API: npx vitest run -c config/tooling/vitest.config.ts --project contract test/contract/console-api.spec.ts --update=all
   it('is that of the server, and so are its types', async () => {
     const { text } = await harness.call('/v1/openapi.json', { key: null });
     const description = await consoleApiOf(JSON.parse(text) as OpenAPIObject);
