@@ -28,8 +28,8 @@ interface SendCommand {
 }
 
 /**
- * Sends codes by SMS (specification 4.3): answers once the code's digest and the sealed message are committed together.
- * Concurrent sends share a transaction. A refused send writes nothing but the guard's tally.
+ * Queues codes, which a gateway sends by SMS (specification 4.3): answers once the code's digest and the sealed message are
+ * committed together. Concurrent sends share a transaction. A refused send writes nothing but the guard's tally.
  */
 @Injectable()
 export class SendCodeService {

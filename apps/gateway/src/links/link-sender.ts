@@ -21,10 +21,10 @@ export interface LinkSender {
   /** This gateway's share of the rate. */
   readonly perSecond: number;
   /**
-   * Sends a code, as deliver_sm to a system, unless `endsMs` on the monotonic clock, the end of its claim, has passed. A
-   * confidential one goes over a connection that is trusted for MO now, or over none: routes are read from a copy.
-   * Rejects as `SmppLink.request`: NotSentError when not sent; after any other error it is
-   * unknown whether the peer accepted the code.
+   * Sends an SMS, of a code or a test message, as deliver_sm to a system, unless `endsMs` on the monotonic clock, the end of its
+   * claim, has passed. A confidential one goes over a connection that is trusted for MO now, or over none: routes are read from a
+   * copy. Rejects as `SmppLink.request`: NotSentError when not sent; after any other error it is unknown whether the peer accepted
+   * the message.
    */
   submit(pdu: Outgoing<SubmitSm>, endsMs: number): Promise<ResponsePdu>;
 }

@@ -97,7 +97,7 @@ export class AttemptMaker {
     }
   }
 
-  /** An SMS is sent here, by `submit_sm`, at its turn in the queue: checks sender and remaining time again. */
+  /** The SMS with a code is sent here, by `submit_sm`, at its turn in the queue: checks sender and remaining time again. */
   private submitPart(claimed: ClaimedWithOptions, part: TextPart): Promise<ResponsePdu> {
     const { message, plan, endsMs, options, times } = claimed;
     const sender = this.senders.senderOf(plan.link);

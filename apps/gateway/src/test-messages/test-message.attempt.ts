@@ -69,7 +69,7 @@ export class TestMessageAttempt {
     return submitPdu({ ...envelope, messageId: renderId('msg', id) }, part, options);
   }
 
-  /** An SMS is sent here, by `submit_sm`. Never rejects. */
+  /** The SMS of a test message is sent here, by `submit_sm`. Never rejects. */
   private async submit(sender: BindSender, pdu: Outgoing<SubmitSm>, endsMs: number): Promise<AttemptOutcome> {
     try {
       return judgeAnswer(await sender.submit(pdu, endsMs), sender.terms);
