@@ -27,7 +27,7 @@ interface NumberingPlan {
 
 interface CountryCode {
   readonly plans: readonly NumberingPlan[];
-  /** What the library may strip from the front of a national number. */
+  /** The prefix that the library may strip from a national number. */
   readonly prefix: RegExp | null;
 }
 
