@@ -1,11 +1,15 @@
 import { idBounds, type Uuid } from '@countersign/ids';
 import { Database, type Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FIND_SESSIONS, LOCK_SESSIONS } from '../../libs/session/src/session.sql.js';
+import * as deliveryStatements from '../../apps/control-plane/src/webhooks/deliveries.sql.js';
+import * as eventStatements from '../../libs/events/src/event-store.sql.js';
+import { isOnDays } from '../../libs/postgres/src/day-statements.js';
+import * as sessionStatements from '../../libs/session/src/session.sql.js';
 import { asOwner } from '../support/database.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 
+const { FIND_SESSIONS, LOCK_SESSIONS } = sessionStatements;
 /** More than a partition has that counts as small. */
 const ROWS = 6_000;
 /** PostgreSQL plans a statement five times before it considers a plan for any parameters. */
@@ -92,6 +96,47 @@ describe('a statement on rows of today', () => {
     const [statement] = await kept(database);
     expect(statement?.generic).toBeGreaterThan(0);
   });
+
+  it.each([
+    ['sessions', sessionStatements, `UPDATE sessions SET status = 'cancelled', ended_at = now()`, 10],
+    [
+      'events',
+      eventStatements,
+      `INSERT INTO events (id, type, account_id, session_id, occurred_at, data, test, dispatched_at)
+       SELECT id, 'verification.cancelled', account_id, id, created_at, '{}', test, now() FROM sessions`,
+      4,
+    ],
+    [
+      'deliveries',
+      deliveryStatements,
+      `INSERT INTO deliveries (id, account_id, session_id, type, url, occurred_at, test, status, ended_at)
+       SELECT id, account_id, id, 'verification.cancelled', 'https://a.example', created_at, test, 'succeeded', now()
+       FROM sessions`,
+      3,
+    ],
+  ])(
+    'finds %s by id or token, not by an index that is empty when the plan is made',
+    async (table, texts, end, count) => {
+      await asOwner(harness, end);
+      await asOwner(harness, `VACUUM ANALYZE ${table}`);
+      const named = new RegExp(String.raw`\b(FROM|UPDATE|JOIN) ${table}\b`, 'g');
+      const day = partition.replace('sessions', table);
+      const onDay = Object.values<unknown>(texts).filter(
+        (text) => typeof text === 'string' && isOnDays(text),
+      ) as string[];
+      expect(onDay).toHaveLength(count);
+      const database = await open(harness.ownerUrl);
+      for (const text of onDay) {
+        const onPartition = text.replaceAll(named, `$1 ${day} AS ${table}`);
+        const lines = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${onPartition}`);
+        const scans = lines
+          .map((line) => line['QUERY PLAN'])
+          .filter((line) => line.includes(day) && / Scan /.test(line));
+        expect(scans.length).toBeGreaterThan(0);
+        for (const scan of scans) expect(scan).toMatch(/Index Scan using \w+_(pkey|token_digest) /);
+      }
+    },
+  );
 
   it("is kept by connections of the gateways' role too", async () => {
     const database = await open(harness.gatewayUrl);

@@ -41,6 +41,9 @@ export function onDays(table: PartitionedTable, ids: readonly number[], text: (t
   return general;
 }
 
+/** Whether the text was declared by `onDays`. */
+export const isOnDays = (general: string): boolean => declared.has(general);
+
 /** The statement for the day of these values; undefined where their rows may be of several days, or of another time. */
 export function dayStatement(general: string, values: readonly unknown[], nowMs: number): DayStatement | undefined {
   const statement = declared.get(general);

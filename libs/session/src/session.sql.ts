@@ -68,41 +68,27 @@ export const FIND_SESSIONS = onDays(
   SELECT ${COLUMNS}, ${NOW} AS now FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`,
 );
 
+/** Sessions with these columns, in id order, each with the clock as it is after its lock. $1 ids, $2 and $3 their bounds. */
+const lockSessions = (columns: string, lock: 'FOR UPDATE' | 'FOR SHARE'): string =>
+  onDays(
+    'sessions',
+    [2, 3],
+    (sessions) => `
+  WITH locked AS MATERIALIZED (
+    SELECT ${columns} FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id ${lock})
+  SELECT *, ${NOW} AS now FROM locked`,
+  );
+
 /**
  * As FIND_SESSIONS, after the transactions that are changing them. An approval whose clock was read before `expires_at` may commit
  * after it: a pending session past `expires_at` is read again so, before it is shown as expired.
  */
-export const FIND_SETTLED_SESSIONS = onDays(
-  'sessions',
-  [2, 3],
-  (sessions) => `
-  WITH settled AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR SHARE)
-  SELECT *, ${NOW} AS now FROM settled`,
-);
+export const FIND_SETTLED_SESSIONS = lockSessions(COLUMNS, 'FOR SHARE');
 
-/**
- * Locks sessions in id order and reads the clock for each after its lock. $1 ids, $2 and $3 their bounds.
- */
-export const LOCK_SESSIONS = onDays(
-  'sessions',
-  [2, 3],
-  (sessions) => `
-  WITH locked AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
-  SELECT *, ${NOW} AS now FROM locked`,
-);
+export const LOCK_SESSIONS = lockSessions(COLUMNS, 'FOR UPDATE');
 
 /** As LOCK_SESSIONS, with the columns of codes. */
-export const LOCK_FOR_CODES = onDays(
-  'sessions',
-  [2, 3],
-  (sessions) => `
-  WITH locked AS MATERIALIZED (
-    SELECT ${columnsOf(SessionEntity, { with: CODE_COLUMNS })}
-    FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
-  SELECT *, ${NOW} AS now FROM locked`,
-);
+export const LOCK_FOR_CODES = lockSessions(columnsOf(SessionEntity, { with: CODE_COLUMNS }), 'FOR UPDATE');
 
 /**
  * Adds a code to a pending session, guarded by the number of codes read under its lock, and returns its id. $1 id, $2
@@ -113,7 +99,7 @@ export const ADD_CODE = onDays(
   [1],
   (sessions) => `
   UPDATE ${sessions} SET otp_digests = array_append(otp_digests, $2::bytea), otp_sends = otp_sends + 1, otp_sent_at = $4
-  WHERE id = $1 AND status = 'pending' AND otp_sends = $3 AND otp_sends < $5
+  WHERE id = $1 AND coalesce(status = 'pending', false) AND otp_sends = $3 AND otp_sends < $5
   RETURNING id`,
 );
 
