@@ -28,8 +28,7 @@ const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.floor
 /** Modules, providers, and the composition roots of both daemons. @param {string} file */
 const isWiring = (file) =>
   /^apps\/(control-plane|gateway)\//.test(file) &&
-  (/\.(module|providers)\.ts$/.test(file) ||
-    ['control-plane.ts', 'gateway.ts', 'connections.ts'].includes(basename(file)));
+  (/\.(module|providers)\.ts$/.test(file) || ['control-plane.ts', 'gateway.ts'].includes(basename(file)));
 
 /** @type {{ readonly name: string, readonly lines: number }[]} */
 const functions = [];

@@ -1,5 +1,5 @@
-import { onDays } from '@countersign/postgres/partitions';
 import { prepared } from '@countersign/postgres';
+import { onDays } from '@countersign/postgres/partitions';
 import { MAX_DISPATCH_MS } from './dispatch-snapshot.js';
 
 /**

@@ -1,6 +1,6 @@
 import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, lastIdAt, type Uuid } from '@countersign/ids';
 import type { OwnedRow } from '@countersign/keys';
-import type { Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { DispatchSnapshot } from './dispatch-snapshot.js';
 import {
   APPEND_EVENTS,
@@ -111,7 +111,8 @@ export class EventStore {
 
   /**
    * The first `limit` events after a position, without their data, in order of dispatch, those whose dispatch overlapped that
-   * of the position included; null when the account and mode have no such event. Events that are being dispatched are left out until their commit.
+   * of the position included; null when the account and mode have no such event. Events that are being dispatched are left out
+   * until their commit.
    */
   async findDispatchedAfter(
     db: Executor,
@@ -126,9 +127,8 @@ export class EventStore {
 
   /** The present snapshot; `known` is an earlier one of the same process, if there is one. */
   async readSnapshot(db: Executor, known: DispatchSnapshot | null): Promise<DispatchSnapshot> {
-    const [row] = await db.query<{ text: string; takenAtMs: number }>(READ_SNAPSHOT);
-    if (row === undefined) throw new Error('no snapshot');
-    return DispatchSnapshot.of(row.text, row.takenAtMs, known);
+    const { text, takenAtMs } = requireRow(await db.query<{ text: string; takenAtMs: number }>(READ_SNAPSHOT));
+    return DispatchSnapshot.of(text, takenAtMs, known);
   }
 
   /** The position before all events that are visible in `until` and not in `seen`. */

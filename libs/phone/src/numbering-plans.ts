@@ -51,12 +51,12 @@ export function countryByPlan(e164: string): string | null {
 function countryIn({ plans, prefix }: CountryCode, national: string): string | null {
   if (prefix?.test(national) === true) return null;
   const [only, ...others] = plans;
-  const plan = others.length === 0 ? only : plans.find((each) => claims(each, national));
+  const plan = others.length === 0 ? only : plans.find((each) => covers(each, national));
   return plan !== undefined && isValid(plan, national) ? plan.country : null;
 }
 
 /** Whether a number belongs to the plan, if not to an earlier one of the same country code. */
-const claims = (plan: NumberingPlan, national: string): boolean =>
+const covers = (plan: NumberingPlan, national: string): boolean =>
   plan.leadingDigits === null ? plan.types !== null && isValid(plan, national) : plan.leadingDigits.test(national);
 
 const isValid = ({ pattern, types }: NumberingPlan, national: string): boolean =>
@@ -76,7 +76,7 @@ function countryCode(digits: string): CountryCode | null {
 
 type List = readonly unknown[];
 
-/** The types of the package have no lists. */
+/** The package's own types do not describe the lists. */
 const { country_calling_codes: callingCodes, countries } = metadata as unknown as {
   readonly country_calling_codes: Readonly<Record<string, readonly string[]>>;
   readonly countries: Readonly<Record<string, List>>;

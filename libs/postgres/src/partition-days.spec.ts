@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  DAY_MS,
   dayOf,
+  dayRanges,
   isPastRetention,
   neededDays,
   PARTITIONED_TABLES,
@@ -59,6 +61,22 @@ describe('a day past retention', () => {
       fc.property(fc.integer({ min: 1e12, max: 4e12 }), fc.integer({ min: 1, max: 400 }), (nowMs, retentionDays) =>
         neededDays(nowMs).every((each) => !isPastRetention(each, nowMs, retentionDays)),
       ),
+    );
+  });
+});
+
+describe('the parts of a time span', () => {
+  it('are of one day each, and cover it without gap or overlap', () => {
+    const span = fc.tuple(fc.integer({ min: NOON, max: NOON + DAY_MS }), fc.integer({ min: 0, max: 3 * DAY_MS }));
+    fc.assert(
+      fc.property(span, ([fromMs, length]) => {
+        const parts = dayRanges(fromMs, fromMs + length);
+        expect([parts[0]?.fromMs, parts.at(-1)?.toMs]).toEqual([fromMs, fromMs + length]);
+        for (const [at, part] of parts.entries()) {
+          expect(dayOf(part.fromMs)).toBe(dayOf(part.toMs));
+          if (at > 0) expect(part.fromMs).toBe((parts[at - 1]?.toMs ?? 0) + 1);
+        }
+      }),
     );
   });
 });

@@ -204,9 +204,8 @@ export class DeliveryStore {
   }
 
   /**
-   * A due delivery is claimed here, if its host has capacity; a new one may be as it is created (`createDeliveries`). The first
-   * claim of a delivery renders and seals its body: all attempts send the same octets. Rejects with ClaimFailed where a set failed
-   * for its rows.
+   * Claims due deliveries for which their host has capacity; `createDeliveries` claims new ones. The first claim of a delivery
+   * renders and seals its body: all attempts send the same octets. Rejects with ClaimFailed where a set failed for its rows.
    */
   async claimDueDeliveries(limits: ClaimLimits): Promise<Claim> {
     const { claimSize } = this;

@@ -17,6 +17,7 @@ export class StalledHosts {
   /** Adds a host behind the others of these owners, unless it is there. */
   add(host: string, owners: readonly ShareOwner[]): void {
     for (const { accountId, test } of owners) {
+      // A copy: the owner may be a job, which has a body.
       const owner = { accountId, test };
       const key = ownerKey(owner);
       const stalled = this.byOwner.get(key);

@@ -7,7 +7,7 @@ const PARENTS = ['sessions', 'messages', 'outbound_messages', 'events', 'deliver
 const firstId = (day: string): string =>
   `(lpad(to_hex((extract(epoch FROM ${day}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
-/** What others than the owner may do with the table and with its columns, they may do with the partition. */
+/** Grants on the partition every privilege that a role other than the owner has on the table or its columns. */
 const GRANT_AS_PARENT = `
     FOR statement IN
       SELECT format('GRANT %s ON %I TO %s', string_agg(acl.privilege_type, ', '), partition, acl.grantee::regrole)
