@@ -11,6 +11,7 @@ import {
 } from '@countersign/bus';
 import { CONNECT_TIMEOUT_MS } from '@countersign/postgres';
 import { Queue, Worker } from 'bullmq';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { emptyDatabase, freshDatabase, type TestDatabase } from '../support/database.js';
 import { type Line, lineTo } from '../support/line.js';
@@ -123,6 +124,26 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
       line.thaw();
       await listening;
       await ringsAgain('late');
+    });
+
+    it.runIf(store === 'PostgreSQL')('and a worker whose first statement was cut off listens later', async () => {
+      const owner = new pg.Client({ connectionString: home.ownerUrl });
+      await owner.connect();
+      await owner.query('BEGIN');
+      await owner.query('LOCK TABLE bullmq.migration IN ACCESS EXCLUSIVE MODE');
+      const listening = listen();
+      await until('the first statement waits', HEAL_MS, async () => {
+        const { rowCount } = await owner.query(
+          `SELECT FROM pg_locks WHERE NOT granted AND relation = 'bullmq.migration'::regclass`,
+        );
+        return rowCount !== 0;
+      });
+      await line.cut();
+      await owner.query('ROLLBACK');
+      await owner.end();
+      await line.mend();
+      await listening;
+      await ringsAgain('after the cut');
     });
 
     it('once for all rings of one moment', async () => {

@@ -16,6 +16,8 @@ class RetryingConnection extends PostgresConnection {
     private readonly waits: boolean,
   ) {
     super(options);
+    // The pool listens to errors of idle clients only. Without a listener the loss of a client in use ends the process.
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   override async waitUntilReady(): Promise<void> {
