@@ -30,9 +30,11 @@ it(`random faults break no promise (npm run faults -- --seed ${seed})`, { timeou
     process.stdout.write(`[faults +${seconds}s] ${line}\n`);
   };
   log(`seed ${seed}, queues on ${queues}`);
-  const { violations, counts, faults } = await runCampaign({ seed, sessions, minutes, users, queues, log });
+  const { violations, counts, faults, failures } = await runCampaign({ seed, sessions, minutes, users, queues, log });
   for (const [name, count] of [...faults].sort(([one], [other]) => one.localeCompare(other))) log(`${count} × ${name}`);
   for (const [name, count] of Object.entries(counts)) log(`${count} ${name}`);
   for (const { invariant, text } of violations.slice(0, SHOWN)) log(`BROKEN: ${INVARIANTS[invariant]}: ${text}`);
+  for (const failure of failures) log(`NOT ENDED: ${failure}`);
   expect(violations.slice(0, SHOWN)).toEqual([]);
+  expect(failures).toEqual([]);
 });

@@ -21,13 +21,9 @@ const stateOf = async (card: NewCard): Promise<string> => {
   return session === null ? 'none' : `${session.channel} ${session.status}`;
 };
 
-const eventOfSession = async (id: Uuid): Promise<{ type: string; data: Readonly<Record<string, unknown>> }> => {
-  const [event, ...others] = await harness.database.query<{ type: string; data: string }>(
-    'SELECT type, data::text AS data FROM events WHERE session_id = $1',
-    [id],
-  );
-  if (event === undefined || others.length > 0) throw new Error('the session does not have exactly one event');
-  return { type: event.type, data: JSON.parse(event.data) as Readonly<Record<string, unknown>> };
+const eventTypesOf = async (id: Uuid): Promise<string[]> => {
+  const events = await harness.database.query<{ type: string }>('SELECT type FROM events WHERE session_id = $1', [id]);
+  return events.map(({ type }) => type);
 };
 
 describe('a card that arrives while its create waits', () => {
@@ -49,7 +45,7 @@ describe('a card that arrives while its create waits', () => {
     const decided = await harness.storeAndProcess(harness.tapOn(card, APPROVE));
     expect(decided).toMatchObject({ rcsDelivered: [card.id], ended: [card.id], cardOutcomes: [{ news: 'rcs' }] });
     expect(await stateOf(card)).toBe('rcs approved');
-    expect(await eventOfSession(card.id)).toMatchObject({ type: 'verification.completed', data: { channel: 'rcs' } });
+    expect(await eventTypesOf(card.id)).toEqual(['verification.completed']);
   });
 
   it('is found by its message id before the outcome of its send is recorded', async () => {

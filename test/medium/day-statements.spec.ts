@@ -98,7 +98,7 @@ describe('a statement on rows of today', () => {
   });
 
   it.each([
-    ['sessions', sessionStatements, `UPDATE sessions SET status = 'cancelled', ended_at = now()`, 10],
+    ['sessions', sessionStatements, `UPDATE sessions SET status = 'cancelled', ended_at = now()`, 11],
     [
       'events',
       eventStatements,

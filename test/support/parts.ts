@@ -11,7 +11,8 @@ import { migrated } from './database.js';
 import { until } from './until.js';
 
 const DIST = path.resolve('dist');
-const READY_MS = 30_000;
+/** An app may start while its stores are silent or restart, beside a load on all cores. */
+const READY_MS = 120_000;
 const STOP_MS = 15_000;
 
 /** One process of the product that a test can kill and restart, on the same port with the same data. */

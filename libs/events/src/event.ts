@@ -38,8 +38,11 @@ export interface NewEvent {
   /** Null for an event of an account. */
   readonly sessionId: Uuid | null;
   readonly occurredAt: Date;
-  /** JSON text, stored unchanged: never `authEntropy`, never `fallbackUri`. */
-  readonly data: string;
+  /**
+   * JSON text, stored unchanged: never `authEntropy`, never `fallbackUri`. Null where the data of the event is the Session: its
+   * row shows it, because a session that has ended does not change.
+   */
+  readonly data: string | null;
   /** The session's own webhook URL, or the URL under test; null for the default of the account and mode. */
   readonly sessionWebhookUrl: string | null;
 }

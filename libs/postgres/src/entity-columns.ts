@@ -49,11 +49,17 @@ export function columnsOf<Entity extends object>(
     readonly table?: string;
     readonly with?: readonly (keyof Entity)[];
     readonly without?: readonly (keyof Entity)[];
+    /** The columns, whatever `with` and `without` say. */
+    readonly only?: readonly (keyof Entity)[];
   } = {},
 ): string {
   const [added, removed] = [new Set<PropertyKey>(more.with), new Set<PropertyKey>(more.without)];
+  const only = more.only === undefined ? null : new Set<PropertyKey>(more.only);
   return declaredColumns(entity)
-    .filter(({ property, options }) => added.has(property) || (options.select !== false && !removed.has(property)))
+    .filter(
+      ({ property, options }) =>
+        only?.has(property) ?? (added.has(property) || (options.select !== false && !removed.has(property))),
+    )
     .map((column) => selected(column, more.table))
     .join(', ');
 }

@@ -13,4 +13,4 @@ export {
   type InboundEvidence,
   type SessionBatch,
 } from './session.store.js';
-export { BareSessionRenderer, SessionRenderer } from './session.view.js';
+export { SessionRenderer } from './session.view.js';

@@ -3,9 +3,8 @@ import { idBounds, renderId, type Uuid } from '@countersign/ids';
 import type { DatabaseClock, Executor } from '@countersign/postgres';
 import { transition, type SessionTrigger } from './rules/transition.js';
 import type { ApprovedBy, SessionStatus } from './rules/session.js';
-import { plainSessionOf, stateOf } from './session.row.js';
-import { END_SESSIONS, RECORD_MISMATCH, type TimedRow } from './session.sql.js';
-import { BareSessionRenderer } from './session.view.js';
+import { stateOf } from './session.row.js';
+import { END_SESSIONS, RECORD_MISMATCH, type EndingRow } from './session.sql.js';
 
 /** A guarded write did not change exactly the locked rows: the transaction must not be committed. */
 export class GuardedWriteError extends Error {
@@ -14,7 +13,7 @@ export class GuardedWriteError extends Error {
 
 /** One terminal transition, decided under the row's lock. */
 export interface Ending {
-  readonly row: TimedRow;
+  readonly row: EndingRow;
   /** Time of the transition by the database's clock. */
   readonly at: Date;
 }
@@ -42,8 +41,6 @@ export interface Ended {
 /** Writes terminal transitions: the guarded update of the rows and their events, in the caller's transaction. */
 export class SessionEndings {
   private readonly events = new EventStore();
-  /** Event rows hold no `authEntropy`: they need no keys. */
-  private readonly renderer = new BareSessionRenderer();
 
   constructor(private readonly clock: DatabaseClock) {}
 
@@ -56,7 +53,7 @@ export class SessionEndings {
     const ids = endings.map(({ row }) => row.id);
     const moments = endings.map(({ at }) => at.toISOString());
     const values = [kind.to, kind.approvedBy, ids, moments];
-    const events = endings.map((ending) => this.endingEvent(kind, ending));
+    const events = endings.map(({ row, at }) => this.event(row, kind.emits, at, null));
     // Both statements are queued on the connection at once, which saves one event loop turn.
     const [updated] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
     assertAllUpdated(ids, updated);
@@ -67,7 +64,7 @@ export class SessionEndings {
    * Ends the locked sessions that the rule allows to end, and leaves the others unchanged. An expiry happened at
    * `expiresAt`, not when it was noticed.
    */
-  async endByRule(tx: Executor, { trigger, approvedBy }: EndingCause, rows: readonly TimedRow[]): Promise<Ended> {
+  async endByRule(tx: Executor, { trigger, approvedBy }: EndingCause, rows: readonly EndingRow[]): Promise<Ended> {
     const moves = rows.flatMap((row) => {
       const move = transition(stateOf(row), trigger, row.now.getTime());
       return move.kind === 'move' ? [{ move, row, at: trigger === 'expire' ? row.expiresAt : row.now }] : [];
@@ -81,7 +78,7 @@ export class SessionEndings {
   }
 
   /** Records the first wrong sender of live sessions whose locks the caller holds, and writes its events. */
-  async recordMismatch(tx: Executor, rows: readonly TimedRow[]): Promise<Uuid[]> {
+  async recordMismatch(tx: Executor, rows: readonly EndingRow[]): Promise<Uuid[]> {
     if (rows.length === 0) return [];
     const ids = rows.map(({ id }) => id);
     const bounds = idBounds(ids);
@@ -95,13 +92,8 @@ export class SessionEndings {
     return events.map(({ id }) => id);
   }
 
-  private endingEvent(kind: EndingKind, { row, at }: Ending): NewEvent {
-    const ended = { ...plainSessionOf(row), status: kind.to, endedAt: at };
-    return this.event(row, kind.emits, at, this.renderer.bareWith(ended, row.metadata));
-  }
-
   /** The event contains neither number (contract, webhooks). */
-  private mismatchEvent(row: TimedRow): NewEvent {
+  private mismatchEvent(row: EndingRow): NewEvent {
     const data = {
       sessionId: renderId('sess', row.id),
       accountId: renderId('acct', row.accountId),
@@ -110,7 +102,7 @@ export class SessionEndings {
     return this.event(row, 'verification.sender_mismatch', row.now, JSON.stringify(data));
   }
 
-  private event(row: TimedRow, type: EventType, occurredAt: Date, data: string): NewEvent {
+  private event(row: EndingRow, type: EventType, occurredAt: Date, data: string | null): NewEvent {
     const { id: sessionId, accountId, test, webhookUrl: sessionWebhookUrl } = row;
     return { id: this.clock.newId(), type, accountId, test, sessionId, occurredAt, data, sessionWebhookUrl };
   }

@@ -6,7 +6,7 @@ import { deriveToken, tokenDigest } from './tokens/token.js';
 import { DEFAULT_ATTEMPT_LIMIT, type CodeState } from './rules/otp.js';
 import { statusAt, type SessionState } from './rules/transition.js';
 import type { Channel, Metadata, PlainSession, Session } from './rules/session.js';
-import type { CodeRow, TimedRow } from './session.sql.js';
+import type { CodeRow, EndingRow, TimedRow } from './session.sql.js';
 
 /** The fields of a new session: validated by the caller, with brand and number copied. */
 export interface CreateSession {
@@ -104,7 +104,7 @@ export function createdSession(keys: ServerKeys, { id, session }: CreateCommand,
   };
 }
 
-export function stateOf(row: TimedRow): SessionState {
+export function stateOf(row: Pick<EndingRow, 'status' | 'expiresAt'>): SessionState {
   return { status: row.status, expiresAtMs: row.expiresAt.getTime() };
 }
 
@@ -150,7 +150,7 @@ export function codeState(row: CodeRow): CodeState {
   return { ...stateOf(row), allowSmsOtp, sends, attempts, attemptLimit };
 }
 
-export function lockedSession(row: TimedRow): LockedSession {
+export function lockedSession(row: EndingRow): LockedSession {
   return {
     id: row.id,
     accountId: row.accountId,

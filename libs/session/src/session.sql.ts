@@ -24,11 +24,20 @@ export type SessionRow = Omit<
 /** A row and the database's clock, which locking statements read after the lock. */
 export type TimedRow = SessionRow & { readonly now: Date };
 
-/** A locked row with the hex digest by which it was found. */
-export type DigestRow = TimedRow & { readonly digest: string };
+const ENDING_COLUMNS = [
+  ...(['id', 'accountId', 'brandId', 'test', 'phone', 'status', 'approvedBy'] as const),
+  ...(['expiresAt', 'senderMismatchAt', 'webhookUrl'] as const),
+] as const;
 
-/** The columns that every statement selects. */
+/** What decides whether a session may end, and what its event has. */
+export type EndingRow = Pick<SessionEntity, (typeof ENDING_COLUMNS)[number]> & Pick<TimedRow, 'now'>;
+
+/** A locked row with the hex digest by which it was found. */
+export type DigestRow = EndingRow & { readonly digest: string };
+
+/** The columns that every statement selects which returns whole sessions. */
 export const COLUMNS = columnsOf(SessionEntity);
+const TO_END = columnsOf(SessionEntity, { only: ENDING_COLUMNS });
 
 /** The columns of a new session that its creator gives. */
 const NEW = recordsetOf(SessionEntity, {
@@ -87,6 +96,9 @@ export const FIND_SETTLED_SESSIONS = lockSessions(COLUMNS, 'FOR SHARE');
 
 export const LOCK_SESSIONS = lockSessions(COLUMNS, 'FOR UPDATE');
 
+/** As LOCK_SESSIONS, for sessions that are to end. */
+export const LOCK_TO_END = lockSessions(TO_END, 'FOR UPDATE');
+
 /** As LOCK_SESSIONS, with the columns of codes. */
 export const LOCK_FOR_CODES = lockSessions(columnsOf(SessionEntity, { with: CODE_COLUMNS }), 'FOR UPDATE');
 
@@ -137,7 +149,7 @@ export const LOCK_BY_DIGEST = onDays(
   [2],
   (sessions) => `
   WITH locked AS MATERIALIZED (
-    SELECT ${COLUMNS}, encode(token_digest, 'hex') AS digest
+    SELECT ${TO_END}, encode(token_digest, 'hex') AS digest
     FROM unnest($1::bytea[]) AS wanted (digest) JOIN ${sessions} ON sessions.token_digest = wanted.digest
     WHERE id >= ANY (ARRAY[$2]::uuid[]) AND id <= ANY (ARRAY[$3]::uuid[]) AND test = $4
     ORDER BY id FOR UPDATE OF sessions)
@@ -152,7 +164,7 @@ export const LOCK_BY_DIGEST = onDays(
  */
 export const LOCK_DUE = `
   WITH locked AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM sessions
+    SELECT ${TO_END} FROM sessions
     WHERE status = 'pending' AND expires_at <= statement_timestamp() AND id >= $2 AND id < $3
       AND expires_at > coalesce(statement_timestamp() - make_interval(secs => $4), '-infinity')
     ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
@@ -193,7 +205,7 @@ export const CONSUME_SESSIONS = onDays(
 );
 
 /**
- * Sets the channel of live sessions to RCS after their card was delivered within the grace period. Returns the
+ * Sets the channel of live pending sessions to RCS after their card was delivered within the grace period. Returns the
  * changed ids. Locks in id order, as everywhere. $1 ids to lock, $2 and $3 their bounds, $4 ids to change; others are
  * only locked.
  */
@@ -205,7 +217,8 @@ export const SET_CHANNEL_RCS = onDays(
     SELECT id FROM ${sessions} WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   UPDATE ${sessions} SET channel = 'rcs', rcs_xid = ${CURRENT_XID} FROM locked
   WHERE sessions.id = locked.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $2 AND $3
-    AND sessions.id = ANY ($4::uuid[]) AND sessions.channel = 'sms_fallback' AND NOT sessions.test
+    AND sessions.id = ANY ($4::uuid[]) AND coalesce(sessions.status = 'pending', false)
+    AND sessions.channel = 'sms_fallback' AND NOT sessions.test
   RETURNING sessions.id`,
 );
 

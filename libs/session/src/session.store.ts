@@ -22,7 +22,9 @@ import {
   LOCK_BY_DIGEST,
   LOCK_DUE,
   LOCK_SESSIONS,
+  LOCK_TO_END,
   type DigestRow,
+  type EndingRow,
   type TimedRow,
 } from './session.sql.js';
 import type { Session } from './rules/session.js';
@@ -267,7 +269,7 @@ export class SessionStore {
   async applyCardDecision(tx: Executor, { mode, ids, ...cause }: Decision): Promise<Ended> {
     if (ids.length === 0) return { ended: [], eventIds: [] };
     const { low, high } = idBounds(ids);
-    const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
+    const rows = await tx.query<EndingRow>(LOCK_TO_END, [ids, low, high]);
     const ofMode = rows.filter(({ test }) => test === isTestMode({ mode }));
     return this.endings.endByRule(tx, cause, ofMode);
   }
@@ -301,7 +303,7 @@ export class SessionStore {
     const next = this.firstFutureId(nowMs);
     const work = database.transaction(async (tx) => {
       const rows = await this.sweeps.look(everything, (seconds) =>
-        tx.query<TimedRow>(LOCK_DUE, [limit, low, next, seconds]),
+        tx.query<EndingRow>(LOCK_DUE, [limit, low, next, seconds]),
       );
       const { eventIds: expired } = await this.endings.endByRule(tx, EXPIRY, rows);
       const test = rows.filter((row) => row.test).length;
@@ -356,7 +358,7 @@ export class SessionStore {
     const ids = commands.map(({ id }) => id);
     const { low, high } = idBounds(ids);
     const [owners, eventIds] = await this.options.database.transaction(async (tx) => {
-      const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
+      const rows = await tx.query<EndingRow>(LOCK_TO_END, [ids, low, high]);
       const byId = new Map(rows.map((row) => [row.id, row]));
       const own = commands.filter((command) => isOwn(command, byId.get(command.id)));
       const locked = pick(
@@ -424,7 +426,7 @@ export class SessionStore {
 
 const NOT_FOUND = { kind: 'not_found' } as const;
 
-const isOwn = ({ tenant }: NamedSession, row: TimedRow | undefined): boolean =>
+const isOwn = ({ tenant }: NamedSession, row: EndingRow | undefined): boolean =>
   row !== undefined && ownsRow(tenant, row);
 
 function consumeResult(command: ConsumeCommand, row: TimedRow | undefined, consumed: ReadonlySet<Uuid>): ConsumeResult {

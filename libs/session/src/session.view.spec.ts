@@ -76,7 +76,6 @@ describe('SessionRenderer', () => {
     for (const text of [renderer.full(APPROVED), renderer.listed(APPROVED), renderer.reduced(APPROVED)]) {
       expect(JSON.parse(text)).not.toHaveProperty('test');
     }
-    expect(JSON.parse(renderer.bare(test))).toMatchObject({ test: true });
     expect(renderer.authEntropy(test)).not.toBe(renderer.authEntropy(APPROVED));
   });
 
@@ -120,16 +119,5 @@ describe('SessionRenderer', () => {
     expect(renderer.checked(APPROVED)).toBe(
       `{"id":"${ID}","status":"approved","phone":"+14155552671","authEntropy":"${entropy}","e2eeKeyShare":"${entropy}"}`,
     );
-  });
-
-  it('leaves only authEntropy and fallbackUri out of the stored form', () => {
-    const stored = renderer.bare(APPROVED);
-    expect(stored).not.toContain(deriveToken(keys, PENDING.id));
-    const without = Object.fromEntries(
-      Object.entries(JSON.parse(renderer.full(APPROVED)) as Record<string, unknown>).filter(
-        ([key]) => key !== 'authEntropy' && key !== 'fallbackUri',
-      ),
-    );
-    expect(JSON.parse(stored)).toEqual(without);
   });
 });

@@ -8,46 +8,17 @@ import { deriveToken } from './tokens/token.js';
 import type { PlainSession, Session } from './rules/session.js';
 
 /**
- * The Session object (specification 2.1) as stored in event rows: without `authEntropy` and `fallbackUri`, which are
- * not stored in clear, so it needs no keys. JSON text with fields in the specification's order instead of an object,
- * because metadata is sent verbatim and an object would reorder its keys.
+ * The Session object (specification 2.1) as returned to callers. JSON text with fields in the specification's order instead of
+ * an object, because metadata is sent verbatim and an object would reorder its keys.
  */
-export class BareSessionRenderer {
-  protected readonly ids = new RenderedIds();
-
-  bare(session: Session): string {
-    return this.bareWith(session, encodeMetadata(session.metadata));
-  }
-
-  /** As `bare`, with metadata as the row's JSON text. */
-  bareWith(session: PlainSession, metadata: string): string {
-    return `{${headOf(session)},${this.bodyOf(session, metadata)}}`;
-  }
-
-  /** Values written without JSON.stringify were validated against a restricted alphabet. */
-  protected bodyOf(session: PlainSession, metadata: string): string {
-    const approvedAt = session.status === 'approved' ? session.endedAt : null;
-    const latencyMs = approvedAt === null ? 'null' : String(approvedAt.getTime() - session.createdAt.getTime());
-    return (
-      `"phone":${JSON.stringify(session.phone)},"accountId":"${this.ids.render('acct', session.accountId)}",` +
-      `"brandId":"${this.ids.render('brd', session.brandId)}","brandSlug":"${session.brandSlug}",` +
-      `"clientChallenge":${JSON.stringify(session.clientChallenge)},"latencyMs":${latencyMs},` +
-      `"approvedAt":${approvedAt === null ? 'null' : `"${approvedAt.toISOString()}"`},` +
-      `"expiresAt":"${session.expiresAt.toISOString()}","createdAt":"${session.createdAt.toISOString()}",` +
-      `"metadata":${metadata}${testMark(session)}`
-    );
-  }
-}
-
-/** The Session object as returned to callers. */
-export class SessionRenderer extends BareSessionRenderer {
+export class SessionRenderer {
+  private readonly ids = new RenderedIds();
   private readonly entropyKeys: EntropyKeys;
 
   constructor(
     private readonly keys: ServerKeys,
     { entropyKeys }: { readonly entropyKeys: EntropyKeys },
   ) {
-    super();
     this.entropyKeys = entropyKeys;
   }
 
@@ -108,6 +79,20 @@ export class SessionRenderer extends BareSessionRenderer {
       accountId: this.ids.render('acct', session.accountId),
       brandId: this.ids.render('brd', session.brandId),
     });
+  }
+
+  /** Values written without JSON.stringify were validated against a restricted alphabet. */
+  private bodyOf(session: PlainSession, metadata: string): string {
+    const approvedAt = session.status === 'approved' ? session.endedAt : null;
+    const latencyMs = approvedAt === null ? 'null' : String(approvedAt.getTime() - session.createdAt.getTime());
+    return (
+      `"phone":${JSON.stringify(session.phone)},"accountId":"${this.ids.render('acct', session.accountId)}",` +
+      `"brandId":"${this.ids.render('brd', session.brandId)}","brandSlug":"${session.brandSlug}",` +
+      `"clientChallenge":${JSON.stringify(session.clientChallenge)},"latencyMs":${latencyMs},` +
+      `"approvedAt":${approvedAt === null ? 'null' : `"${approvedAt.toISOString()}"`},` +
+      `"expiresAt":"${session.expiresAt.toISOString()}","createdAt":"${session.createdAt.toISOString()}",` +
+      `"metadata":${metadata}${testMark(session)}`
+    );
   }
 
   private entropyOf(session: PlainSession): string {

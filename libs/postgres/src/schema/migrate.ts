@@ -57,6 +57,7 @@ import { TestMessages1700000000077 } from '../migrations/0077-test-messages.js';
 import { AttemptsOfSubmissions1700000000078 } from '../migrations/0078-attempts-of-submissions.js';
 import { FormerWebhookUrls1700000000079 } from '../migrations/0079-former-webhook-urls.js';
 import { PartitionRights1700000000080 } from '../migrations/0080-partition-rights.js';
+import { EventsWithoutSnapshots1700000000081 } from '../migrations/0081-events-without-snapshots.js';
 import { BETWEEN_TRIES_MS, isLockTimeout, LOCK_TRY_MS, TRIES } from '../migrations/under-short-lock.js';
 
 /** In order; a released migration is never edited, only followed by another. */
@@ -105,6 +106,7 @@ const MIGRATIONS = [
   AttemptsOfSubmissions1700000000078,
   FormerWebhookUrls1700000000079,
   PartitionRights1700000000080,
+  EventsWithoutSnapshots1700000000081,
 ];
 
 /** A migration may rewrite a table, and other processes wait for it. */
