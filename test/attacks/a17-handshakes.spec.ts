@@ -8,10 +8,10 @@ import tls from 'node:tls';
 import { newId } from '@countersign/ids';
 import { createWebhookSecret } from '@countersign/keys';
 import { generate } from 'selfsigned';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
-import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { ATTEMPT_TIMEOUT_MS, type Post, WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
 import { connect as connectBind } from '../../apps/gateway/src/binds/connect.js';
 import { RbmHttp } from '../../apps/gateway/src/rcs/rbm/rbm-http.js';
 import {
@@ -22,6 +22,7 @@ import {
   PROTOCOL_VERSION,
 } from '../support/client-hello.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { EmptyRecords } from '../support/empty-records.js';
 import { GatewayHarness } from '../support/gateway-harness.js';
 import { ROOT } from '../support/stack.js';
 
@@ -51,12 +52,15 @@ async function listen(server: net.Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+function postTo(url: string): Post {
+  const owner = { accountId: newId(Date.now()), test: false };
+  return { owner, eventId: newId(Date.now()), url, body: '{}', secrets: [createWebhookSecret()], nowMs: 0 };
+}
+
 /** A webhook poster, by way of a proxy or directly. */
 async function post(url: string, proxy: string | null = null): Promise<unknown> {
   const poster = new WebhookPoster(rules, guardedAgent(rules, proxy));
-  const owner = { accountId: newId(Date.now()), test: false };
-  const eventId = newId(Date.now());
-  const result = await poster.post({ owner, eventId, url, body: '{}', secrets: [createWebhookSecret()], nowMs: 0 });
+  const result = await poster.post(postTo(url));
   await poster.close();
   return result;
 }
@@ -170,6 +174,50 @@ describe('A17 webhook receivers with long certificate chains', () => {
       [8, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
       [75, 'TlsHandshakeTooLarge'],
     ]);
+  });
+});
+
+describe('A17 webhook receivers that send records without content after the handshake', () => {
+  const FLOOD_OCTETS = 256 * 1024;
+
+  // The receiver of an attacker has a certificate of a public authority.
+  beforeEach(() => vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0'));
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each([
+    ['tickets', 'directly', false],
+    ['tickets', 'by way of an egress proxy', true],
+    ['key updates', 'directly', false],
+    ['key updates', 'by way of an egress proxy', true],
+  ] as const)('A17 %s %s: closed after some KiB, not at the end of the attempt', async (kind, _way, isProxied) => {
+    const receiver = new EmptyRecords(kind, certificate, FLOOD_OCTETS);
+    const url = `https://127.0.0.1:${await receiver.listen()}/hook`;
+    const proxy = isProxied ? await startProxy() : null;
+    const startedMs = performance.now();
+    const { error } = (await post(url, proxy?.url)) as { readonly error: string };
+    expect([error, performance.now() - startedMs < ATTEMPT_TIMEOUT_MS]).toEqual(['TlsRecordsWithoutContent', true]);
+    proxy?.close();
+    receiver.close();
+  });
+
+  it.each([
+    ['a large response', `HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(1_000_000)}`, 1],
+    ['one with a long head', `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Note: ${'x'.repeat(14_000)}\r\n\r\n`, 1],
+    ['many on one connection', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', 300],
+  ])('A17 %s: no flood', async (_what, reply, posts) => {
+    let connections = 0;
+    const server = tls.createServer(certificate, (socket) => {
+      connections += 1;
+      socket.on('error', () => undefined).on('data', () => socket.write(reply));
+    });
+    const url = `https://127.0.0.1:${await listen(server)}/hook`;
+    const poster = new WebhookPoster(rules, guardedAgent(rules, null));
+    for (let count = 0; count < posts; count += 1) {
+      expect(await poster.post(postTo(url))).toMatchObject({ kind: 'answered', status: 200 });
+    }
+    expect(connections).toBeLessThan(5);
+    await poster.close();
+    server.close();
   });
 });
 

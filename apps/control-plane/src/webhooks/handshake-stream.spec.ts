@@ -24,7 +24,7 @@ describe('a TLS connection over a handshake stream', () => {
       servername: '',
     });
     await once(socket, 'secureConnect');
-    stream.complete();
+    stream.complete(() => socket.bytesRead);
     const sent = Buffer.alloc(OCTETS, 'abcdefg');
     socket.end(sent);
     const received: Buffer[] = [];

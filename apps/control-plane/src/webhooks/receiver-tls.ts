@@ -10,7 +10,8 @@ const context = tls.createSecureContext({ ...AGREED_TLS });
 
 /**
  * Completes a TLS handshake with the receiver `hostname` over a connection. The error is that of the handshake, or of the
- * certificate, `HandshakeTooLarge`, or a ConnectTimeoutError after `timeoutMs`; the connection is then closed.
+ * certificate, `HandshakeTooLarge`, or a ConnectTimeoutError after `timeoutMs`; the connection is then closed. Later it is closed
+ * with `RecordsWithoutContent`.
  */
 export function secureReceiver(
   below: Duplex,
@@ -32,7 +33,7 @@ export function secureReceiver(
     isSettled = true;
     clearTimeout(timer);
     if (error === null) {
-      stream.complete();
+      stream.complete(() => secured.bytesRead);
       connected(null, secured);
     } else {
       secured.destroy();
@@ -40,7 +41,7 @@ export function secureReceiver(
     }
   };
   const timer = setTimeout(() => settle(new errors.ConnectTimeoutError()), Math.max(0, timeoutMs));
-  stream.once('error', settle);
+  stream.on('error', (error) => (isSettled ? secured.destroy(error) : settle(error)));
   secured.on('error', settle).once('secureConnect', () => settle(null));
   secured.once('close', () => settle(new errors.SocketError('closed during the TLS handshake')));
 }
