@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import type { Esme } from '../support/esme.js';
-import { enquireLink } from '../../libs/smpp/src/codec/octets.fixture.js';
+import { enquireLink, ID, message, pdu } from '../../libs/smpp/src/codec/octets.fixture.js';
 import { RawPeer } from '../../libs/smpp/src/link/raw-peer.fixture.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { PASSWORD, sms } from '../support/gateway-harness.js';
@@ -76,6 +76,20 @@ describe('A24 a flood of PDUs that are no messages', () => {
     for (const peer of unbound) expect(await peer.closed()).toBeLessThanOrEqual(16);
     expect(bound.unread.length).toBeLessThan(20_000);
     bound.destroy();
+  });
+
+  it('A24 from a peer that repeats its unbind, while a request of ours keeps the connection open, is read slowly', async () => {
+    await gateway.system({ systemId: 'unbinder', trustedForMo: false });
+    const peer = await RawPeer.connect(gateway.ports.smpp);
+    expect((await peer.bind('unbinder', PASSWORD)).status).toBe(OK);
+    peer.send(message({ registered: Buffer.of(1) }, [], ID.submit_sm, 2));
+    // The receipt that it asked for is not answered: the unbind waits for it.
+    await peer.request(ID.deliver_sm);
+    peer.send(Buffer.concat(Array.from({ length: 200_000 }, (_, at) => pdu(ID.unbind, at + 10))));
+    const { id, text } = await opened();
+    expect(await submit(text)).toBe(OK);
+    expect(await statusOf(id)).toBe('approved');
+    expect(await peer.closed()).toBeLessThan(20_000);
   });
 });
 

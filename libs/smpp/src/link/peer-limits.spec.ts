@@ -56,6 +56,20 @@ describe.each(floods)('a flood of %s', (_name, octetsOf) => {
   });
 });
 
+it('a flood of further unbinds, while an answer is due, pauses reading', async () => {
+  const onMessage = (): Promise<never> => new Promise<never>(() => undefined);
+  let handled = 0;
+  const { link, peer } = await loopback.link(linkOptions({ onMessage, onPdu: () => (handled += 1) }));
+  peer.send(bind());
+  await peer.answer(1);
+  peer.send(message({}, [], ID.submit_sm, 2));
+  peer.send(Buffer.concat(Array.from({ length: FLOOD }, (_, at) => pdu(ID.unbind, at + 1_000))));
+  await expect.poll(() => link.lastError).toContain('too many PDUs');
+  expect(link.state).toBe('unbinding');
+  expect(handled).toBeLessThan(FLOOD);
+  link.destroy('done');
+});
+
 describe('a peer within its rate', () => {
   it('is answered each time, with a burst now and then', async () => {
     const { link, peer } = await loopback.link(linkOptions({}));

@@ -9,8 +9,11 @@ const OTHERS: ReadRate = { perSecond: 100, burst: 1_000 };
 /** Messages that are answered with an error. A peer that waits after such an answer sends fewer. */
 const REFUSED: ReadRate = { perSecond: 500, burst: 1_000 };
 
-/** Requests that are limited elsewhere: messages by their window; a further bind or unbind is refused. */
-const LIMITED: ReadonlySet<RequestKind> = new Set(['submit_sm', 'deliver_sm', 'data_sm', 'bind', 'unbind']);
+/**
+ * Requests that are limited elsewhere: messages by their window; a further bind is refused. A further unbind is answered, as long
+ * as open requests delay the end of the link.
+ */
+const LIMITED: ReadonlySet<RequestKind> = new Set(['submit_sm', 'deliver_sm', 'data_sm', 'bind']);
 
 /** @param status the status that answers the request: 0 when it is processed */
 export const isOtherRequest = (kind: RequestKind, status: number): boolean =>
@@ -24,8 +27,8 @@ export interface ReadPause {
 }
 
 /**
- * Limits what a peer sends that is answered at once: what is no message, bind or answer to our requests (enquire_link, refused and
- * malformed requests, responses to nothing), and messages that are refused. Without a limit one connection, which may send tens
+ * Limits what a peer sends that is answered at once: what is no message, bind or answer to our requests (enquire_link, unbind,
+ * refused and malformed requests, responses to nothing), and messages that are refused. Without a limit one connection, which may send tens
  * of thousands in a second, occupies the process.
  */
 export class PeerLimits {
