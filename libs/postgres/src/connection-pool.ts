@@ -40,13 +40,35 @@ export class Generations {
   }
 }
 
+/** The function of the server that waits for synchronous standbys; its messages are in the server's language. */
+const SYNCHRONOUS_WAIT = 'SyncRepWaitForLSN';
+
+/**
+ * Connections whose last commit did not wait for the synchronous standby, because an operator cancelled the wait. The server
+ * answers such a commit as any other, and only a notice before it says that a failover may lose it.
+ */
+export class CancelledWaits {
+  readonly #clients = new WeakSet<object>();
+
+  watch(client: pg.ClientBase): void {
+    client.on('notice', ({ routine }) => {
+      if (routine === SYNCHRONOUS_WAIT) this.#clients.add(client);
+    });
+  }
+
+  /** Whether that happened since the last call. */
+  take(client: object): boolean {
+    return this.#clients.delete(client);
+  }
+}
+
 /** pg's pool waits for a promise of `onConnect`; its types do not say so. */
 type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & { readonly onConnect: (client: pg.ClientBase) => Promise<void> };
 
 /** `pooler`: the URL leads to a connection pooler, see `usesPooler`. */
 export function dataSourceOptions(
   options: DatabaseOptions,
-  generations: Generations,
+  { generations, waits }: { readonly generations: Generations; readonly waits: CancelledWaits },
   pooler: boolean,
 ): DataSourceOptions {
   const { connectionString, ...session } = pooler
@@ -74,6 +96,7 @@ export function dataSourceOptions(
       maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
       onConnect: (client) => {
         generations.register(client);
+        waits.watch(client);
         // The pool handles errors of idle connections only. A connection that fails between two statements of a
         // transaction emits an error too, which would end the process without a listener; the next statement rejects
         // for the caller.

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, Generations, poolOf, type DatabaseOptions } from './connection-pool.js';
+import { CancelledWaits, dataSourceOptions, Generations, poolOf, type DatabaseOptions } from './connection-pool.js';
 import { STATEMENT_TIMEOUT_MS } from './connection-settings.js';
 import {
   classifyError,
@@ -78,6 +78,7 @@ export class Database implements Executor {
   private constructor(
     private readonly dataSource: DataSource,
     private readonly generations: Generations,
+    private readonly waits: CancelledWaits,
     /** Connections lead through a pooler, so that a setting holds for one transaction only. */
     private readonly pooler: boolean,
   ) {
@@ -89,15 +90,15 @@ export class Database implements Executor {
    * when the connection fails.
    */
   static async open(options: DatabaseOptions): Promise<Database> {
-    const generations = new Generations();
+    const [generations, waits] = [new Generations(), new CancelledWaits()];
     const pooler = await usesPooler(options.url);
-    const dataSource = new DataSource(dataSourceOptions(options, generations, pooler));
+    const dataSource = new DataSource(dataSourceOptions(options, { generations, waits }, pooler));
     try {
       await dataSource.initialize();
     } catch (error) {
       throw classifyError(error);
     }
-    return new Database(dataSource, generations, pooler);
+    return new Database(dataSource, generations, waits, pooler);
   }
 
   /** Connections and queued requests of the pool, for metrics. */
@@ -232,7 +233,11 @@ export class Database implements Executor {
     if (kept !== undefined) query.name = kept.name;
     corkUntilNextTick(client);
     try {
-      return await client.query<Row & pg.QueryResultRow>(query);
+      const result = await client.query<Row & pg.QueryResultRow>(query);
+      if (this.waits.take(client)) {
+        throw new DatabaseUnavailable('a commit did not wait for the standby', { connectionLives: true });
+      }
+      return result;
     } catch (error) {
       if (kept !== undefined) this.#judgeStatement(error, kept, parsed);
       if (isReadOnly(error) || (isQueryTimeout(error) && left > STATEMENT_TIMEOUT_MS)) this.generations.retireAll();
