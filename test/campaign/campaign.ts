@@ -9,7 +9,7 @@ import type { History, ReceivedEvent, SessionHistory } from './history.js';
 import { Nemesis } from './nemesis.js';
 import { Random } from '../support/random.js';
 import { repeat } from './repeat.js';
-import { startSystem, type System } from './system.js';
+import { type Installation, startSystem } from './system.js';
 import { cancelSession, User } from './user.js';
 
 /** Time for what is under way to end once all faults are over. */
@@ -45,62 +45,89 @@ export interface CampaignReport {
   readonly failures: readonly string[];
 }
 
+/** Strikes a system while phones are verified. */
+export interface Faults {
+  /** How often each fault has struck. */
+  readonly struck: ReadonlyMap<string, number>;
+  /** Faults that could not be ended. */
+  readonly failures: readonly string[];
+  start(): void;
+  /** Resolves when all faults are over. */
+  stop(): Promise<void>;
+}
+
 /** Verifies phones while faults strike, waits until everything has settled, and checks the promises. */
-export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-  const random = new Random(options.seed);
-  const system = await startSystem(random.fork(), options.queues === 'redis');
+export async function runCampaign({ seed, minutes, queues, ...options }: CampaignOptions): Promise<CampaignReport> {
+  const random = new Random(seed);
+  const system = await startSystem(random.fork(), queues === 'redis');
   try {
     const nemesis = new Nemesis(system, random.fork());
-    const histories = await verifyUnder(nemesis, system, random, options);
-    options.log(`${histories.length} sessions, ${sum(nemesis.struck.values())} faults; waiting until all has settled`);
-    const client = new pg.Client({ connectionString: system.postgres.ownerUrl });
-    await client.connect();
-    try {
-      await settle(client, system, histories);
-      const rows = await readFinalRows(client);
-      const history = await historyOf(system, histories, rows);
-      const { struck: faults, failures } = nemesis;
-      return { violations: findViolations(history, rows), counts: countsOf(history, rows), faults, failures };
-    } finally {
-      await client.end();
-    }
+    const endsAt = minutes === null ? Infinity : performance.now() + minutes * 60_000;
+    const goesOn = (): boolean => performance.now() < endsAt;
+    return await tryPromises(system, nemesis, random, { ...options, goesOn });
   } finally {
     await system.stop();
   }
 }
 
-async function verifyUnder(
-  nemesis: Nemesis,
-  system: System,
+export interface LoadOptions extends Pick<CampaignOptions, 'sessions' | 'users' | 'log'> {
+  /** Whether the users open further sessions. */
+  readonly goesOn: () => boolean;
+}
+
+/** Verifies phones while these faults strike, waits until everything has settled, and checks the promises. */
+export async function tryPromises(
+  installation: Installation,
+  faults: Faults,
   random: Random,
-  { sessions: most, minutes, users, log }: CampaignOptions,
+  options: LoadOptions,
+): Promise<CampaignReport> {
+  const histories = await verifyUnder(faults, installation, random, options);
+  options.log(`${histories.length} sessions, ${sum(faults.struck.values())} faults; waiting until all has settled`);
+  const client = new pg.Client({ connectionString: installation.ownerUrl });
+  await client.connect();
+  try {
+    await settle(client, installation, histories);
+    const rows = await readFinalRows(client);
+    const history = await historyOf(installation, histories, rows);
+    const { struck, failures } = faults;
+    return { violations: findViolations(history, rows), counts: countsOf(history, rows), faults: struck, failures };
+  } finally {
+    await client.end();
+  }
+}
+
+async function verifyUnder(
+  faults: Faults,
+  installation: Installation,
+  random: Random,
+  { sessions: most, users, goesOn, log }: LoadOptions,
 ): Promise<SessionHistory[]> {
   const numbers = phones(most ?? MAX_SESSIONS);
-  const endsAt = minutes === null ? Infinity : performance.now() + minutes * 60_000;
   const histories: SessionHistory[] = [];
   let next = 0;
   const verifyInTurn = async (user: User): Promise<void> => {
-    while (performance.now() < endsAt) {
+    while (goesOn()) {
       const phone = numbers[next++];
       if (phone === undefined) return;
       histories.push(await user.verify(phone));
     }
   };
-  nemesis.start();
+  faults.start();
   const progress = setInterval(() => {
-    log(`${histories.length} sessions, ${sum(nemesis.struck.values())} faults`);
+    log(`${histories.length} sessions, ${sum(faults.struck.values())} faults`);
   }, PROGRESS_MS);
   try {
-    await Promise.all(Array.from({ length: users }, () => verifyInTurn(new User(system, random.fork()))));
+    await Promise.all(Array.from({ length: users }, () => verifyInTurn(new User(installation, random.fork()))));
   } finally {
     clearInterval(progress);
-    await nemesis.stop();
+    await faults.stop();
   }
   return histories;
 }
 
 /** Cancels the sessions that are pending still, and waits for events, webhooks and codes. */
-async function settle(client: pg.Client, { api }: System, histories: readonly SessionHistory[]): Promise<void> {
+async function settle(client: pg.Client, { api }: Installation, histories: readonly SessionHistory[]): Promise<void> {
   const pending = await readPendingPhones(client);
   const open = histories.filter(({ phone }) => pending.has(phone));
   const cancelInTurn = async (): Promise<void> => {
@@ -118,7 +145,7 @@ async function settle(client: pg.Client, { api }: System, histories: readonly Se
   });
 }
 
-async function historyOf(system: System, sessions: readonly SessionHistory[], rows: FinalRows): Promise<History> {
+async function historyOf(system: Installation, sessions: readonly SessionHistory[], rows: FinalRows): Promise<History> {
   const byPhone = new Map(sessions.map((session) => [session.phone, session]));
   for (const session of sessions) session.codes.push(...system.carrier.codesOf(session.phone));
   const webhooks = system.receiver.received.map(({ headers, body }): ReceivedEvent => {
@@ -143,7 +170,7 @@ async function historyOf(system: System, sessions: readonly SessionHistory[], ro
 }
 
 /** Waits for the end of each session on the realtime channel, as long as it may take. */
-async function awaitFrames({ reader }: System, { events }: FinalRows): Promise<void> {
+async function awaitFrames({ reader }: Installation, { events }: FinalRows): Promise<void> {
   await repeat(FRAMES_MS, () => {
     const shown = new Set(reader.events.map(({ eventId }) => eventId));
     return events.every(({ id }) => shown.has(id)) ? true : null;
@@ -151,7 +178,7 @@ async function awaitFrames({ reader }: System, { events }: FinalRows): Promise<v
 }
 
 /** The count of GET /v1/usage, which follows within seconds. */
-async function usageOf({ api }: System, expected: number): Promise<number> {
+async function usageOf({ api }: Installation, expected: number): Promise<number> {
   let total = -1;
   await repeat(USAGE_MS, async () => {
     const answer = await api.call('/v1/usage');
@@ -162,7 +189,7 @@ async function usageOf({ api }: System, expected: number): Promise<number> {
   return total;
 }
 
-function leaksIn({ searched, secrets }: System, sessions: readonly SessionHistory[]): History['leaks'] {
+function leaksIn({ searched, secrets }: Installation, sessions: readonly SessionHistory[]): History['leaks'] {
   const numbers = new Set(sessions.map(({ phone }) => phone.slice(1)));
   return searched.flatMap(filesOf).flatMap((file) => {
     const text = readFileSync(file, 'latin1');

@@ -141,6 +141,14 @@ const BROKEN: readonly (readonly [Invariant, string, (run: Run) => unknown])[] =
   ['answered', 'two answers to one key', ({ history }) => at(history.sessions, 0).ids.add('s9')],
   ['codes', 'a code that is not stored', ({ rows }) => rows.codes.pop()],
   ['codes', 'an SMS more than claims', ({ history }) => at(history.sessions, BY_CODE).codes.push('123456')],
+  [
+    'codes',
+    'a third SMS of a code',
+    ({ history, rows }) => {
+      at(rows.codes, 0).attempts = 9;
+      at(history.sessions, BY_CODE).codes.push('123456', '123456');
+    },
+  ],
   ['codes', 'a sent code that nobody received', ({ history }) => at(history.sessions, BY_CODE).codes.pop()],
 ];
 

@@ -33,6 +33,8 @@ const ENDED_BY: Readonly<Record<string, string>> = {
 };
 const ENDINGS: ReadonlySet<string> = new Set(Object.values(ENDED_BY));
 const MAX_WRONG_CODES = 5;
+/** Of one code: it is sent once more when the response to the first SMS was lost. */
+const MAX_SMS = 2;
 const OK = 0;
 
 /** One session with all that concerns it. */
@@ -108,6 +110,8 @@ const RULES: Readonly<Partial<Record<Invariant, Rule>>> = {
     if (history.codeAccepted && codes.length === 0) return 'had a code accepted that is not stored';
     const claims = codes.reduce((sum, { attempts }) => sum + attempts, 0);
     if (history.codes.length > claims) return `received ${history.codes.length} SMS of ${claims} claims`;
+    if (history.codes.length > MAX_SMS * codes.length)
+      return `received ${history.codes.length} SMS of ${codes.length} codes`;
     const lost = codes.filter(({ state }) => state === 'submitted' || state === 'delivered').length;
     return history.codes.length >= lost ? null : `received ${history.codes.length} SMS, ${lost} are recorded as sent`;
   },

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
@@ -26,21 +26,26 @@ import { RealtimeReader } from './reader.js';
 const BOUND_MS = 30_000;
 const EVENTS = ['verification.denied', 'verification.expired', 'verification.cancelled', 'verification.otp_delivery'];
 
-/** An app with a proxy to each of its stores. */
-export interface ProxiedApp {
+/** A process of the product. */
+export interface App {
   readonly name: string;
   readonly part: AppPart;
+}
+
+/** An app with a proxy to each of its stores. */
+export interface ProxiedApp extends App {
   readonly lines: readonly { readonly store: string; readonly line: Line }[];
 }
 
-/** Two control planes and two gateways over PostgreSQL and Redis, an aggregator, a carrier and a receiver of webhooks. */
-export interface System {
-  readonly apps: readonly ProxiedApp[];
-  readonly postgres: StorePart;
-  readonly redis: StorePart | null;
+/** Control planes and gateways, an aggregator, a carrier and a receiver of webhooks. */
+export interface Installation {
+  readonly apps: readonly App[];
+  /** Of the role that owns the tables. */
+  readonly ownerUrl: string;
   readonly demo: SeededDemo;
-  readonly api: Api;
-  readonly links: readonly [Phone, Phone];
+  readonly api: Pick<Api, 'call'>;
+  /** One to each gateway. */
+  readonly links: readonly [Pick<Phone, 'send'>, Pick<Phone, 'send'>];
   readonly carrier: CodeCarrier;
   readonly receiver: Receiver;
   readonly reader: RealtimeReader;
@@ -48,11 +53,18 @@ export interface System {
   readonly searched: readonly string[];
   /** Texts that may be in none of these files. */
   readonly secrets: readonly string[];
+}
+
+/** Two control planes and two gateways over PostgreSQL and Redis that faults can strike. */
+export interface System extends Installation {
+  readonly apps: readonly ProxiedApp[];
+  readonly postgres: StorePart;
+  readonly redis: StorePart | null;
   stop(): Promise<void>;
 }
 
 /** Closes what was opened, in the reverse order. */
-class Opened {
+export class Opened {
   readonly #closers: (() => unknown)[] = [];
 
   add<Value>(value: Value, close: (value: Value) => unknown): Value {
@@ -76,13 +88,52 @@ export async function startSystem(random: Random, isWithRedis: boolean): Promise
 }
 
 async function startIn(opened: Opened, random: Random, isWithRedis: boolean): Promise<System> {
-  const dataDir = opened.add(mkdtempSync(path.join(os.tmpdir(), 'countersign-campaign-')), (folder) =>
-    rmSync(folder, { recursive: true, force: true }),
-  );
+  const dataDir = openFolder(opened);
   const { postgres, redis } = await startStores(dataDir, isWithRedis ? 'redis' : 'postgresql');
   opened.add(postgres, (part) => part.stop());
   if (redis !== null) opened.add(redis, (part) => part.stop());
   await migrated(postgres);
+  const lines: ProxiedApp['lines'][] = [];
+  const byProxies = async (app: AppName): Promise<Readonly<Record<string, string>>> => {
+    const database = opened.add(await lineTo(app === 'gateway' ? postgres.gatewayUrl : postgres.url), (line) =>
+      line.close(),
+    );
+    const queues = redis === null ? null : opened.add(await lineTo(redis.url), (line) => line.close());
+    lines.push([
+      { store: 'PostgreSQL', line: database },
+      ...(queues === null ? [] : [{ store: 'Redis', line: queues }]),
+    ]);
+    return { DATABASE_URL: database.url, ...(queues === null ? {} : { REDIS_URL: queues.url }) };
+  };
+  const { url, ownerUrl } = postgres;
+  const installation = await install(opened, random, { dataDir, url, ownerUrl, storesOf: byProxies });
+  const apps = installation.apps.map((app, nth) => ({ ...app, lines: lines[nth] ?? [] }));
+  return { ...installation, apps, postgres, redis, stop: () => opened.close() };
+}
+
+/** A folder for the files of an installation. */
+export const openFolder = (opened: Opened): string =>
+  opened.add(mkdtempSync(path.join(os.tmpdir(), 'countersign-campaign-')), (folder) =>
+    rmSync(folder, { recursive: true, force: true }),
+  );
+
+export type AppName = 'control-plane' | 'gateway';
+
+export interface InstallOptions {
+  readonly dataDir: string;
+  /** A migrated database: by control planes' role and by the role that owns the tables. */
+  readonly url: string;
+  readonly ownerUrl: string;
+  /** The variables with which the next app finds its stores. */
+  readonly storesOf: (app: AppName) => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
+}
+
+/** Starts two control planes and two gateways with all that surrounds them. `opened` ends them. */
+export async function install(
+  opened: Opened,
+  random: Random,
+  { dataDir, url, ownerUrl, storesOf }: InstallOptions,
+): Promise<Installation> {
   const { certFile, keyFile, caFile } = await ensureCertificates({
     dataDir,
     hosts: ['127.0.0.1'],
@@ -92,36 +143,18 @@ async function startIn(opened: Opened, random: Random, isWithRedis: boolean): Pr
   const common = { ...secrets, ...COMMON_SETTINGS, LOG_LEVEL: 'info', TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
   const logs = path.join(dataDir, 'logs');
   mkdirSync(logs);
-
-  const proxied = async (name: 'control-plane' | 'gateway', number: number): Promise<ProxiedApp> => {
-    const isGateway = name === 'gateway';
-    const database = opened.add(await lineTo(isGateway ? postgres.gatewayUrl : postgres.url), (line) => line.close());
-    const queues = redis === null ? null : opened.add(await lineTo(redis.url), (line) => line.close());
-    const environment = {
-      ...common,
-      ...(isGateway ? await gatewayPorts() : await controlPlanePorts()),
-      DATABASE_URL: database.url,
-      ...(queues === null ? {} : { REDIS_URL: queues.url }),
-    };
+  const start = async (name: AppName, number: number): Promise<App> => {
+    const ports = await (name === 'gateway' ? gatewayPorts() : controlPlanePorts());
+    const environment = { ...common, ...ports, ...(await storesOf(name)) };
     const part = appPart(name, environment, path.join(logs, `${name}-${number}.log`));
     await opened.add(part, (started) => started.stop()).start();
-    const lines = [
-      { store: 'PostgreSQL', line: database },
-      ...(queues === null ? [] : [{ store: 'Redis', line: queues }]),
-    ];
-    return { name: `${name} ${number}`, part, lines };
+    return { name: `${name} ${number}`, part };
   };
-  const apps: ProxiedApp[] = [];
-  for (const number of [1, 2]) apps.push(await proxied('control-plane', number), await proxied('gateway', number));
-  const [firstPlane, firstGateway, secondPlane, secondGateway] = apps as [
-    ProxiedApp,
-    ProxiedApp,
-    ProxiedApp,
-    ProxiedApp,
-  ];
+  const [firstPlane, firstGateway] = [await start('control-plane', 1), await start('gateway', 1)];
+  const [secondPlane, secondGateway] = [await start('control-plane', 2), await start('gateway', 2)];
 
   const receiver = opened.add(await startReceiver(), (server) => server.close());
-  const environment = { ...common, DATABASE_URL: postgres.url, DATABASE_MIGRATION_URL: postgres.ownerUrl };
+  const environment = { ...common, DATABASE_URL: url, DATABASE_MIGRATION_URL: ownerUrl };
   const demo = await seedDemo(environment, { webhookUrl: receiver.url });
   const ca = readFileSync(caFile);
   const baseUrls = [firstPlane, secondPlane].map(({ part }) => `https://127.0.0.1:${part.port('CONTROL_PLANE_PORT')}`);
@@ -130,29 +163,23 @@ async function startIn(opened: Opened, random: Random, isWithRedis: boolean): Pr
   await setUp(apiWith(secrets['COUNTERSIGN_ADMIN_KEY'] ?? ''), demo, await carrier.listen());
   await until('the carrier is bound', BOUND_MS, () => carrier.isBound);
   const readerOptions = {
-    urls: baseUrls.map((url) => `${url.replace('https', 'wss')}/v1/realtime`),
+    urls: baseUrls.map((baseUrl) => `${baseUrl.replace('https', 'wss')}/v1/realtime`),
     ...{ ca, key: demo.apiKey, accountId: demo.accountId },
   };
   const reader = opened.add(new RealtimeReader(readerOptions), (client) => client.close());
   await until('the reader is subscribed', BOUND_MS, () => reader.isSubscribed);
-  const linkTo = ({ part }: ProxiedApp): Phone =>
+  const linkTo = ({ part }: App): Phone =>
     opened.add(
       new Phone({ port: part.port('GATEWAY_SMPP_PORT'), systemId: demo.systemId, password: demo.password }),
       (link) => link.close(),
     );
   return {
-    apps,
-    postgres,
-    redis,
-    demo,
+    apps: [firstPlane, firstGateway, secondPlane, secondGateway],
+    ...{ ownerUrl, demo, carrier, receiver, reader },
     api: apiWith(demo.apiKey),
     links: [linkTo(firstGateway), linkTo(secondGateway)],
-    carrier,
-    receiver,
-    reader,
-    searched: [logs, path.join(dataDir, 'redis')],
+    searched: [logs, path.join(dataDir, 'redis')].filter(existsSync),
     secrets: [demo.apiKey, demo.testApiKey, demo.webhookSecret, demo.password, ...Object.values(secrets)],
-    stop: () => opened.close(),
   };
 }
 

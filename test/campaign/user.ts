@@ -29,9 +29,9 @@ const SCENARIOS = [
 
 /** Through which the users act. */
 export interface Interfaces {
-  readonly api: Api;
+  readonly api: Pick<Api, 'call'>;
   /** Links of an aggregator, one to each gateway. */
-  readonly links: readonly [Phone, ...Phone[]];
+  readonly links: readonly [Pick<Phone, 'send'>, ...Pick<Phone, 'send'>[]];
   readonly carrier: CodeCarrier;
   readonly demo: SeededDemo;
 }
@@ -153,12 +153,12 @@ export class User {
     });
   }
 
-  private link(): Phone {
+  private link(): Pick<Phone, 'send'> {
     return this.random.pick(this.to.links);
   }
 }
 
-export async function cancelSession(api: Api, id: string): Promise<CancelAnswer> {
+export async function cancelSession(api: Pick<Api, 'call'>, id: string): Promise<CancelAnswer> {
   const answer = await api.call(`/v1/verify/${id}`, { method: 'DELETE' });
   if (answer === null || answer.status >= 500) return 'unknown';
   return answer.status === 204 ? 'done' : 'refused';

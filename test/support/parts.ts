@@ -56,10 +56,19 @@ export class AppPart implements Part {
     return this.#child.pid;
   }
 
+  /** Whether the process has not ended since its last start. */
+  get isRunning(): boolean {
+    return this.#child !== undefined && !hasExited(this.#child);
+  }
+
   /** Resident memory in MiB (proc(5)). */
   get residentMib(): number {
     const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1];
     return Number(kib) / 1024;
+  }
+
+  get readyUrl(): string {
+    return `http://127.0.0.1:${this.opsPort}/readyz`;
   }
 
   /** The port in this variable of its environment. */
@@ -71,7 +80,7 @@ export class AppPart implements Part {
   async start(): Promise<void> {
     await until(`${this.name} is ready`, READY_MS, () => {
       if (this.#child === undefined || hasExited(this.#child)) this.#child = this.#fork();
-      return fetch(`http://127.0.0.1:${this.opsPort}/readyz`).then(
+      return fetch(this.readyUrl).then(
         (response) => response.ok,
         () => false,
       );

@@ -29,7 +29,7 @@ const ENDING_COLUMNS = [
   ...(['expiresAt', 'senderMismatchAt', 'webhookUrl'] as const),
 ] as const;
 
-/** What decides whether a session may end, and what its event has. */
+/** The columns that decide whether a session may end, and those that its event has. */
 export type EndingRow = Pick<SessionEntity, (typeof ENDING_COLUMNS)[number]> & Pick<TimedRow, 'now'>;
 
 /** A locked row with the hex digest by which it was found. */
