@@ -1,5 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
-import { findProgram, isMissing } from './foreign-stack.js';
+import { isMissing } from './foreign-stack.js';
+import { findProgram } from './programs.js';
 
 const PROGRAM = findProgram('chromium');
 

@@ -1,18 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { isKannelHere } from './kannel.js';
+import { findProgram, stopProcess } from './programs.js';
 import { until } from './until.js';
 
-/** Debian installs daemons in folders that are not on every PATH. */
-const FOLDERS = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
 const ANSWER_WITHIN_MS = 15_000;
-const STOP_MS = 10_000;
-
-/** The path of a program on this machine, or null. */
-export function findProgram(name: string): string | null {
-  return FOLDERS.map((folder) => path.join(folder, name)).find((file) => existsSync(file)) ?? null;
-}
 
 /** Whether a program is missing; prints that once, so that a skipped test is not taken for a passed one. */
 export function isMissing(what: string, aptPackage: string, isHere: boolean): boolean {
@@ -20,11 +12,7 @@ export function isMissing(what: string, aptPackage: string, isHere: boolean): bo
   return !isHere;
 }
 
-export const kannelIsMissing = isMissing(
-  'Kannel',
-  'kannel',
-  findProgram('bearerbox') !== null && findProgram('smsbox') !== null,
-);
+export const kannelIsMissing = isMissing('Kannel', 'kannel', isKannelHere());
 export const netSmppIsMissing = isMissing(
   'Net::SMPP',
   'libnet-smpp-perl',
@@ -97,14 +85,4 @@ export class LineProcess {
   stop(): Promise<void> {
     return stopProcess(this.#child);
   }
-}
-
-/** Sends SIGTERM, then SIGKILL to a program that does not end. */
-export async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-  child.kill('SIGTERM');
-  await gone;
-  clearTimeout(timer);
 }

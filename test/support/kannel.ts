@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { freePort } from '../../config/stack/postgres.mjs';
-import { findProgram, stopProcess } from './foreign-stack.js';
+import { freePort } from './free-port.js';
+import { findProgram, stopProcess } from './programs.js';
 import { until } from './until.js';
 
 const READY_WITHIN_MS = 15_000;
@@ -18,23 +18,42 @@ export interface KannelOptions {
   readonly password: string;
   /** The port at which it requests `/mo?from=&to=&text=` for every message that it receives. */
   readonly receiverPort: number;
+  /** Binds to the SMSC; one unless given. */
+  readonly links?: number;
+  /** Where it has its configuration and logs; a new temporary folder unless given. */
+  readonly folder?: string;
+  /** Kannel's: 0 debug, 1 information, 2 warnings, 3 errors, 4 panics; 1 unless given. */
+  readonly logLevel?: number;
 }
+
+/** Whether both of its programs are on this machine. */
+export const isKannelHere = (): boolean => findProgram('bearerbox') !== null && findProgram('smsbox') !== null;
 
 /** Debian's Kannel: a bearerbox that binds as a transceiver, and an smsbox that sends and receives. */
 export class Kannel {
-  readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-kannel-'));
+  readonly #folder: string;
   readonly #children: ChildProcess[] = [];
   #ports = { admin: 0, smsbox: 0, sendsms: 0 };
 
-  constructor(private readonly o: KannelOptions) {}
+  constructor(private readonly o: KannelOptions) {
+    this.#folder = o.folder ?? mkdtempSync(path.join(os.tmpdir(), 'countersign-kannel-'));
+  }
 
-  /** Resolves when its link is bound. */
+  /** Ids of the bearerbox and the smsbox while they run. */
+  get pids(): number[] {
+    return this.#children.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+  }
+
+  /** Resolves when its links are bound. */
   async start(): Promise<void> {
     this.#ports = { admin: await freePort(), smsbox: await freePort(), sendsms: await freePort() };
     const file = path.join(this.#folder, 'kannel.conf');
     writeFileSync(file, this.configuration());
     this.launch('bearerbox', file);
-    await until('Kannel is bound', READY_WITHIN_MS, async () => (await this.status()).includes('(online'));
+    await until('Kannel is bound', READY_WITHIN_MS, async () => {
+      const bound = (await this.status()).split('(online').length - 1;
+      return bound === (this.o.links ?? 1);
+    });
     this.launch('smsbox', file);
     await until('the smsbox is there', READY_WITHIN_MS, async () => (await this.status()).includes('smsbox:'));
   }
@@ -88,14 +107,13 @@ export class Kannel {
 
   private launch(program: 'bearerbox' | 'smsbox', configuration: string): void {
     const log = openSync(path.join(this.#folder, `${program}.log`), 'a');
-    this.#children.push(
-      spawn(findProgram(program) ?? program, ['-v', '1', configuration], { stdio: ['ignore', log, log] }),
-    );
+    const args = ['-v', String(this.o.logLevel ?? 1), configuration];
+    this.#children.push(spawn(findProgram(program) ?? program, args, { stdio: ['ignore', log, log] }));
     closeSync(log);
   }
 
   private configuration(): string {
-    const { smscPort, systemId, password, receiverPort } = this.o;
+    const { receiverPort, links = 1 } = this.o;
     const { admin, smsbox, sendsms } = this.#ports;
     return `
 group = core
@@ -109,25 +127,7 @@ box-allow-ip = 127.0.0.1
 dlr-storage = internal
 sms-resend-freq = 1
 
-group = smsc
-smsc = smpp
-smsc-id = gateway
-host = 127.0.0.1
-port = ${smscPort}
-transceiver-mode = true
-smsc-username = ${systemId}
-smsc-password = ${password}
-system-type = ""
-interface-version = 34
-source-addr-ton = 1
-source-addr-npi = 1
-dest-addr-ton = 1
-dest-addr-npi = 1
-enquire-link-interval = 1
-reconnect-delay = 1
-max-pending-submits = 50
-wait-ack = 10
-
+${Array.from({ length: links }, (_, at) => this.smscGroup(`gateway${at === 0 ? '' : at}`)).join('\n')}
 group = smsbox
 bearerbox-host = 127.0.0.1
 bearerbox-port = ${smsbox}
@@ -146,6 +146,30 @@ keyword = default
 catch-all = true
 max-messages = 0
 get-url = "http://127.0.0.1:${receiverPort}/mo?from=%p&to=%q&text=%a"
+`;
+  }
+
+  /** One bind. */
+  private smscGroup(id: string): string {
+    const { smscPort, systemId, password } = this.o;
+    return `group = smsc
+smsc = smpp
+smsc-id = ${id}
+host = 127.0.0.1
+port = ${smscPort}
+transceiver-mode = true
+smsc-username = ${systemId}
+smsc-password = ${password}
+system-type = ""
+interface-version = 34
+source-addr-ton = 1
+source-addr-npi = 1
+dest-addr-ton = 1
+dest-addr-npi = 1
+enquire-link-interval = 1
+reconnect-delay = 1
+max-pending-submits = 50
+wait-ack = 10
 `;
   }
 }

@@ -4,7 +4,8 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../config/stack/postgres.mjs';
-import { compileC, findProgram, stopProcess } from './foreign-stack.js';
+import { compileC } from './foreign-stack.js';
+import { findProgram, stopProcess } from './programs.js';
 import { until } from './until.js';
 
 const READY_WITHIN_MS = 15_000;

@@ -4,7 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { freePort } from '../../config/stack/postgres.mjs';
-import { findProgram, isMissing, stopProcess } from './foreign-stack.js';
+import { isMissing } from './foreign-stack.js';
+import { findProgram, stopProcess } from './programs.js';
 import { until } from './until.js';
 
 const READY_WITHIN_MS = 15_000;

@@ -4,7 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { pcapOf, type CapturedPdu, type Conversation } from '@countersign/smpp/capture';
-import { findProgram } from './foreign-stack.js';
+import { findProgram } from './programs.js';
 import type { CarrierSetup } from './outbound-harness.js';
 
 const PORT_IN_CAPTURE = 2775;
