@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // `npm run bench [section …]`: private stores, a build, then ratios between the product and its baselines.
+// `npm run bench -- --profile <section>`: the same with CPU profiles of the product's processes.
 // `npm run bench -- --against <commit> [section …]`: the same for two builds of the product, in pairs.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -69,11 +70,19 @@ async function runBench({ script, args, variables, dataDir, builds }) {
   return running;
 }
 
-async function runSections({ sections }) {
+/** A new folder for the profiles of a run; git ignores it. */
+function profileFolder() {
+  const folder = path.join(ROOT, 'profiles', new Date().toISOString().replaceAll(/[:.]/g, '-'));
+  return { BENCH_PROFILE: folder };
+}
+
+async function runSections({ sections, profile }) {
   const dataDir = temporaryFolder();
   const { queues, variables } = await storesIn(dataDir, process.env);
   log(`queues: ${queues}`);
-  return runBench({ script: 'main.js', args: sections, variables, dataDir, builds: [DIST] });
+  const own = { ...variables, ...(profile ? profileFolder() : {}) };
+  // Kannel runs from the data directory.
+  return runBench({ script: 'main.js', args: sections, variables: own, dataDir, builds: [DIST, dataDir] });
 }
 
 /** Each build has servers of its own, so that the builds share no cache, lock, notification or checkpoint. */

@@ -8,6 +8,8 @@ import { benchInbound } from './inbound.js';
 import { benchLifecycle } from './lifecycle.js';
 import { benchOverview } from './overview.js';
 import { benchPoll } from './poll.js';
+import { PROFILE } from './probe/probes.js';
+import { writeProfiles } from './profile/files.js';
 import { benchRcs } from './rcs.js';
 import { benchRealtime } from './realtime.js';
 import { render } from './report.js';
@@ -51,13 +53,17 @@ try {
   if (runs('overview')) sections.push(await benchOverview(processes, demo, ROUNDS));
   const rows = sections.flatMap((section) => section.rows);
   const ratios = sections.flatMap((section) => section.ratios);
+  const folder = process.env[PROFILE];
+  if (folder !== undefined) process.stdout.write(`\n${writeProfiles(folder, rows)}\n`);
   const machine = {
     cores: os.cpus().length,
     cpu: os.cpus()[0]?.model ?? 'unknown',
     node: process.version,
     queues: processes['REDIS_URL'] === undefined ? 'postgresql' : 'redis',
   };
-  process.stdout.write(`\n${render(rows, ratios)}\n\n${JSON.stringify({ machine, rows, ratios })}\n`);
+  // Of a profile, its files are enough.
+  const figures = rows.map((row) => ({ ...row, profiles: undefined }));
+  process.stdout.write(`\n${render(rows, ratios)}\n\n${JSON.stringify({ machine, rows: figures, ratios })}\n`);
 } finally {
   await demo.close();
 }

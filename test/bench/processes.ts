@@ -2,7 +2,9 @@ import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { freePort } from '../support/free-port.js';
 import type { MeteredProcess, Role } from './cpu/use.js';
+import { PROBE_PORT } from './probe/protocol.js';
 
 const READY_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 15_000;
@@ -40,15 +42,6 @@ function forkNoted(script: URL, options: ForkOptions): ChildProcess {
   const child = fork(fileURLToPath(script), [], options);
   if (PROCESS_FILE !== undefined && child.pid !== undefined) appendFileSync(PROCESS_FILE, `${child.pid}\n`);
   return child;
-}
-
-export async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }
 
 function connects(port: number): Promise<boolean> {
@@ -100,11 +93,16 @@ export interface SubjectOptions {
   readonly readyUrl?: string;
 }
 
-/** Starts a process and waits until it serves. It ends with this process in every case. */
+/** Is loaded before the script, from the build of the bench: every build can be measured with it. */
+const AGENT = new URL('test/bench/probe/agent.js', DIST).href;
+
+/** Starts a process with an agent and waits until it serves. It ends with this process in every case. */
 export async function startSubject(options: SubjectOptions): Promise<RunningSubject> {
   const dist = options.dist === undefined ? DIST : pathToFileURL(`${options.dist}/`);
+  const probePort = await freePort();
   const child = forkNoted(new URL(options.script, dist), {
-    env: { ...process.env, ...options.env },
+    env: { ...process.env, ...options.env, [PROBE_PORT]: String(probePort) },
+    execArgv: ['--import', AGENT],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const { readyUrl } = options;
@@ -118,7 +116,7 @@ export async function startSubject(options: SubjectOptions): Promise<RunningSubj
   return {
     name: options.name,
     port: options.port,
-    processes: child.pid === undefined ? [] : [{ role: options.role, pid: child.pid }],
+    processes: child.pid === undefined ? [] : [{ role: options.role, pid: child.pid, probePort }],
     rssMiB: () => rssMiB(child.pid),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),

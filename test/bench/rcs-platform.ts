@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { request } from 'undici';
-import { freePort, type Subject } from './processes.js';
+import { freePort } from '../support/free-port.js';
+import type { Subject } from './processes.js';
 import { type Environment, startGateway, startSimulator } from './subjects.js';
 
 const CLIENT_TOKEN = 'client-token-of-the-bench';

@@ -1,4 +1,5 @@
 import { CPU_FIGURES, type CpuPerOperation, type CpuUse, perOperation } from './cpu/use.js';
+import type { ProbeFigures, RoleProfile } from './probe/probes.js';
 import { median } from './statistics.js';
 
 /** The figures of one run of a load generator. */
@@ -9,8 +10,26 @@ export interface Measure {
   readonly errors: number;
   /** Of the same time as the figures above; absent where CPU time is not measured. */
   readonly cpu?: CpuUse;
+  /** Bytes on the heaps of V8 per operation, by the applications or by the baseline; absent where it is not measured. */
+  readonly allocatedBytes?: number;
+  /** Of the same time; absent unless the bench profiles. */
+  readonly profiles?: readonly Profiled[];
   /** Absent in a closed loop. */
   readonly pace?: MeasuredPace;
+}
+
+/** The profile of one process of a run. */
+export interface Profiled extends RoleProfile {
+  readonly operations: number;
+}
+
+/** Adds what the agents measured to a run of so many operations. */
+export function withProbes(measure: Measure, operations: number, { allocatedBytes, profiles }: ProbeFigures): Measure {
+  return {
+    ...measure,
+    ...(allocatedBytes === undefined || operations === 0 ? {} : { allocatedBytes: allocatedBytes / operations }),
+    ...(profiles.length === 0 ? {} : { profiles: profiles.map((each) => ({ ...each, operations })) }),
+  };
 }
 
 /** A load that is sent at a constant rate; `perSecond` of its measure is the rate of the answers. */
@@ -22,12 +41,14 @@ export interface MeasuredPace {
 }
 
 /** One subject over all rounds: medians, and its resident set at the end. */
-export interface Row extends Omit<Measure, 'cpu' | 'pace'> {
+export interface Row extends Omit<Measure, 'cpu' | 'pace' | 'allocatedBytes'> {
   readonly section: string;
   readonly subject: string;
   readonly rssMiB: number;
   /** Microseconds per operation. */
   readonly cpuMicros?: CpuPerOperation;
+  /** Per operation. */
+  readonly allocatedKiB?: number;
 }
 
 /** A figure that can be compared across machines, and its target. */
@@ -38,13 +59,16 @@ export interface Ratio {
   readonly reachFor: string;
 }
 
+const kibOf = (bytes: number): number => Math.round((bytes / 1_024) * 10) / 10;
+
 /** A run in a few words, for the progress of the bench. */
-export function summary({ perSecond, p99Ms, cpu, pace }: Measure): string {
+export function summary({ perSecond, p99Ms, cpu, pace, allocatedBytes }: Measure): string {
   const micros = cpu === undefined ? undefined : perOperation(cpu)['total without load'];
   const words = micros === undefined ? '' : `, CPU ${Math.round(micros)} µs per operation without the load generator`;
   const rate = `${Math.round(perSecond)}/s${pace === undefined ? '' : ` of ${pace.perSecond}/s`}`;
   const delay = pace === undefined ? '' : `, sent late by ${pace.sendDelayP99Ms} ms (p99)`;
-  return `${rate}, p99 ${p99Ms} ms${delay}${words}`;
+  const garbage = allocatedBytes === undefined ? '' : `, ${kibOf(allocatedBytes)} KiB allocated`;
+  return `${rate}, p99 ${p99Ms} ms${delay}${words}${garbage}`;
 }
 
 /** The median of each figure over the runs that have it, in tenths of a microsecond. */
@@ -57,6 +81,16 @@ function medianCpu(measures: readonly Measure[]): CpuPerOperation {
   return Object.fromEntries(figures) as CpuPerOperation;
 }
 
+function medianAllocated(measures: readonly Measure[]): Pick<Row, 'allocatedKiB'> {
+  const values = measures.flatMap(({ allocatedBytes }) => (allocatedBytes === undefined ? [] : [allocatedBytes]));
+  return values.length === 0 ? {} : { allocatedKiB: kibOf(median(values)) };
+}
+
+function profilesOf(measures: readonly Measure[]): Pick<Row, 'profiles'> {
+  const profiles = measures.flatMap((measure) => measure.profiles ?? []);
+  return profiles.length === 0 ? {} : { profiles };
+}
+
 export function summarise(section: string, subject: string, measures: readonly Measure[], rssMiB: number): Row {
   return {
     section,
@@ -66,6 +100,8 @@ export function summarise(section: string, subject: string, measures: readonly M
     p99Ms: median(measures.map((measure) => measure.p99Ms)),
     errors: measures.reduce((sum, measure) => sum + measure.errors, 0),
     rssMiB,
+    ...medianAllocated(measures),
+    ...profilesOf(measures),
     ...(measures.some(({ cpu }) => cpu !== undefined) ? { cpuMicros: medianCpu(measures) } : {}),
   };
 }
@@ -94,7 +130,7 @@ function cpuTable(rows: readonly Row[]): string {
 
 function measureTable(rows: readonly Row[]): string {
   return table(
-    ['section', 'subject', 'per second', 'p50 ms', 'p99 ms', 'errors', 'RSS MiB'],
+    ['section', 'subject', 'per second', 'p50 ms', 'p99 ms', 'errors', 'RSS MiB', 'allocated KiB per operation'],
     rows.map((row) => [
       row.section,
       row.subject,
@@ -103,6 +139,7 @@ function measureTable(rows: readonly Row[]): string {
       String(row.p99Ms),
       String(row.errors),
       String(row.rssMiB),
+      row.allocatedKiB?.toFixed(1) ?? '-',
     ]),
   );
 }

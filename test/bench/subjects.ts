@@ -1,5 +1,6 @@
 import type { MeteredProcess } from './cpu/use.js';
-import { type RunningSubject, type Subject, freePort, startSubject } from './processes.js';
+import { freePort } from '../support/free-port.js';
+import { type RunningSubject, type Subject, startSubject } from './processes.js';
 
 /** The environment of every process of the run: the stores, the keys, the certificate. */
 export type Environment = Readonly<Record<string, string>>;

@@ -1,10 +1,11 @@
 import { CpuMeter } from './cpu/meter.js';
-import { addMicros, type CpuMicros, type MeteredProcess } from './cpu/use.js';
+import { addMicros, type CpuMicros, type MeteredProcess, withoutProbes } from './cpu/use.js';
 import type { PostsFigure, PostsTask } from './load/posts.js';
 import type { SmppTask } from './load/smpp.js';
 import { runLoad, type RunningSubject, type Subject } from './processes.js';
+import { type ProbeFigures, Probes } from './probe/probes.js';
 import { type Arrivals, flowOf, type Receivers, startReceivers } from './receivers.js';
-import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
+import { type Measure, type Ratio, type Row, ratioOf, withProbes } from './report.js';
 import { alternate } from './rounds.js';
 import { type Demo, pendingSessions } from './seed.js';
 import { median } from './statistics.js';
@@ -34,8 +35,8 @@ interface Stage {
   readonly stores: readonly MeteredProcess[];
 }
 
-/** Webhooks that arrived, and the CPU time from the first SMS (of a backlog: from its release) to the last webhook. */
-type Delivered = Arrivals & { readonly errors: number; readonly micros: CpuMicros };
+/** Webhooks that arrived, and the CPU time and allocations from the first SMS (of a backlog: from its release) to the last webhook. */
+type Delivered = Arrivals & { readonly errors: number; readonly micros: CpuMicros; readonly probed: ProbeFigures };
 
 interface Approvals {
   readonly count: number;
@@ -50,8 +51,9 @@ const ratio = (name: string, value: number, reachFor: string): Ratio => ({ secti
 
 const measureOf = (delivered: Delivered, before = RECEIVERS): Measure => {
   const { received, perSecond } = flowOf(delivered, before);
-  const { p50Ms, p99Ms, errors, micros } = delivered;
-  return { perSecond, p50Ms, p99Ms, errors, cpu: { operations: received, micros } };
+  const { p50Ms, p99Ms, errors, micros, probed } = delivered;
+  const measure = { perSecond, p50Ms, p99Ms, errors, cpu: { operations: received, micros } };
+  return withProbes(measure, received, probed);
 };
 
 /** The receivers are part of the load: their CPU time is counted with the generator's. */
@@ -66,8 +68,10 @@ async function approve(stage: Stage, approvals: Approvals): Promise<Delivered> {
   await receivers.expect({ hanging: hangs ? [OTHERS] : [] });
   const processes = [...product.processes, ...gateway.processes, ...stores];
   const meter = new CpuMeter([...processes, ...asLoad(receivers.subject)]);
+  const probes = new Probes(processes);
   if (backlog) product.freeze();
   meter.start();
+  if (!backlog) probes.open();
   const sent = await runLoad<Measure>('smpp.js', {
     port: gateway.port,
     systemId: demo.systemId,
@@ -75,18 +79,22 @@ async function approve(stage: Stage, approvals: Approvals): Promise<Delivered> {
     links: LINKS,
     window: WINDOW,
     messages,
-    processes,
+    processes: withoutProbes(processes),
     ...(perSecond === null ? {} : { perSecond }),
   } satisfies SmppTask).finally(() => {
-    if (backlog) meter.start();
+    if (backlog) {
+      meter.start();
+      probes.open();
+    }
     product.thaw();
   });
   const lost = hangs ? messages.filter((_, at) => at % RECEIVERS === OTHERS).length : 0;
   const arrivals = await receivers.received(count - lost);
   const micros = meter.stop();
+  const probed = await probes.close();
   if (hangs) await drainHangingReceiver(receivers, lost);
   const ofSender = backlog ? {} : { 'load generator': sent.cpu?.micros['load generator'] ?? 0 };
-  return { ...arrivals, errors: sent.errors, micros: addMicros(micros, ofSender) };
+  return { ...arrivals, errors: sent.errors, micros: addMicros(micros, ofSender), probed };
 }
 
 /**
@@ -111,7 +119,7 @@ async function bareLoop({ receivers }: Stage, { sample }: Arrivals): Promise<Mea
     count: BARE_POSTS,
   } satisfies PostsTask);
   const arrivals = await receivers.received(BARE_POSTS);
-  const measure = measureOf({ ...arrivals, errors, micros: addMicros(micros, meter.stop()) });
+  const measure = measureOf({ ...arrivals, errors, micros: addMicros(micros, meter.stop()), probed: { profiles: [] } });
   // All bodies are one old event: the time since that event has no meaning.
   return { ...measure, p50Ms: 0, p99Ms: 0 };
 }

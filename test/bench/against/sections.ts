@@ -5,9 +5,10 @@ import type { HttpsTask } from '../load/https.js';
 import type { HttpsAtRateTask } from '../load/https-at-rate.js';
 import type { Pace } from '../load/open-loop.js';
 import type { SmppTask } from '../load/smpp.js';
+import { Probes } from '../probe/probes.js';
 import { runLoad } from '../processes.js';
 import { flowOf, type Receivers, startReceivers } from '../receivers.js';
-import type { Measure } from '../report.js';
+import { type Measure, withProbes } from '../report.js';
 import type { Environment } from '../subjects.js';
 import { warmUp } from '../warm-up.js';
 import {
@@ -190,14 +191,17 @@ async function backlog(side: Side, receivers: Receivers): Promise<Measure> {
   await receivers.expect({ hanging: [] });
   const asLoad = receivers.subject.processes.map(({ pid }) => ({ role: 'load generator', pid }) as const);
   const meter = new CpuMeter([...side.controlPlane.processes, ...side.stores, ...asLoad]);
+  const probes = new Probes(side.controlPlane.processes);
   side.controlPlane.freeze();
   const sent = await runLoad<Measure>('smpp.js', smppTask(side, messages, [])).finally(() => {
     meter.start();
+    probes.open();
     side.controlPlane.thaw();
   });
   const arrivals = await receivers.received(WEBHOOKS);
   const { received, perSecond } = flowOf(arrivals);
-  return { perSecond, p50Ms: 0, p99Ms: 0, errors: sent.errors, cpu: { operations: received, micros: meter.stop() } };
+  const cpu = { operations: received, micros: meter.stop() };
+  return withProbes({ perSecond, p50Ms: 0, p99Ms: 0, errors: sent.errors, cpu }, received, await probes.close());
 }
 
 /** By name; `environment` is for what a section starts itself. */

@@ -27,6 +27,7 @@ function figuresOf(measure: Measure): Figures {
   const cpu: CpuPerOperation = measure.cpu === undefined ? {} : perOperation(measure.cpu);
   const all: (readonly [string, number])[] = [
     ...CPU_FIGURES.map((figure) => [CPU_UNIT + figure, cpu[figure] ?? 0] as const),
+    ['allocated bytes/op', measure.allocatedBytes ?? 0],
     ['per second', measure.perSecond],
     ['p50 ms', measure.p50Ms],
     ['p99 ms', measure.p99Ms],

@@ -6,7 +6,13 @@ export type Role = (typeof ROLES)[number];
 export interface MeteredProcess {
   readonly role: Role;
   readonly pid: number;
+  /** The port of its agent (../probe/agent.ts); absent where it has none. */
+  readonly probePort?: number;
 }
+
+/** The same processes, of which CPU time alone is measured. */
+export const withoutProbes = (processes: readonly MeteredProcess[]): MeteredProcess[] =>
+  processes.map(({ role, pid }) => ({ role, pid }));
 
 /** CPU time by role, user and system, in microseconds. A role that was not measured is absent. */
 export type CpuMicros = Readonly<Partial<Record<Role, number>>>;

@@ -83,7 +83,7 @@ export async function openLoop(
   );
   const { errors } = answers;
   return {
-    ...window.measure(),
+    ...(await window.measure()),
     p50Ms: quantile(sorted, 0.5),
     p99Ms: quantile(sorted, 0.99),
     errors,

@@ -1,6 +1,7 @@
 import { CpuMeter } from '../cpu/meter.js';
 import type { MeteredProcess } from '../cpu/use.js';
-import type { Measure } from '../report.js';
+import { type ProbeFigures, Probes } from '../probe/probes.js';
+import { type Measure, withProbes } from '../report.js';
 import { quantile } from '../statistics.js';
 
 /** Latencies kept: enough for every run of the bench; further answers are counted only. */
@@ -8,13 +9,15 @@ const MAX_LATENCIES = 2_000_000;
 const MS_PER_SECOND = 1_000;
 
 /**
- * The measured part of a load: answers, latencies, and CPU time of the given processes and of the load generator, all from
- * `open` to `close`. The generator reads the CPU counters itself, because another process would read them late on a busy
+ * The measured part of a load: answers, latencies, allocated memory of the given processes, and CPU time of them and of the
+ * load generator, all from `open` to `close`. The generator reads the CPU counters itself, because another process would read them late on a busy
  * machine.
  */
 export class LoadWindow {
   readonly #latenciesMs: number[] = [];
   readonly #meter: CpuMeter;
+  readonly #probes: Probes;
+  #probed: Promise<ProbeFigures> | null = null;
   #answered = 0;
   #errors = 0;
   #openedMs = 0;
@@ -23,6 +26,7 @@ export class LoadWindow {
 
   constructor(private readonly processes: readonly MeteredProcess[] = []) {
     this.#meter = new CpuMeter(processes, 'load generator');
+    this.#probes = new Probes(processes);
   }
 
   get isClosed(): boolean {
@@ -32,6 +36,7 @@ export class LoadWindow {
   /** The counters are read after the clock at both ends, so that both intervals include one reading of them. */
   open(): void {
     this.#state = 'open';
+    this.#probes.open();
     this.#openedMs = performance.now();
     this.#meter.start();
   }
@@ -54,6 +59,7 @@ export class LoadWindow {
     this.#state = 'closed';
     const seconds = (performance.now() - this.#openedMs) / MS_PER_SECOND;
     const micros = this.#meter.stop();
+    this.#probed = this.#probes.close();
     const sorted = this.#latenciesMs.sort((a, b) => a - b);
     this.#result = {
       perSecond: Math.round(this.#answered / seconds),
@@ -64,8 +70,9 @@ export class LoadWindow {
     };
   }
 
-  measure(): Measure {
-    if (this.#result === null) throw new Error('the window was not closed');
-    return this.#result;
+  /** Waits for the answers of the agents. */
+  async measure(): Promise<Measure> {
+    if (this.#result === null || this.#probed === null) throw new Error('the window was not closed');
+    return withProbes(this.#result, this.#answered, await this.#probed);
   }
 }
