@@ -1,3 +1,4 @@
+import type { MeteredProcess } from './cpu/use.js';
 import { benchHalfLoad } from './half-load.js';
 import type { HttpsTask } from './load/https.js';
 import type { HttpsAtRateTask } from './load/https-at-rate.js';
@@ -9,7 +10,7 @@ import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate, type Contender } from './rounds.js';
 import type { SeededDemo } from '../support/demo.js';
 import { type Environment, startBaseline, startControlPlane, storeProcesses } from './subjects.js';
-import { warmUp } from './warm-up.js';
+import { FEW_RUNS, warmUp } from './warm-up.js';
 
 type Demo = SeededDemo & { readonly certificate: string };
 
@@ -42,8 +43,8 @@ async function answerOctets(url: string, demo: Demo, body: string): Promise<numb
 }
 
 /**
- * HTTPS `POST /v1/verify` on 64 keep-alive connections, against bare Fastify and against one row a transaction; then at
- * half of that throughput.
+ * HTTPS `POST /v1/verify` on 64 keep-alive connections, against bare Fastify, against plain NestJS with TypeORM and
+ * against one row a transaction; then at half of that throughput.
  */
 export async function benchCreate(
   environment: Environment,
@@ -57,7 +58,13 @@ export async function benchCreate(
   const octets = await answerOctets(`https://127.0.0.1:${product.port}/v1/verify`, demo, bodies[0] ?? '');
   const bare = await startBaseline('bare fastify', 'bare-fastify.js', { ...environment, BODY_OCTETS: String(octets) });
 
+  const nest = await startBaseline('plain NestJS + TypeORM', 'plain-nest.js', environment);
+
   const requests = bodies.map((each) => ({ path: '/v1/verify', body: each }));
+  const storesOf = (port: number): MeteredProcess[] => {
+    if (port === bare.port) return [];
+    return storeProcesses(port === nest.port ? { ...environment, REDIS_URL: '' } : environment);
+  };
   const run = ({ port, processes }: Subject): Promise<Measure> =>
     runLoad<Measure>('https.js', {
       origin: `https://127.0.0.1:${port}`,
@@ -66,7 +73,7 @@ export async function benchCreate(
       requests,
       connections: CONNECTIONS,
       seconds,
-      processes: [...processes, ...(port === bare.port ? [] : storeProcesses(environment))],
+      processes: [...processes, ...storesOf(port)],
     } satisfies HttpsTask);
   const atRate = (pace: Pace): Promise<Measure> =>
     runLoad<Measure>('https-at-rate.js', {
@@ -79,17 +86,24 @@ export async function benchCreate(
     } satisfies HttpsAtRateTask);
   try {
     for (const subject of [product, unbatched, bare]) await warmUp(`create ${subject.name}`, () => run(subject));
+    await warmUp(`create ${nest.name}`, () => run(nest), FEW_RUNS);
     const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject) });
-    const rows = await alternate('create', rounds, [contender(bare), contender(product), contender(unbatched)]);
-    const [bareRow, productRow, unbatchedRow] = rows;
+    const rows = await alternate('create', rounds, [
+      contender(bare),
+      contender(nest),
+      contender(product),
+      contender(unbatched),
+    ]);
+    const [bareRow, nestRow, productRow, unbatchedRow] = rows;
     const half = await benchHalfLoad(productRow, product, rounds, atRate);
     const ratios = [
       { section: 'create', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: '>= 0.25' },
       { section: 'create', name: 'times batches of one', value: ratioOf(productRow, unbatchedRow), reachFor: '>= 2.5' },
+      { section: 'create', name: 'times plain NestJS + TypeORM', value: ratioOf(productRow, nestRow), reachFor: '-' },
       half.ratio,
     ];
     return { rows: [...rows, half.row], ratios };
   } finally {
-    await Promise.all([product.stop(), unbatched.stop(), bare.stop()]);
+    await Promise.all([product.stop(), unbatched.stop(), bare.stop(), nest.stop()]);
   }
 }

@@ -1,13 +1,14 @@
 import type { MeteredProcess } from './cpu/use.js';
 import { benchHalfLoad } from './half-load.js';
+import { KANNEL_IS_MISSING, startKannel } from './kannel.js';
 import { runLoad, type Subject } from './processes.js';
 import type { Pace } from './load/open-loop.js';
 import type { SmppTask } from './load/smpp.js';
-import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
+import { type Measure, type Ratio, type Row, ratioOf, type Section } from './report.js';
 import { alternate } from './rounds.js';
 import { type Demo, type Message, approvedCount, inRotation, pendingSessions } from './seed.js';
 import { type Environment, startBaseline, startGateway, storeProcesses } from './subjects.js';
-import { warmUp } from './warm-up.js';
+import { FEW_RUNS, warmUp } from './warm-up.js';
 
 const LINKS = 4;
 const WINDOW = 50;
@@ -52,18 +53,15 @@ async function matched(
 }
 
 /**
- * Inbound SMS over SMPP, matched and committed, against the same messages answered without a database; then at half of that
- * throughput.
+ * Inbound SMS over SMPP, matched and committed, against the same messages answered without a database and against Kannel with
+ * an UPDATE for each; then at half of that throughput.
  */
-export async function benchInbound(
-  environment: Environment,
-  demo: Demo,
-  rounds: number,
-): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+export async function benchInbound(environment: Environment, demo: Demo, rounds: number): Promise<Section> {
   const product = await startGateway('countersign', environment);
   const unbatched = await startGateway('countersign, batches of one', environment, { batch: 1 });
   const bareLink = await startBaseline('our link, no database', 'bare-link-server.js', environment);
   const npmSmpp = await startBaseline('npm smpp, no database', 'npm-smpp-server.js', environment);
+  const kannel = await startKannel(environment, demo);
   const sample = await pendingSessions(demo, 1_000);
   const answered =
     ({ port, processes }: Subject, count: number) =>
@@ -81,22 +79,29 @@ export async function benchInbound(
     { subject: product, run: approving(product, MATCHED_MESSAGES) },
     { subject: unbatched, run: approving(unbatched, UNBATCHED_MESSAGES) },
   ] as const;
+  const subjects = [product, unbatched, bareLink, npmSmpp, ...(kannel === null ? [] : [kannel.subject])];
+  const compared = kannel === null ? [] : [kannel];
   try {
     for (const { subject, run } of contenders) await warmUp(`inbound ${subject.name}`, run);
-    const rows = await alternate('inbound', rounds, contenders);
+    for (const each of compared) await warmUp(`inbound ${each.subject.name}`, () => each.run(), FEW_RUNS);
+    const rows = await alternate('inbound', rounds, [...contenders, ...compared]);
     const half = await benchHalfLoad(rows[2], product, rounds, atRate);
-    return { rows: [...rows, half.row], ratios: [...compare(rows), half.ratio] };
+    const notes = kannel === null ? [KANNEL_IS_MISSING] : [];
+    return { rows: [...rows, half.row], ratios: [...compare(rows), half.ratio], notes };
   } finally {
-    await Promise.all([product, unbatched, bareLink, npmSmpp].map((subject) => subject.stop()));
+    await Promise.all(subjects.map((subject) => subject.stop()));
   }
 }
 
-function compare([npmSmpp, bareLink, product, unbatched]: readonly [Row, Row, Row, Row]): Ratio[] {
+function compare([npmSmpp, bareLink, product, unbatched, kannel]: readonly [Row, Row, Row, Row, ...Row[]]): Ratio[] {
   const section = 'inbound';
+  const name = 'times Kannel and an UPDATE per message';
+  const timesKannel = kannel === undefined ? [] : [{ section, name, value: ratioOf(product, kannel), reachFor: '-' }];
   return [
     { section, name: 'of npm smpp without a database', value: ratioOf(product, npmSmpp), reachFor: '>= 0.33' },
     { section, name: 'of our link without a database', value: ratioOf(product, bareLink), reachFor: '-' },
     { section, name: 'times batches of one', value: ratioOf(product, unbatched), reachFor: '>= 4' },
+    ...timesKannel,
     {
       section,
       name: 'our link / npm smpp, both without a database',

@@ -12,7 +12,7 @@ import { PROFILE } from './probe/probes.js';
 import { writeProfiles } from './profile/files.js';
 import { benchRcs } from './rcs.js';
 import { benchRealtime } from './realtime.js';
-import { render } from './report.js';
+import { render, type Section } from './report.js';
 import { prepare } from './seed.js';
 import { benchSmpp } from './smpp.js';
 import { benchSoak } from './soak.js';
@@ -37,7 +37,7 @@ const processes = runEnvironment(masterKey, {
 const demo = await prepare(processes, masterKey);
 const certificate = readFileSync(required('TLS_CA_FILE'), 'utf8');
 try {
-  const sections = [];
+  const sections: Section[] = [];
   if (runs('create')) sections.push(await benchCreate(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   if (runs('inbound')) sections.push(await benchInbound(processes, demo, ROUNDS));
   if (runs('check')) sections.push(await benchCheck(processes, demo, ROUNDS));
@@ -63,7 +63,9 @@ try {
   };
   // Of a profile, its files are enough.
   const figures = rows.map((row) => ({ ...row, profiles: undefined }));
-  process.stdout.write(`\n${render(rows, ratios)}\n\n${JSON.stringify({ machine, rows: figures, ratios })}\n`);
+  const notes = sections.flatMap((section) => section.notes ?? []);
+  const report = [render(rows, ratios), ...notes].join('\n\n');
+  process.stdout.write(`\n${report}\n\n${JSON.stringify({ machine, rows: figures, ratios })}\n`);
 } finally {
   await demo.close();
 }

@@ -6,7 +6,7 @@ import { freePort } from '../support/free-port.js';
 import type { MeteredProcess, Role } from './cpu/use.js';
 import { PROBE_PORT } from './probe/protocol.js';
 
-const READY_DEADLINE_MS = 20_000;
+const READY_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 15_000;
 const POLL_MS = 50;
 
@@ -38,9 +38,13 @@ export interface RunningSubject extends Subject {
  */
 const PROCESS_FILE = process.env['BENCH_PROCESS_FILE'];
 
+export function noteProcess(pid: number): void {
+  if (PROCESS_FILE !== undefined) appendFileSync(PROCESS_FILE, `${pid}\n`);
+}
+
 function forkNoted(script: URL, options: ForkOptions): ChildProcess {
   const child = fork(fileURLToPath(script), [], options);
-  if (PROCESS_FILE !== undefined && child.pid !== undefined) appendFileSync(PROCESS_FILE, `${child.pid}\n`);
+  if (child.pid !== undefined) noteProcess(child.pid);
   return child;
 }
 
@@ -75,7 +79,8 @@ function stop(child: ChildProcess): Promise<void> {
   });
 }
 
-function rssMiB(pid: number | undefined): number {
+/** Resident set of a process, in MiB. */
+export function rssMiB(pid: number | undefined): number {
   const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1];
   return Math.round(Number(kib) / 1024);
 }

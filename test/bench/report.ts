@@ -51,6 +51,14 @@ export interface Row extends Omit<Measure, 'cpu' | 'pace' | 'allocatedBytes'> {
   readonly allocatedKiB?: number;
 }
 
+/** The results of a section. */
+export interface Section {
+  readonly rows: readonly Row[];
+  readonly ratios: readonly Ratio[];
+  /** Comparisons that were left out, and why. */
+  readonly notes?: readonly string[];
+}
+
 /** A figure that can be compared across machines, and its target. */
 export interface Ratio {
   readonly section: string;

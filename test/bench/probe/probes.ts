@@ -4,7 +4,7 @@ import type { MeteredProcess, Role } from '../cpu/use.js';
 import type { CpuProfile } from '../profile/cpu-profile.js';
 import type { ProbeReading } from './protocol.js';
 
-/** What the agents of a subject's processes measured. */
+/** Measurements of the agents in a subject's processes. */
 export interface ProbeFigures {
   /** By all of them together; absent where no process has an agent. */
   readonly allocatedBytes?: number;

@@ -12,7 +12,7 @@ const LEAST_PERCENT = 0.5;
 interface Kind {
   readonly role: Role;
   readonly profiles: readonly CpuProfile[];
-  /** Of all its runs. */
+  /** The sum over all runs. */
   readonly operations: number;
 }
 

@@ -40,10 +40,11 @@ export function phasesOf(calls: CallNode, operations: number, leastPercent: numb
   const micros = new Map<string, number>();
   addPhases(calls, OUTSIDE, micros);
   const phases = [...micros]
+    .filter(([, own]) => own > 0)
     .map(([module, own]) => ({ module, percent: (own / all) * 100, microsPerOperation: own / operations }))
     .toSorted((one, other) => other.percent - one.percent);
   const large = phases.filter(({ percent }) => percent >= leastPercent);
-  const small = phases.slice(large.length).filter(({ percent }) => percent > 0);
+  const small = phases.slice(large.length);
   return small.length === 0 ? large : [...large, sumOf(`${small.length} modules below ${leastPercent} %`, small)];
 }
 
