@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { findProgram, isMissing } from './foreign-stack.js';
+import { isMissing } from './foreign-stack.js';
+import { findProgram } from './programs.js';
 
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 /** The programs that Patroni runs; the npm package of PostgreSQL has only the server. */

@@ -21,7 +21,7 @@ import { ensureRoles, roleUrls } from '../../config/stack/postgres-roles.mjs';
 import { commandLine, parentOf } from '../../config/stack/processes.mjs';
 import { POSTGRES_BIN, PROGRAMS } from './cluster-programs.js';
 import type { DatabaseUrls } from './database.js';
-import { stopProcess } from './foreign-stack.js';
+import { stopProcess } from './programs.js';
 import { until } from './until.js';
 
 const HOST = '127.0.0.1';
