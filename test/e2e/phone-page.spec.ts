@@ -256,7 +256,7 @@ describe.skipIf(chromiumIsMissing)('a person without a mouse', () => {
     expect(await page.evaluate('document.activeElement.className')).toBe('thread');
   });
 
-  it('hears a name for everything that can be pressed', async () => {
+  it('has a name for everything that can be pressed', async () => {
     const { page, phone } = await openPhone();
     await harness.sendCard(demoCard(phone));
     await conversation(page, /Acme/).click();

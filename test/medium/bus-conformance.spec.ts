@@ -18,7 +18,7 @@ import { type Line, lineTo } from '../support/line.js';
 import { until } from '../support/until.js';
 
 const PREFIX = '{countersign-test}';
-/** A line that was broken is in use again within this time after it was mended. */
+/** A connection that was broken is in use again within this time after it was mended. */
 const HEAL_MS = 10_000;
 
 const redisUrl = inject('redisUrl');
@@ -28,7 +28,7 @@ const stores = [
 ];
 
 describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
-  describe.skipIf(skipped)('rings', () => {
+  describe.skipIf(skipped)('notifies', () => {
     let home: TestDatabase;
     let line: Line;
     let options: QueueStoreOptions;
@@ -36,7 +36,7 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
     let queue: Queue<JobIds>;
     let notifier: JobNotifier;
     let errors: unknown[];
-    let heard: string[];
+    let received: string[];
     let jobs: number;
     let workers: Worker<JobIds>[];
 
@@ -53,14 +53,14 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
     });
 
     beforeEach(async () => {
-      name = `bell-${randomBytes(6).toString('hex')}`;
+      name = `queue-${randomBytes(6).toString('hex')}`;
       await migrateQueues({
         databaseUrl: home.ownerUrl,
         queues: [name],
         roles: [{ name: new URL(home.url).username, kind: 'daemon' }],
       });
       errors = [];
-      heard = [];
+      received = [];
       jobs = 0;
       workers = [];
       queue = new Queue<JobIds>(name, { connection: queueConnection(options, 'producer'), prefix: PREFIX });
@@ -78,7 +78,7 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
         name,
         async (job) => {
           jobs++;
-          heard.push(...job.data.ids);
+          received.push(...job.data.ids);
           await work(job.data);
         },
         { ...queueWorkerOptions(options), prefix: PREFIX },
@@ -88,11 +88,11 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
       await worker.waitUntilReady();
     }
 
-    /** Rings until it is heard: one that was lost is not repeated by itself. */
-    const ringsAgain = async (id: string): Promise<void> => {
-      await until(`${id} is heard`, HEAL_MS, () => {
-        if (!heard.includes(id)) notifier.notify([id]);
-        return heard.includes(id);
+    /** Notifies until the id is received: a notification that was lost is not repeated by itself. */
+    const notifyUntilReceived = async (id: string): Promise<void> => {
+      await until(`${id} is received`, HEAL_MS, () => {
+        if (!received.includes(id)) notifier.notify([id]);
+        return received.includes(id);
       });
     };
 
@@ -102,31 +102,31 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
       return performance.now() - startMs;
     };
 
-    it('and a worker hears the ids', async () => {
+    it('a worker, which receives the ids', async () => {
       await listen();
       notifier.notify(['a', 'b']);
-      await expect.poll(() => heard).toEqual(['a', 'b']);
+      await expect.poll(() => received).toEqual(['a', 'b']);
       expect(errors).toEqual([]);
     });
 
-    it('and a worker that was not there yet hears it later', async () => {
+    it('a worker that starts later', async () => {
       notifier.notify(['early']);
       await expect.poll(() => queue.getWaitingCount()).toBe(1);
       await listen();
-      await expect.poll(() => heard).toEqual(['early']);
+      await expect.poll(() => received).toEqual(['early']);
     });
 
-    it('and a worker that began while the line was dead hears it once the line is back', async () => {
+    it('a worker that started while its connection was silent, once that is back', async () => {
       line.freeze();
       const listening = listen();
       // Longer than a connection may take: the first attempt has failed, and the process still turns.
       await new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS + 500));
       line.thaw();
       await listening;
-      await ringsAgain('late');
+      await notifyUntilReceived('late');
     });
 
-    it.runIf(store === 'PostgreSQL')('and a worker whose first statement was cut off listens later', async () => {
+    it.runIf(store === 'PostgreSQL')('a worker whose first statement was cut off, later', async () => {
       const owner = new pg.Client({ connectionString: home.ownerUrl });
       await owner.connect();
       await owner.query('BEGIN');
@@ -143,24 +143,24 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
       await owner.end();
       await line.mend();
       await listening;
-      await ringsAgain('after the cut');
+      await notifyUntilReceived('after the cut');
     });
 
-    it('once for all rings of one moment', async () => {
+    it('once for all ids of one moment', async () => {
       await listen();
       for (let n = 0; n < 200; n++) notifier.notify([`${n}`]);
-      await expect.poll(() => heard.length).toBe(200);
+      await expect.poll(() => received.length).toBe(200);
       expect(jobs).toBe(1);
     });
 
-    it('in a few jobs for many rings, and every one is heard once', async () => {
+    it('in a few jobs of many ids, each of which is received once', async () => {
       await listen();
       for (let n = 0; n < 1_000; n++) {
         notifier.notify([`${n}`]);
         if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
-      await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(1_000);
-      expect(new Set(heard).size).toBe(1_000);
+      await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1_000);
+      expect(new Set(received).size).toBe(1_000);
       expect(jobs).toBeLessThanOrEqual(101);
     });
 
@@ -170,38 +170,38 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
       );
       for (let n = 0; n < 130; n++) {
         notifier.notify([n < 110 ? `bad-${n}` : `good-${n}`]);
-        await expect.poll(() => heard.length, { interval: 2 }).toBe(n + 1);
+        await expect.poll(() => received.length, { interval: 2 }).toBe(n + 1);
       }
       await expect
         .poll(() => queue.getJobCounts('waiting', 'active', 'completed', 'failed'))
         .toEqual({ waiting: 0, active: 0, completed: 0, failed: 100 });
     });
 
-    it('without holding anybody up on a frozen line, and is heard again when it thaws', async () => {
+    it('without holding anybody up on a frozen line, and is received again when it thaws', async () => {
       await listen();
-      await ringsAgain('before');
+      await notifyUntilReceived('before');
       line.freeze();
       expect(atOnce(() => notifier.notify(['lost']))).toBeLessThan(1_000);
       await until('the loss is reported', 5_000, () => errors.length > 0);
       line.thaw();
-      await ringsAgain('after');
+      await notifyUntilReceived('after');
     });
 
-    it('without throwing when the server is down, and is heard again when it is up', async () => {
+    it('without throwing when the server is down, and is received again when it is up', async () => {
       await listen();
-      await ringsAgain('before');
+      await notifyUntilReceived('before');
       await line.cut();
       await until('a loss is reported', 5_000, () => {
         expect(atOnce(() => notifier.notify(['lost']))).toBeLessThan(1_000);
         return errors.length > 0;
       });
       await line.mend();
-      await ringsAgain('after');
+      await notifyUntilReceived('after');
     });
 
     it('no more after it was closed, and closing waits for no frozen line', async () => {
       await listen();
-      await ringsAgain('before');
+      await notifyUntilReceived('before');
       line.freeze();
       notifier.notify(['lost']);
       const startMs = performance.now();
@@ -211,13 +211,13 @@ describe.each(stores)('the job notifier on $store', ({ store, skipped }) => {
       line.thaw();
       await workers[0]?.close(true);
       await queue.close();
-      expect(heard).not.toContain('never');
+      expect(received).not.toContain('never');
     });
 
     it('while everything is being closed, and all of it ends', async () => {
       await listen();
       const ringing = setInterval(() => notifier.notify(['x']), 1);
-      await until('it is heard', HEAL_MS, () => heard.length > 0);
+      await until('it is received', HEAL_MS, () => received.length > 0);
       await workers[0]?.close();
       await notifier.close();
       await queue.close();

@@ -55,25 +55,25 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
 
     /** Messages of the topic that a process receives, as JSON. */
     async function receivedMessagesOf(bus: PubSub, name = topic): Promise<unknown[]> {
-      const heard: unknown[] = [];
-      await bus.subscribe(name, (message) => heard.push(message.json())).ready;
-      return heard;
+      const received: unknown[] = [];
+      await bus.subscribe(name, (message) => received.push(message.json())).ready;
+      return received;
     }
 
-    /** The line of who publishes may come up later than that of who hears. */
-    async function speaks(bus: PubSub, name = topic): Promise<void> {
-      let spoke = false;
-      const probe = there.subscribe(`${name}:probe`, () => (spoke = true));
+    /** The connection of the publisher may come up later than that of the subscriber. */
+    async function publishes(bus: PubSub, name = topic): Promise<void> {
+      let arrived = false;
+      const probe = there.subscribe(`${name}:probe`, () => (arrived = true));
       await until('a message gets through', HEAL_MS, () => {
-        if (!spoke) bus.publish(`${name}:probe`);
-        return spoke;
+        if (!arrived) bus.publish(`${name}:probe`);
+        return arrived;
       });
       probe.close();
     }
 
-    it('every process that has subscribed, the one that speaks included, in their order', async () => {
+    it('every process that has subscribed, the one that publishes included, in their order', async () => {
       const [mine, theirs] = [await receivedMessagesOf(here), await receivedMessagesOf(there)];
-      await speaks(here);
+      await publishes(here);
       const said = Array.from({ length: 300 }, (_, n) => ({ n, text: 'é' }));
       for (const each of said) here.publish(topic, each);
       await expect.poll(() => theirs).toEqual(said);
@@ -82,17 +82,17 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     });
 
     it('nobody else', async () => {
-      const heard = await receivedMessagesOf(there);
-      await speaks(here);
+      const received = await receivedMessagesOf(there);
+      await publishes(here);
       here.publish(`${topic}:other`, 'wrong');
       here.publish(topic, 'right');
-      await expect.poll(() => heard).toEqual(['right']);
+      await expect.poll(() => received).toEqual(['right']);
     });
 
     it('their handlers as octets, whatever these are', async () => {
       const octets: Buffer[] = [];
       await there.subscribe(topic, (message) => octets.push(message.octets)).ready;
-      await speaks(here);
+      await publishes(here);
       const said = [randomBytes(1_000), Buffer.from([0, 10, 13, 255]), Buffer.alloc(0)];
       for (const each of said) here.publish(topic, each);
       await expect.poll(() => octets.length).toBe(said.length);
@@ -102,7 +102,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     it('them whole when they are large; those beyond the bound are refused and reported', async () => {
       const sizes: number[] = [];
       await there.subscribe(topic, (message) => sizes.push(message.octets.length)).ready;
-      await speaks(here);
+      await publishes(here);
       here.publish(topic, Buffer.alloc(MAX_PUBLISHED_OCTETS + 1));
       expect(errors.map(String)).toHaveLength(1);
       here.publish(topic, Buffer.alloc(MAX_PUBLISHED_OCTETS, 1));
@@ -114,69 +114,69 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
       const answer = Buffer.alloc(MAX_MESSAGE_OCTETS - envelopeOctets, 1);
       const subscription = there.answer(topic, () => answer);
       await subscription.ready;
-      await speaks(here);
+      await publishes(here);
       const message = await here.ask<Buffer>(topic, Buffer.alloc(0), ANSWER_MS);
       expect(message?.octets.equals(answer)).toBe(true);
     });
 
     it('every handler of a topic, until it is closed, and the others when one fails', async () => {
-      const heard: string[] = [];
+      const received: string[] = [];
       const failing = (): void => {
         throw new Error('a handler that fails');
       };
       await there.subscribe(topic, failing).ready;
-      const first = there.subscribe(topic, () => heard.push('first'));
-      const second = there.subscribe(topic, () => heard.push('second'));
+      const first = there.subscribe(topic, () => received.push('first'));
+      const second = there.subscribe(topic, () => received.push('second'));
       await Promise.all([first.ready, second.ready]);
-      await speaks(here);
+      await publishes(here);
       here.publish(topic);
-      await expect.poll(() => heard).toEqual(['first', 'second']);
+      await expect.poll(() => received).toEqual(['first', 'second']);
       expect(errors.map(String)).toHaveLength(1);
       first.close();
       here.publish(topic);
-      await expect.poll(() => heard).toEqual(['first', 'second', 'second']);
+      await expect.poll(() => received).toEqual(['first', 'second', 'second']);
       second.close();
     });
 
     it('them before a process that says them and closes is gone', async () => {
-      const heard = await receivedMessagesOf(there);
-      await speaks(here);
+      const received = await receivedMessagesOf(there);
+      await publishes(here);
       here.publish(topic, 'goodbye');
       await here.close();
-      await expect.poll(() => heard).toEqual(['goodbye']);
+      await expect.poll(() => received).toEqual(['goodbye']);
     });
 
     it('them again after the server was down, without anybody subscribing anew', async () => {
-      const heard = await receivedMessagesOf(there);
-      await speaks(here);
+      const received = await receivedMessagesOf(there);
+      await publishes(here);
       await line.cut();
       here.publish(topic, 'lost');
       await until('the loss is reported', HEAL_MS, () => errors.length > 0);
       await line.mend();
-      await until('a message is heard', HEAL_MS, () => {
+      await until('a message is received', HEAL_MS, () => {
         here.publish(topic, 'after');
-        return heard.includes('after');
+        return received.includes('after');
       });
-      expect(heard).not.toContain('lost');
+      expect(received).not.toContain('lost');
     });
 
     it('them again after a server that was silent, and nobody was held up by it', async () => {
-      const heard = await receivedMessagesOf(there);
-      await speaks(here);
+      const received = await receivedMessagesOf(there);
+      await publishes(here);
       line.strand();
       const startMs = performance.now();
       for (let n = 0; n < 100; n++) here.publish(topic, 'lost');
       expect(performance.now() - startMs).toBeLessThan(2_000);
-      await until('a message is heard', 2 * HEAL_MS, () => {
+      await until('a message is received', 2 * HEAL_MS, () => {
         here.publish(topic, 'after');
-        return heard.includes('after');
+        return received.includes('after');
       });
     });
 
     it('whoever answers a question, and the answer who asked', async () => {
       const answers = there.answer(topic, (question) => ({ echo: question.json() }));
       await answers.ready;
-      await speaks(here);
+      await publishes(here);
       const echoes = await Promise.all([1, 2, 3].map((n) => here.ask(topic, { n }, ANSWER_MS)));
       expect(echoes.map((answer) => answer?.json())).toEqual([1, 2, 3].map((n) => ({ echo: { n } })));
     });
@@ -186,7 +186,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
         there.answer(topic, () => null).ready,
         there.answer(topic, () => Promise.reject(new Error('cannot say'))).ready,
       ]);
-      await speaks(here);
+      await publishes(here);
       expect(await here.ask(topic, 'who?', 300)).toBeNull();
       expect(errors.map(String)).toHaveLength(1);
     });
@@ -204,7 +204,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
 
 describe.each(stores)('messages over $store', ({ store, skipped }) => {
   const noServer = skipped || (store === 'Redis' && findRedis() === undefined);
-  it.skipIf(noServer)('are heard again when the server itself was started anew', async () => {
+  it.skipIf(noServer)('are received again when the server itself was started anew', async () => {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-bus-'));
     const port = await freePort();
     const options = { dataDir, log: () => undefined, port };
@@ -217,17 +217,17 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
     let server = await start();
     const address = { redisUrl: store === 'Redis' ? server.url : null, databaseUrl: server.url };
     const buses = [openPubSub(address, () => undefined), openPubSub(address, () => undefined)] as const;
-    const heard: unknown[] = [];
-    await buses[1].subscribe('topic', (message) => heard.push(message.json())).ready;
-    const hears = (word: string): Promise<void> =>
-      until(`${word} is heard`, HEAL_MS, () => {
-        if (!heard.includes(word)) buses[0].publish('topic', word);
-        return heard.includes(word);
+    const received: unknown[] = [];
+    await buses[1].subscribe('topic', (message) => received.push(message.json())).ready;
+    const publishUntilReceived = (word: string): Promise<void> =>
+      until(`${word} is received`, HEAL_MS, () => {
+        if (!received.includes(word)) buses[0].publish('topic', word);
+        return received.includes(word);
       });
-    await hears('before');
+    await publishUntilReceived('before');
     await server.stop();
     server = await start();
-    await hears('after');
+    await publishUntilReceived('after');
     await Promise.all(buses.map((bus) => bus.close()));
     await server.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -48,7 +48,7 @@ describe('a connection to PostgreSQL', () => {
       connectionString: databaseUrl,
       connectionTimeoutMillis: 2_000,
       query_timeout: 3_000,
-      application_name: 'countersign-bell-worker',
+      application_name: 'countersign-queue-worker',
     });
   });
 

@@ -85,7 +85,7 @@ function postgresConnection(databaseUrl: string, use: QueueUse): ConnectionOptio
   return {
     ...connectionSettings(databaseUrl),
     max: POSTGRES_CONNECTIONS,
-    application_name: `countersign-bell-${use}`,
+    application_name: `countersign-queue-${use}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: POSTGRES_QUERY_TIMEOUT_MS,
     statement_timeout: POSTGRES_QUERY_TIMEOUT_MS,
