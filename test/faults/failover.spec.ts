@@ -319,7 +319,7 @@ async function storedOf({ ownerUrl }: Installation): Promise<number> {
   }
 }
 
-/** What callers got in each failover, and the counts of the run. */
+/** The outcomes of each failover, and the counts of the run. */
 function linesOf(
   witness: Witness,
   courses: readonly Course[],

@@ -7,7 +7,7 @@ export interface Outcome {
   readonly answer: string;
 }
 
-/** What callers got during a fault. */
+/** The outcomes during a fault. */
 export interface Span {
   readonly total: number;
   readonly failed: number;
