@@ -48,7 +48,10 @@ async function matched(
   const messages = await pendingSessions(demo, count);
   const measure = await runLoad<Measure>('smpp.js', { ...task(demo, port, messages, processes), ...pace });
   const approved = (await approvedCount(demo)) - before;
-  if (approved !== count) throw new Error(`${count} messages were answered and ${approved} sessions approved`);
+  if (approved !== count) {
+    const answers = `${count} messages were answered, ${measure.errors} with an error`;
+    throw new Error(`${answers}, and ${approved} sessions approved`);
+  }
   return measure;
 }
 

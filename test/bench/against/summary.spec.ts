@@ -30,6 +30,15 @@ it('takes the median of the ratios of each pair, not the ratio of the medians', 
   });
 });
 
+it('compares allocated memory where it was measured', () => {
+  const pair = {
+    commit: { ...measure(100, 10_000), allocatedBytes: 4_096 },
+    tree: { ...measure(100, 10_000), allocatedBytes: 2_048 },
+  };
+  const row = compare('create', [pair]).find(({ figure }) => figure === 'allocated bytes/op');
+  expect(row).toMatchObject({ commit: 4_096, tree: 2_048, ratio: { median: 0.5 } });
+});
+
 it('leaves out what was not measured on both sides of every pair', () => {
   const rows = compare('inbound', [
     { commit: measure(100, 10_000, 5), tree: measure(200, 5_000, 5) },
