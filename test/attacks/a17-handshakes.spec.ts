@@ -189,6 +189,8 @@ describe('A17 webhook receivers that send records without content after the hand
     ['tickets', 'by way of an egress proxy', true],
     ['key updates', 'directly', false],
     ['key updates', 'by way of an egress proxy', true],
+    ['hello requests', 'directly', false],
+    ['hello requests', 'by way of an egress proxy', true],
   ] as const)('A17 %s %s: closed after some KiB, not at the end of the attempt', async (kind, _way, isProxied) => {
     const receiver = new EmptyRecords(kind, certificate, FLOOD_OCTETS);
     const url = `https://127.0.0.1:${await receiver.listen()}/hook`;
@@ -217,6 +219,24 @@ describe('A17 webhook receivers that send records without content after the hand
     }
     expect(connections).toBeLessThan(5);
     await poster.close();
+    server.close();
+  });
+});
+
+describe('A17 webhook receivers with usual handshakes', () => {
+  beforeEach(() => vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0'));
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each<[string, tls.TlsOptions]>([
+    ['TLS 1.2', { maxVersion: 'TLSv1.2' }],
+    ['TLS 1.2 with CBC', { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-RSA-AES256-SHA384' }],
+    ['TLS 1.3', { minVersion: 'TLSv1.3' }],
+    ['TLS 1.3 with a HelloRetryRequest', { minVersion: 'TLSv1.3', ecdhCurve: 'P-384' }],
+  ])('A17 %s: answered', async (_what, options) => {
+    const server = tls.createServer({ ...certificate, ...options }, (socket) => {
+      socket.on('error', () => undefined).on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+    });
+    expect(await post(`https://127.0.0.1:${await listen(server)}/hook`)).toMatchObject({ status: 204 });
     server.close();
   });
 });

@@ -46,6 +46,39 @@ class RecordWriter {
   }
 }
 
+/** HelloRequests, which ask for a renegotiation (RFC 5246, 7.4.1.1). */
+const HELLO_REQUESTS = Buffer.alloc(RECORD_OCTETS);
+
+/** PRF of TLS 1.2 with SHA-256 (RFC 5246, 5). */
+function prf(secret: Buffer, label: string, seed: Buffer, octets: number): Buffer {
+  const hmac = (data: Buffer): Buffer => createHmac('sha256', secret).update(data).digest();
+  const full = Buffer.concat([Buffer.from(label), seed]);
+  let link: Buffer = full;
+  let expanded: Buffer = Buffer.alloc(0);
+  while (expanded.length < octets) {
+    link = hmac(link);
+    expanded = Buffer.concat([expanded, hmac(Buffer.concat([link, full]))]);
+  }
+  return expanded.subarray(0, octets);
+}
+
+/** The first record of a server with TLS 1.2 and AES-128-GCM after its Finished (RFC 5288, 3): HelloRequests. */
+function helloRequests(master: Buffer, clientRandom: Buffer, serverRandom: Buffer): Buffer {
+  const keys = prf(master, 'key expansion', Buffer.concat([serverRandom, clientRandom]), 40);
+  const sequence = Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]);
+  const head = Buffer.from([HANDSHAKE, 3, 3, 0, 0]);
+  head.writeUInt16BE(HELLO_REQUESTS.length, 3);
+  const nonce = Buffer.concat([keys.subarray(36, 40), sequence]);
+  const cipher = createCipheriv('aes-128-gcm', keys.subarray(16, 32), nonce);
+  cipher.setAAD(Buffer.concat([sequence, head]));
+  const body = Buffer.concat([sequence, cipher.update(HELLO_REQUESTS), cipher.final(), cipher.getAuthTag()]);
+  head.writeUInt16BE(body.length, 3);
+  return Buffer.concat([head, body]);
+}
+
+/** The random of a ClientHello or ServerHello that begins a connection. */
+const randomOf = (octets: Buffer): Buffer => Buffer.from(octets.subarray(11, 43));
+
 const recordsIn = (octets: Buffer): number => {
   let records = 0;
   for (let at = 0; at + 5 <= octets.length; at += 5 + octets.readUInt16BE(at + 3)) records += 1;
@@ -53,8 +86,8 @@ const recordsIn = (octets: Buffer): number => {
 };
 
 /**
- * A TLS server that waits for a request, and from then on sends records without content: NewSessionTickets, or KeyUpdates. Both are
- * handled below HTTP, by the TLS of the client.
+ * A TLS server that waits for a request, and from then on sends records without content: NewSessionTickets, KeyUpdates, or with
+ * TLS 1.2 one record of HelloRequests. They are handled below HTTP, by the TLS of the client.
  */
 export class EmptyRecords {
   /** Octets that the kernel has taken from it, handshakes not counted. */
@@ -63,11 +96,15 @@ export class EmptyRecords {
   readonly #server: net.Server;
 
   constructor(
-    kind: 'tickets' | 'key updates',
+    kind: 'tickets' | 'key updates' | 'hello requests',
     certificate: { readonly cert: string; readonly key: string },
     maxOctets: number,
   ) {
-    const secureContext = tls.createSecureContext({ ...certificate, ciphers: 'TLS_AES_128_GCM_SHA256' });
+    const options =
+      kind === 'hello requests'
+        ? { maxVersion: 'TLSv1.2' as const, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' }
+        : { ciphers: 'TLS_AES_128_GCM_SHA256' };
+    const secureContext = tls.createSecureContext({ ...certificate, ...options });
     this.#server = net.createServer((socket) => {
       this.#sockets.add(socket.on('error', () => undefined));
       this.#serve(socket, secureContext, (writer) => {
@@ -95,24 +132,35 @@ export class EmptyRecords {
     let received = 0;
     let records = 0;
     let secret = Buffer.alloc(0);
+    let master: Buffer | null = null;
+    let clientRandom: Buffer | null = null;
+    let serverRandom: Buffer | null = null;
     const between = new Duplex({
       read: () => undefined,
       write: (chunk: Buffer, _encoding, done) => {
         // After its first flight a server sends under the keys of the application.
+        serverRandom ??= randomOf(chunk);
         if (received > 1) records += recordsIn(chunk);
         socket.write(chunk, () => done());
       },
     });
     socket.on('data', (chunk) => {
       received += 1;
+      clientRandom ??= randomOf(chunk);
       between.push(chunk);
     });
     const secured = new tls.TLSSocket(between, { isServer: true, secureContext });
     secured.on('error', () => undefined);
     secured.on('keylog', (line) => {
-      const [, found] = /^SERVER_TRAFFIC_SECRET_0 \S+ (\S+)/.exec(line.toString('latin1')) ?? [];
-      if (found !== undefined) secret = Buffer.from(found, 'hex');
+      const [, label, found = ''] = /^(\S+) \S+ (\S+)/.exec(line.toString('latin1')) ?? [];
+      if (label === 'SERVER_TRAFFIC_SECRET_0') secret = Buffer.from(found, 'hex');
+      else if (label === 'CLIENT_RANDOM') master = Buffer.from(found, 'hex');
     });
-    secured.once('data', () => setImmediate(() => flood(new RecordWriter(secret, records))));
+    secured.once('data', () => {
+      setImmediate(() => {
+        if (master === null || clientRandom === null || serverRandom === null) flood(new RecordWriter(secret, records));
+        else socket.write(helloRequests(master, clientRandom, serverRandom));
+      });
+    });
   }
 }

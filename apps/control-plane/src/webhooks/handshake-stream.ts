@@ -11,6 +11,15 @@ export const MAX_HANDSHAKE_OCTETS = 16 * 1024;
  * Node, at some 10 µs for 18 octets. As large as a record of 16 KiB that is not complete yet, and as a handshake.
  */
 const MAX_OVERHEAD_OCTETS = 32 * 1024;
+/**
+ * A HelloRequest of TLS 1.2 has four octets, and OpenSSL and Node take 260 µs to refuse the renegotiation that it asks for, also
+ * thousands of them in one record. The headers of records are not encrypted: after a server's ChangeCipherSpec only one handshake
+ * record follows, its Finished (or in TLS 1.3 its second ServerHello), of less than this.
+ */
+const MAX_LAST_HANDSHAKE_OCTETS = 256;
+const RECORD_HEAD_OCTETS = 5;
+const CHANGE_CIPHER_SPEC = 20;
+const HANDSHAKE = 22;
 /** Octets on the wire that one octet of content explains; a record has 22 octets beside its content. */
 const WIRE_OCTETS_OF_ONE = 3;
 /** Octets that OpenSSL receives between two checks. */
@@ -28,6 +37,7 @@ export class HandshakeStream extends Duplex {
   private overhead = 0;
   private checkedOctets = 0;
   private checkedContent = 0;
+  private readonly records = new RecordHeads();
 
   constructor(private readonly below: Duplex) {
     super();
@@ -74,6 +84,10 @@ export class HandshakeStream extends Duplex {
       this.destroy(new HandshakeTooLarge());
       return;
     }
+    if (this.records.askForRenegotiation(chunk)) {
+      this.destroy(new RecordsWithoutContent());
+      return;
+    }
     for (let at = 0; at < chunk.length && !this.destroyed; at += CHECKED_OCTETS) {
       const part = chunk.subarray(at, at + CHECKED_OCTETS);
       this.octets += part.length;
@@ -94,12 +108,48 @@ export class HandshakeStream extends Duplex {
   }
 }
 
+/** Follows the records of a server by their headers. */
+class RecordHeads {
+  private head: number[] = [];
+  /** Octets of the present record that have not been received. */
+  private left = 0;
+  private isChanged = false;
+  private handshakesSince = 0;
+
+  /** Whether a handshake record begins in the next octets that belongs to no first handshake. */
+  askForRenegotiation(octets: Buffer): boolean {
+    for (let at = 0; at < octets.length;) {
+      if (this.left > 0) {
+        const skipped = Math.min(this.left, octets.length - at);
+        this.left -= skipped;
+        at += skipped;
+        continue;
+      }
+      this.head.push(octets[at] ?? 0);
+      at += 1;
+      if (this.head.length === RECORD_HEAD_OCTETS && !this.isExpected()) return true;
+    }
+    return false;
+  }
+
+  /** Begins the record whose head is complete. */
+  private isExpected(): boolean {
+    const [type, , , high = 0, low = 0] = this.head;
+    this.head = [];
+    this.left = high * 256 + low;
+    if (type === CHANGE_CIPHER_SPEC) this.isChanged = true;
+    if (type !== HANDSHAKE || !this.isChanged) return true;
+    this.handshakesSince += 1;
+    return this.handshakesSince === 1 && this.left <= MAX_LAST_HANDSHAKE_OCTETS;
+  }
+}
+
 /** The receiver's part of the TLS handshake is larger than `MAX_HANDSHAKE_OCTETS`. */
 export class HandshakeTooLarge extends Error {
   override readonly name = 'TlsHandshakeTooLarge';
 }
 
-/** The receiver sends records without content. */
+/** The receiver sends records without content, or asks for a renegotiation. */
 export class RecordsWithoutContent extends Error {
   override readonly name = 'TlsRecordsWithoutContent';
 }
