@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import type { Esme } from '../support/esme.js';
-import { enquireLink, ID, message, pdu } from '../../libs/smpp/src/codec/octets.fixture.js';
+import { counted, enquireLink, ID, message, pdu } from '../../libs/smpp/src/codec/octets.fixture.js';
 import { RawPeer } from '../../libs/smpp/src/link/raw-peer.fixture.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { PASSWORD, sms } from '../support/gateway-harness.js';
@@ -90,6 +90,24 @@ describe('A24 a flood of PDUs that are no messages', () => {
     expect(await submit(text)).toBe(OK);
     expect(await statusOf(id)).toBe('approved');
     expect(await peer.closed()).toBeLessThan(20_000);
+  });
+});
+
+describe('A24 a flood of receipts that are answered at once', () => {
+  const RECEIPTS = 60_000;
+
+  it('A24 leaves half of the time to others: an MO is approved long before it is read', async () => {
+    await gateway.system({ systemId: 'reporter' });
+    const peer = await RawPeer.connect(gateway.ports.smpp);
+    expect((await peer.bind('reporter', PASSWORD)).status).toBe(OK);
+    const { id, text } = await opened();
+    const receipt = { esmClass: Buffer.of(4), text: counted('id:1 stat:ENROUTE') };
+    peer.send(Buffer.concat(Array.from({ length: RECEIPTS }, (_, at) => message(receipt, [], ID.deliver_sm, at + 10))));
+    await peer.answer(10);
+    expect(await submit(text)).toBe(OK);
+    expect(peer.unread.length).toBeLessThan(RECEIPTS / 2);
+    expect(await statusOf(id)).toBe('approved');
+    peer.destroy();
   });
 });
 

@@ -5,11 +5,16 @@ import { RESPONSE_BIT, STATUS, commandId, hasResponse } from '../pdu/dictionary.
 import type { Pdu } from '../pdu/pdu.js';
 import { LinkOutput } from './link-output.js';
 import type { LinkTap } from './link-tap.js';
+import { LongReads } from './long-reads.js';
 import type { PduReader } from './pdu-reader.js';
 import { PEER_CLOSED } from './unbind-sequence.js';
 
 /** Time for the peer to read our last PDUs and close; then the socket is destroyed. */
 const CLOSE_LINGER_MS = 1_000;
+/** A smaller read is not long. */
+const MEASURED_OCTETS = 8 * 1024;
+/** Every connection of the process shares it. */
+const longReads = new LongReads();
 
 /**
  * `half`: the peer closed its sending side, and every PDU that it sent was read; it may still read answers. `flush`:
@@ -36,6 +41,9 @@ export class PduSocket {
   #closing = false;
   #detached = false;
   #stopped = false;
+  #held = false;
+  /** After a long read. */
+  #pausing = false;
 
   constructor(
     private readonly socket: Socket,
@@ -95,11 +103,12 @@ export class PduSocket {
 
   resumeReading(): void {
     this.#stopped = false;
-    this.socket.resume();
+    if (!this.#pausing) this.socket.resume();
   }
 
   /** Reads nothing more; call while a PDU is received. The octets behind that PDU are the next that the socket gives. */
   hold(): void {
+    this.#held = true;
     this.socket.pause();
     const rest = this.options.reader.takeRest();
     if (rest.length > 0) this.socket.unshift(rest);
@@ -132,14 +141,30 @@ export class PduSocket {
 
   #read(chunk: Buffer): void {
     if (this.#closing) return;
+    const startedMs = performance.now();
     try {
-      if (this.options.reader.read(chunk)) return;
+      if (this.options.reader.read(chunk)) {
+        if (chunk.length >= MEASURED_OCTETS) afterMicrotasks(() => this.#pauseAfterRead(startedMs));
+        return;
+      }
       this.#sendRefusal({ id: commandId('generic_nack'), status: STATUS.ESME_RINVCMDLEN, sequence: 0 });
       this.options.onBroken('a command_length outside its limits', 'flush');
     } catch (error) {
       // An internal error must close the link: it no longer reads.
       this.options.onBroken(`internal: ${error instanceof Error ? error.message : 'unknown'}`, 'now');
     }
+  }
+
+  /** The messages of a read are handled in it, or in the microtasks after it. */
+  #pauseAfterRead(startedMs: number): void {
+    const ms = longReads.pauseMs(startedMs, performance.now());
+    if (ms === 0 || this.#closing) return;
+    this.#pausing = true;
+    this.socket.pause();
+    setTimeout(() => {
+      this.#pausing = false;
+      if (!this.#stopped && !this.#held) this.socket.resume();
+    }, ms);
   }
 
   #sendRefusal(refusal: Refusal): void {
@@ -153,3 +178,6 @@ export class PduSocket {
     if (pdu.command !== 'malformed') tap.pdu('out', pdu);
   }
 }
+
+/** Calls back once the microtasks that are queued, and those that they queue, have run: before the next read of any socket. */
+const afterMicrotasks = (callback: () => void): void => queueMicrotask(() => process.nextTick(callback));
