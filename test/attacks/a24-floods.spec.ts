@@ -1,12 +1,16 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
+import { Carrier } from '../support/carrier.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import type { Esme } from '../support/esme.js';
-import { counted, enquireLink, ID, message, pdu } from '../../libs/smpp/src/codec/octets.fixture.js';
+import { counted, cstring, enquireLink, ID, message, pdu, RESP } from '../../libs/smpp/src/codec/octets.fixture.js';
 import { RawPeer } from '../../libs/smpp/src/link/raw-peer.fixture.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { PASSWORD, sms } from '../support/gateway-harness.js';
+import { OutboundHarness } from '../support/outbound-harness.js';
 
 const OK = 0;
 const MESSAGE_QUEUE_FULL = 0x14;
@@ -209,5 +213,63 @@ describe('A24 a flood of receipts', () => {
       `SELECT count(*)::int AS stored FROM submissions WHERE carrier = 'invented' AND message_id IS NULL`,
     );
     expect(row?.stored).toBe(statuses.filter((status) => status === OK).length);
+  });
+});
+
+/** A carrier that accepts binds, answers no submit, and from the first one on sends enquire_link as fast as it can. */
+class FloodingCarrier {
+  readonly name = 'flooding';
+  isBound = false;
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer((socket) => {
+    this.#sockets.add(socket.on('error', () => undefined));
+    socket.on('close', () => (this.isBound = false));
+    socket.on('data', (octets: Buffer) => {
+      const id = octets.readUInt32BE(4);
+      if (id === ID.bind_transceiver) {
+        socket.write(pdu(RESP + id, octets.readUInt32BE(12), [cstring('smsc')]));
+        this.isBound = true;
+      }
+      if (id === ID.submit_sm) this.#flood(socket);
+    });
+  });
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
+
+  #flood(socket: Socket): void {
+    const octets = Buffer.concat(Array.from({ length: 4_096 }, (_, at) => enquireLink(at + 100)));
+    const send = (): void => {
+      while (!socket.destroyed && socket.write(octets));
+    };
+    socket.on('drain', send);
+    send();
+  }
+}
+
+describe('A24 a carrier that floods and answers nothing', () => {
+  it('A24 keeps no code for itself: it is sent over another route', async () => {
+    const [flooding, other] = [new FloodingCarrier(), new Carrier('other')];
+    const outbound = await OutboundHarness.open([
+      { carrier: flooding, route: { priority: 1 } },
+      { carrier: other, route: { priority: 2 } },
+    ]);
+    try {
+      const code = await outbound.queueCode(await outbound.gateway.create({ ttlSeconds: 300 }));
+      const { carrier: sentBy } = await outbound.waitForState(code, 'submitted');
+      expect(sentBy).toBe('other');
+    } finally {
+      flooding.close();
+      await outbound.close();
+      await other.close();
+    }
   });
 });

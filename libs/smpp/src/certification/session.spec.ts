@@ -139,10 +139,22 @@ describe('timers', () => {
     const settings = { ...PATIENT, enquireLinkMs: 100 };
     const bound = timersBound(startTimers(settings, 0), 0);
     expect(nextTickMs(bound)).toBe(100);
-    const busy = timersRead(bound, 90, { partial: false, completed: true, answered: true, message: true });
+    const busy = timersRead(bound, 90, {
+      partial: false,
+      completed: true,
+      answered: true,
+      message: true,
+      isHeldBack: false,
+    });
     expect(nextTickMs(busy)).toBe(190);
     // Requests from the peer do not prove that it receives our PDUs.
-    const deaf = timersRead(bound, 90, { partial: false, completed: true, answered: false, message: true });
+    const deaf = timersRead(bound, 90, {
+      partial: false,
+      completed: true,
+      answered: false,
+      message: true,
+      isHeldBack: false,
+    });
     expect(handleTick(deaf, 100).fired).toBe('enquire-link');
   });
 });

@@ -238,13 +238,13 @@ export class SmppLink {
   }
 
   #readDone(read: { readonly partial: boolean; readonly completed: boolean }): void {
-    const seen = { ...read, answered: this.#answerSeen, message: this.#messageSeen };
-    this.#timerDriver.timers = timersRead(this.#timerDriver.timers, this.#timerDriver.nowMs(), seen);
-    this.#answerSeen = false;
-    this.#messageSeen = false;
     const { ms, reason } = this.#limits.pause(this.#timerDriver.nowMs());
     this.#lastError = reason ?? this.#lastError;
     const pauseMs = Math.max(ms, this.#options.handlers.pauseMs?.() ?? 0);
+    const seen = { ...read, answered: this.#answerSeen, message: this.#messageSeen, isHeldBack: pauseMs > 0 };
+    this.#timerDriver.timers = timersRead(this.#timerDriver.timers, this.#timerDriver.nowMs(), seen);
+    this.#answerSeen = false;
+    this.#messageSeen = false;
     if ((this.#inbound.isFull || pauseMs > 0) && !this.#socket.isReadingStopped) {
       this.#timerDriver.timers = timersReadingStopped(this.#timerDriver.timers);
       this.#socket.stopReading();

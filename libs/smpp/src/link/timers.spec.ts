@@ -19,7 +19,7 @@ const SETTINGS = {
   responseMs: 10_000,
   inactivityMs: 0,
 };
-const QUIET = { partial: false, completed: true, answered: false, message: false };
+const QUIET = { partial: false, completed: true, answered: false, message: false, isHeldBack: false };
 const fired = (timers: TimersState, nowMs: number): string | null => handleTick(timers, nowMs).fired;
 
 describe('the timers of a link', () => {
@@ -33,7 +33,7 @@ describe('the timers of a link', () => {
 
   it('pdu-read: runs from the first octet of a PDU, however slowly the rest arrives', () => {
     let timers = timersBound(startTimers(SETTINGS, 0), 0);
-    const dribble = { partial: true, completed: false, answered: false, message: false };
+    const dribble = { partial: true, completed: false, answered: false, message: false, isHeldBack: false };
     for (const nowMs of [1_000, 5_000, 9_000]) timers = timersRead(timers, nowMs, dribble);
     expect(fired(timers, 10_999)).toBe(null);
     expect(fired(timers, 11_000)).toBe('pdu-read');
@@ -91,5 +91,23 @@ describe('the timers of a link', () => {
     expect(fired({ ...resumed, enquiredMs: null }, 61_000)).toBe('response');
     expect(fired({ ...resumed, enquiredMs: null, answerDueMs: null, provenMs: 60_000 }, 69_999)).toBe(null);
     expect(fired({ ...resumed, enquiredMs: null, answerDueMs: null, provenMs: 60_000 }, 70_000)).toBe('pdu-read');
+  });
+
+  it('gives a peer that is held back by what it sends the response time once more', () => {
+    const settings = { ...SETTINGS, enquireLinkMs: 0 };
+    const waiting = timersWaiting(timersBound(startTimers(settings, 0), 0), 10_000, null);
+    const flood = (before: TimersState, nowMs: number): TimersState =>
+      timersReadingStopped(timersRead(timersReadingResumed(before, nowMs), nowMs, { ...QUIET, isHeldBack: true }));
+    let flooded = waiting;
+    for (let nowMs = 500; nowMs < 19_000; nowMs += 500) {
+      flooded = flood(flooded, nowMs);
+      expect(fired(flooded, nowMs + 499)).toBe(null);
+    }
+    expect(fired(flooded, 20_000)).toBe('response');
+    const calm = timersRead(timersReadingResumed(flooded, 19_500), 19_500, QUIET);
+    expect(fired(calm, 20_499)).toBe(null);
+    expect(fired(calm, 20_500)).toBe('response');
+    // Messages of ours that are not stored yet hold nothing against the peer.
+    expect(fired(timersReadingStopped(calm), 60_000)).toBe(null);
   });
 });

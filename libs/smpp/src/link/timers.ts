@@ -39,6 +39,8 @@ export interface TimersState {
   readonly handlerDueMs: number | null;
   /** When reading started or resumed; null while back-pressure stops it: a missing response is then not counted. */
   readonly readingSinceMs: number | null;
+  /** Since when reads end in pauses that the peer causes by what it sends; null after a read without one. */
+  readonly heldBackSinceMs: number | null;
 }
 
 export type TimerName =
@@ -59,6 +61,7 @@ export function startTimers(settings: LinkTimers, nowMs: number): TimersState {
     answerDueMs: null,
     handlerDueMs: null,
     readingSinceMs: nowMs,
+    heldBackSinceMs: null,
   };
 }
 
@@ -73,6 +76,8 @@ export interface ReadOutcome {
   /** A request of ours was answered / a message or its response arrived. */
   readonly answered: boolean;
   readonly message: boolean;
+  /** A pause follows, since the peer sends more than it may. */
+  readonly isHeldBack: boolean;
 }
 
 /** Call after each read. A PDU received in several reads keeps the time of its first octet. */
@@ -83,6 +88,7 @@ export function timersRead(timers: TimersState, nowMs: number, read: ReadOutcome
     partialSinceMs: read.partial ? since : null,
     provenMs: read.answered ? nowMs : timers.provenMs,
     lastMessageMs: read.message ? nowMs : timers.lastMessageMs,
+    heldBackSinceMs: read.isHeldBack ? (timers.heldBackSinceMs ?? nowMs) : null,
   };
 }
 
@@ -129,9 +135,12 @@ const DUE: readonly (readonly [TimerName, (timers: TimersState) => number])[] = 
   ],
 ];
 
-function missingAtMs(timers: TimersState, dueMs: number): number {
-  if (timers.readingSinceMs === null) return NEVER;
-  return Math.max(dueMs, timers.readingSinceMs + Math.min(RESUMED_GRACE_MS, timers.settings.responseMs));
+/** A peer that is held back has the response time once more: its flood may precede the response, and need not end. */
+function missingAtMs({ readingSinceMs, heldBackSinceMs, settings }: TimersState, dueMs: number): number {
+  const { responseMs } = settings;
+  const readMs = readingSinceMs === null ? NEVER : readingSinceMs + Math.min(RESUMED_GRACE_MS, responseMs);
+  const latestMs = heldBackSinceMs === null ? NEVER : Math.max(dueMs, heldBackSinceMs) + responseMs;
+  return Math.min(Math.max(dueMs, readMs), latestMs);
 }
 
 /** When to call `handleTick` next; Infinity when no timer runs. */
