@@ -13,16 +13,20 @@ import { ADMIN_KEY_FIELDS } from './admin-key.view.js';
 const NAME = /^(?=.{1,100}$)[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 const isPlain = isText(NAME);
 
-/** Not `root`, the name of the key of the environment, in any case. */
-const isName = (value: unknown): boolean =>
-  typeof value === 'string' && isPlain(value) && value.toLowerCase() !== ROOT_NAME;
+/**
+ * Actors of the audit log that are no key of this table: the key of the environment, changes by the service itself, and members
+ * and keys of accounts, which are shown with their id.
+ */
+const OTHER_ACTOR = new RegExp(`^(?:${ROOT_NAME}|system)$|(?:key|mbr)_[0-9a-z]{10}`, 'i');
+
+const isName = (value: unknown): boolean => typeof value === 'string' && isPlain(value) && !OTHER_ACTOR.test(value);
 
 /** The body of POST /v1/admin/admin-keys. */
 export class AdminKeyDraft {
   @ApiProperty({ ...ADMIN_KEY_FIELDS.name, pattern: NAME.source })
   @Satisfies(
     isName,
-    'name must be 1 to 100 printable ASCII characters, without spaces around it or two in a row, and not root.',
+    'name must be 1 to 100 printable ASCII characters, without spaces around it or two in a row, and not that of another actor (root, system, an id).',
   )
   name!: string;
 
