@@ -31,7 +31,6 @@ const PHONE_PLACES = new Set([
   'sessions.metadata',
   'messages.source',
   'outbound_messages.destination',
-  'events.data',
   'cards.phone',
   'card_events.phone',
   'card_phones.phone',
