@@ -29,7 +29,9 @@ function runOf(words) {
     if (values.minutes !== undefined && values.sessions !== undefined)
       throw new Error('--minutes and --sessions are one or the other');
     const variables = Object.entries(values).map(([name, value]) => [`CAMPAIGN_${name.toUpperCase()}`, value]);
-    return { file: failover ? FAILOVER : CAMPAIGN, variables: Object.fromEntries(variables) };
+    return failover
+      ? { file: FAILOVER, variables: { FAILOVER: '1' } }
+      : { file: CAMPAIGN, variables: Object.fromEntries(variables) };
   } catch (error) {
     throw new StartError(`${error.message}\n${USAGE}`);
   }
