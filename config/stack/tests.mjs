@@ -25,7 +25,7 @@ const STAGES = [
   [['faults']],
 ];
 const KINDS = STAGES.flat(2);
-/** Debian packages that the tests with other SMPP stacks, a browser, a pooler and a cluster need, by the word in the tests' names. */
+/** Debian packages that the tests with other SMPP stacks, a browser and a pooler need, by the word in the tests' names. */
 const PACKAGES = {
   Kannel: 'kannel',
   'Net::SMPP': 'libnet-smpp-perl',
@@ -34,7 +34,6 @@ const PACKAGES = {
   tshark: 'tshark',
   Chromium: 'chromium',
   PgBouncer: 'pgbouncer',
-  Patroni: 'patroni etcd-server haproxy postgresql',
 };
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { isKannelHere, Kannel } from '../support/kannel.js';
+import { isKannelInstalled, Kannel } from '../support/kannel.js';
 import { type MeteredProcess, withoutProbes } from './cpu/use.js';
 import type { ListenOrder, SendOrder } from './load/smsc.js';
 import { noteProcess, rssMiB, startLoad, type Subject } from './processes.js';
@@ -76,7 +76,7 @@ function folderOfRun(): string {
  * memory are of both programs of Kannel and of the server; what they allocate is not known. Null where Kannel is not installed.
  */
 export async function startKannel(environment: Environment, demo: Demo): Promise<Contender | null> {
-  if (!isKannelHere()) return null;
+  if (!isKannelInstalled()) return null;
   await createTable(demo);
   const receiver = await startBaseline(KANNEL_NAME, 'updating-receiver.js', environment);
   const smsc = startLoad('smsc.js');

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { freePort } from '../support/free-port.js';
+import { stopProcess } from '../support/programs.js';
 import type { MeteredProcess, Role } from './cpu/use.js';
 import { PROBE_PORT } from './probe/protocol.js';
 
@@ -67,18 +68,6 @@ async function waitUntil(what: string, child: ChildProcess, ready: () => Promise
   }
 }
 
-function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
-    child.once('exit', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    child.kill('SIGTERM');
-  });
-}
-
 /** Resident set of a process, in MiB. */
 export function rssMiB(pid: number | undefined): number {
   const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1];
@@ -125,7 +114,7 @@ export async function startSubject(options: SubjectOptions): Promise<RunningSubj
     rssMiB: () => rssMiB(child.pid),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
-    stop: () => stop(child),
+    stop: () => stopProcess(child, { killAfterMs: STOP_DEADLINE_MS }),
   };
 }
 
@@ -163,6 +152,6 @@ export function startLoad(script: string): LiveLoad {
       child.send(order);
       return Promise.race([answer, gone]);
     },
-    stop: () => stop(child),
+    stop: () => stopProcess(child, { killAfterMs: STOP_DEADLINE_MS }),
   };
 }

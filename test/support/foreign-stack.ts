@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { isKannelHere } from './kannel.js';
+import { isKannelInstalled } from './kannel.js';
 import { findProgram, stopProcess } from './programs.js';
 import { until } from './until.js';
 
@@ -12,7 +12,7 @@ export function isMissing(what: string, aptPackage: string, isHere: boolean): bo
   return !isHere;
 }
 
-export const kannelIsMissing = isMissing('Kannel', 'kannel', isKannelHere());
+export const kannelIsMissing = isMissing('Kannel', 'kannel', isKannelInstalled());
 export const netSmppIsMissing = isMissing(
   'Net::SMPP',
   'libnet-smpp-perl',

@@ -27,7 +27,7 @@ export interface KannelOptions {
 }
 
 /** Whether both of its programs are on this machine. */
-export const isKannelHere = (): boolean => findProgram('bearerbox') !== null && findProgram('smsbox') !== null;
+export const isKannelInstalled = (): boolean => findProgram('bearerbox') !== null && findProgram('smsbox') !== null;
 
 /** Debian's Kannel: a bearerbox that binds as a transceiver, and an smsbox that sends and receives. */
 export class Kannel {

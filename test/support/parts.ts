@@ -8,6 +8,7 @@ import { ensureCertificates } from '../../config/stack/certificates.mjs';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
 import { migrated } from './database.js';
+import { stopProcess } from './programs.js';
 import { until } from './until.js';
 
 const DIST = path.resolve('dist');
@@ -27,17 +28,8 @@ export interface Part {
 
 const hasExited = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
-function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (hasExited(child)) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    child.once('exit', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    child.kill(signal);
-  });
-}
+const endProcess = (child: ChildProcess, signal: NodeJS.Signals): Promise<void> =>
+  stopProcess(child, { signal, killAfterMs: STOP_MS });
 
 /** An app from dist, ready when `/readyz` answers 200. */
 export class AppPart implements Part {

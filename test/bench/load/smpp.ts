@@ -3,6 +3,7 @@ import smpp from 'smpp';
 import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
 import { COMMAND, Frames, RESPONSE } from './frames.js';
+import { messagePdu } from './message-pdu.js';
 import { openLoop } from './open-loop.js';
 import { PlainEnd } from './plain-end.js';
 import { LoadWindow } from './window.js';
@@ -32,18 +33,6 @@ const bindTransceiver = ({ systemId, password }: SmppTask): Buffer =>
     system_id: systemId,
     password,
     interface_version: 0x34,
-  }).toBuffer();
-
-const submit = (source: string, text: string, sequence: number): Buffer =>
-  new smpp.PDU('submit_sm', {
-    sequence_number: sequence,
-    source_addr_ton: 1,
-    source_addr_npi: 1,
-    source_addr: source,
-    dest_addr_ton: 1,
-    dest_addr_npi: 1,
-    destination_addr: '14155550199',
-    short_message: text,
   }).toBuffer();
 
 /** One link of plain sockets and prepared frames: the generator must cost less than the subject. */
@@ -120,7 +109,7 @@ async function saturate(task: SmppTask, sockets: readonly net.Socket[]): Promise
   };
   const links = sockets.map((socket, index) => {
     const own = task.messages.filter((_, at) => at % task.links === index);
-    const frames = own.map((message, at) => submit(message.source, message.text, at + 2));
+    const frames = own.map((message, at) => messagePdu('submit_sm', { ...message, sequence: at + 2 }));
     return new LoadLink(socket, frames, task.window, onAnswer);
   });
   if (ramp === 0) window.open();
@@ -133,7 +122,7 @@ async function saturate(task: SmppTask, sockets: readonly net.Socket[]): Promise
 function atRate(task: SmppTask, perSecond: number, sockets: readonly net.Socket[]): Promise<Measure> {
   const ends = sockets.map((socket) => new PlainEnd(socket));
   // Sequence numbers begin at 2: the bind took 1.
-  const frames = task.messages.map(({ source, text }, at) => submit(source, text, at + 2));
+  const frames = task.messages.map((message, at) => messagePdu('submit_sm', { ...message, sequence: at + 2 }));
   const pace = { perSecond, count: frames.length, ramp: task.ramp ?? 0 };
   const closed = new Promise<never>((_, reject) => {
     for (const socket of sockets) socket.once('close', () => reject(new Error('the server closed the link')));

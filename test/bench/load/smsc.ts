@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
-import smpp from 'smpp';
 import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
 import { COMMAND, Frames, frame, RESPONSE } from './frames.js';
+import { messagePdu } from './message-pdu.js';
 import { PlainEnd } from './plain-end.js';
 import { LoadWindow } from './window.js';
 
@@ -35,18 +35,6 @@ let sequence = 0;
 /** The phones of MOs under way, with the time at which each was sent. */
 const sentAtMs = new Map<string, number>();
 let onProcessed: (latencyMs: number) => void = () => undefined;
-
-const deliver = (source: string, text: string): Buffer =>
-  new smpp.PDU('deliver_sm', {
-    sequence_number: sequence,
-    source_addr_ton: 1,
-    source_addr_npi: 1,
-    source_addr: source,
-    dest_addr_ton: 1,
-    dest_addr_npi: 1,
-    destination_addr: '14155550199',
-    short_message: text,
-  }).toBuffer();
 
 /** Answers whatever the client asks: its bind, its enquire_link. */
 function serve(socket: net.Socket): void {
@@ -85,7 +73,7 @@ async function send({ messages, underWay, ramp, processes }: SendOrder): Promise
     if (message === undefined) return;
     sequence += 1;
     sentAtMs.set(`+${message.source}`, performance.now());
-    ends[sent % ends.length]?.request(sequence, deliver(message.source, message.text), (well) => {
+    ends[sent % ends.length]?.request(sequence, messagePdu('deliver_sm', { ...message, sequence }), (well) => {
       if (!well) window.failed();
     });
     sent += 1;

@@ -84,7 +84,7 @@ export class HandshakeStream extends Duplex {
       this.destroy(new HandshakeTooLarge());
       return;
     }
-    if (this.records.askForRenegotiation(chunk)) {
+    if (this.records.beginUnexpectedHandshake(chunk)) {
       this.destroy(new RecordsWithoutContent());
       return;
     }
@@ -117,7 +117,7 @@ class RecordHeads {
   private handshakesSince = 0;
 
   /** Whether a handshake record begins in the next octets that belongs to no first handshake. */
-  askForRenegotiation(octets: Buffer): boolean {
+  beginUnexpectedHandshake(octets: Buffer): boolean {
     for (let at = 0; at < octets.length;) {
       if (this.left > 0) {
         const skipped = Math.min(this.left, octets.length - at);
