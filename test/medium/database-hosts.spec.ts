@@ -91,3 +91,58 @@ describe('a database URL with several hosts', () => {
     2 * FAILOVER_MS,
   );
 });
+
+describe('a database URL with two hosts that both take writes', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-hosts-'));
+  let replaced: PostgresServer;
+  let promoted: PostgresServer;
+  const opened: Database[] = [];
+
+  beforeAll(async () => {
+    ({ primary: replaced, standby: promoted } = await startPair(folder));
+    await promote(promoted);
+  }, 60_000);
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((database) => database.close()));
+  });
+  afterAll(async () => {
+    await promoted.stop();
+    await replaced.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function openBoth([first, second]: readonly [PostgresServer, PostgresServer]): Promise<Database> {
+    const { username, password } = new URL(replaced.url);
+    const hosts = `127.0.0.1:${first.port},127.0.0.1:${second.port}`;
+    const url = `postgres://${username}:${password}@${hosts}/postgres?target_session_attrs=read-write`;
+    const database = await Database.open({ url, poolMax: 1, applicationName: 'test', onError: () => undefined });
+    opened.push(database);
+    return database;
+  }
+
+  it('leads to the one that was promoted last', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      for (const order of [
+        [replaced, promoted],
+        [promoted, replaced],
+      ] as const) {
+        const database = await openBoth(order);
+        expect(await database.query(PORT)).toEqual([{ port: promoted.port }]);
+      }
+    }
+  });
+
+  it('does not lead back to the one that was replaced', async () => {
+    const database = await openBoth([replaced, promoted]);
+    expect(await database.query(PORT)).toEqual([{ port: promoted.port }]);
+    await promoted.stop();
+    let last: unknown = null;
+    await until('no host takes writes', FAILOVER_MS, async () => {
+      last = await database.query(PORT).catch((error: unknown) => error);
+      return last instanceof DatabaseUnavailable && last.message.includes('no host of the database');
+    });
+    expect(String(last)).toContain(
+      `127.0.0.1:${replaced.port}: it was replaced: its timeline is 1, and 2 was found before`,
+    );
+  });
+});
