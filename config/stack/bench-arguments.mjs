@@ -15,6 +15,7 @@ const SECTIONS = [
   'soak',
   'usage',
   'overview',
+  'overload',
 ];
 /** The sections that use only the public interfaces of a build. */
 const COMPARED = ['create', 'create-half', 'inbound', 'inbound-half', 'check', 'poll', 'webhooks'];

@@ -19,7 +19,7 @@ const PHONES = 4_000;
 /** The longest that the API allows (specification), so that no session expires while others are measured. */
 const TTL_SECONDS = 300;
 
-const bodyFor = (demo: Demo, phone: string): string =>
+export const createBody = (demo: Demo, phone: string): string =>
   JSON.stringify({
     phone,
     accountId: demo.accountId,
@@ -52,7 +52,7 @@ export async function benchCreate(
   rounds: number,
   seconds: number,
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
-  const bodies = phones(PHONES).map((phone) => bodyFor(demo, phone));
+  const bodies = phones(PHONES).map((phone) => createBody(demo, phone));
   const product = await startControlPlane('countersign', environment);
   const unbatched = await startControlPlane('countersign, batches of one', environment, { batch: 1 });
   const octets = await answerOctets(`https://127.0.0.1:${product.port}/v1/verify`, demo, bodies[0] ?? '');

@@ -6,6 +6,7 @@ import { benchCreate } from './create.js';
 import { optional, required, runEnvironment } from './environment.js';
 import { benchInbound } from './inbound.js';
 import { benchLifecycle } from './lifecycle.js';
+import { benchOverload } from './overload.js';
 import { benchOverview } from './overview.js';
 import { benchPoll } from './poll.js';
 import { PROFILE } from './probe/probes.js';
@@ -47,6 +48,7 @@ try {
   if (runs('webhooks')) sections.push(await benchWebhooks(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('lifecycle')) sections.push(await benchLifecycle(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('realtime')) sections.push(await benchRealtime(processes, demo, ROUNDS, CREATE_SECONDS));
+  if (runs('overload')) sections.push(await benchOverload(processes, { ...demo, certificate }, ROUNDS));
   // Only when it is named: it takes a fixed time on any machine.
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 
 export interface Answer {
@@ -14,6 +15,7 @@ const LOST: Answer = { status: 0, body: '' };
 /** Longer than any answer may take; a connection that is silent for this time is closed. */
 const SILENCE_MS = 30_000;
 const HANDSHAKES_AT_ONCE = 50;
+const IDLE_POLL_MS = 20;
 
 /** One keep-alive connection, one request at a time; parses only the needed parts of the answer. */
 class PlainConnection {
@@ -93,6 +95,16 @@ export class PlainCaller {
     const connection = this.#free.pop();
     if (connection === undefined) this.#waiting.push({ octets, onAnswer });
     else this.#send(connection, octets, onAnswer);
+  }
+
+  /** Whether a request would be sent at once. */
+  get hasFree(): boolean {
+    return this.#free.length > 0;
+  }
+
+  /** Resolves when every request has been answered, or its connection lost. */
+  async idle(): Promise<void> {
+    while (this.#free.length < this.#all.size) await delay(IDLE_POLL_MS);
   }
 
   close(): void {
