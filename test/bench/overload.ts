@@ -1,9 +1,9 @@
-import type { OfferedMeasure, OfferedTask } from './load/offered.js';
+import type { OfferedMeasure, OfferOrder, OpenOrder } from './load/offered.js';
 import type { HttpsTask } from './load/https.js';
 import type { SmppTask } from './load/smpp.js';
 import { createBody } from './create.js';
 import { phones } from './phones.js';
-import { runLoad, type Subject } from './processes.js';
+import { runLoad, startLoad, type Subject } from './processes.js';
 import type { Measure, Ratio, Row, Section } from './report.js';
 import { type Demo, pendingSessions } from './seed.js';
 import { median } from './statistics.js';
@@ -13,13 +13,13 @@ import { warmUp } from './warm-up.js';
 const SECTION = 'overload';
 const PHONES = 4_000;
 const SATURATING_CONNECTIONS = 64;
-/** Callers wait for at most so many answers at the same time. */
-const CONNECTIONS = 2_000;
+/** Callers wait for at most so many answers at the same time: one account may have 5,000 connections. */
+const CONNECTIONS = 4_500;
 const FACTORS = [1, 2, 5] as const;
 const SECONDS = 5;
 const MO_PER_SECOND = 100;
-/** Messages flow for longer than creates are offered, the time to open the connections included. */
-const MO_SECONDS = SECONDS + 5;
+/** Messages flow for longer than creates are offered. */
+const MO_SECONDS = SECONDS + 3;
 
 interface Round {
   readonly creates: OfferedMeasure;
@@ -48,11 +48,9 @@ export async function benchOverload(
       seconds: SECONDS,
       processes: [...plane.processes, ...storeProcesses(environment)],
     } satisfies HttpsTask);
+  const callers = startLoad('offered.js');
   const offer = (perSecond: number): Promise<OfferedMeasure> =>
-    runLoad<OfferedMeasure>('offered.js', {
-      ...{ port: plane.port, apiKey: demo.apiKey, bodies, perSecond },
-      ...{ seconds: SECONDS, connections: CONNECTIONS },
-    } satisfies OfferedTask);
+    callers.ask<OfferedMeasure>({ kind: 'offer', bodies, perSecond, seconds: SECONDS } satisfies OfferOrder);
   const receive = async (): Promise<Measure> =>
     runLoad<Measure>('smpp.js', {
       ...{ port: gateway.port, systemId: demo.systemId, password: demo.password, links: 1, window: 50 },
@@ -63,6 +61,8 @@ export async function benchOverload(
     await warmUp(`${SECTION} creates`, saturate);
     const capacity = (await saturate()).perSecond;
     const quiet = await receive();
+    const { apiKey } = demo;
+    await callers.ask({ kind: 'open', port: plane.port, apiKey, connections: CONNECTIONS } satisfies OpenOrder);
     const results = new Map<number, Round[]>(FACTORS.map((factor) => [factor, []]));
     for (let round = 1; round <= rounds; round += 1) {
       for (const factor of FACTORS) {
@@ -75,7 +75,7 @@ export async function benchOverload(
     }
     return sectionOf({ plane, gateway, capacity, quiet, results });
   } finally {
-    await Promise.all([plane.stop(), gateway.stop()]);
+    await Promise.all([callers.stop(), plane.stop(), gateway.stop()]);
   }
 }
 

@@ -278,7 +278,7 @@ export class PostgresCluster {
         pgpass: this.#fileOf(node, 'pgpass'),
         authentication: { superuser, replication: { username: REPLICATION, password: this.#password } },
         pg_hba: [`host all all ${HOST}/32 scram-sha-256`, `host replication ${REPLICATION} ${HOST}/32 scram-sha-256`],
-        parameters: { unix_socket_directories: '', max_connections: 200, shared_buffers: '64MB', timezone: 'UTC' },
+        parameters: { unix_socket_directories: '', max_connections: 400, shared_buffers: '64MB', timezone: 'UTC' },
       },
     };
   }

@@ -2,16 +2,21 @@ import { quantile } from '../statistics.js';
 import { atRate } from './pace.js';
 import { PlainCaller } from './plain-https.js';
 
-/** Offers creates at a constant rate, however many the server accepts. */
-export interface OfferedTask {
+/** Opens keep-alive connections, on which all further orders send. */
+export interface OpenOrder {
+  readonly kind: 'open';
   readonly port: number;
   readonly apiKey: string;
+  readonly connections: number;
+}
+
+/** Offers creates at a constant rate, however many the server accepts. */
+export interface OfferOrder {
+  readonly kind: 'offer';
   /** In rotation. */
   readonly bodies: readonly string[];
   readonly perSecond: number;
   readonly seconds: number;
-  /** Keep-alive connections, opened beforehand. */
-  readonly connections: number;
 }
 
 /** What became of the creates that were due after the ramp. */
@@ -34,8 +39,16 @@ export interface OfferedMeasure {
 const RAMP_SECONDS = 1;
 const MS_PER_SECOND = 1_000;
 
-async function run({ port, apiKey, bodies, perSecond, seconds, connections }: OfferedTask): Promise<OfferedMeasure> {
-  const caller = await PlainCaller.open(port, `Bearer ${apiKey}`, connections);
+let opened: PlainCaller | null = null;
+
+async function open({ port, apiKey, connections }: OpenOrder): Promise<number> {
+  opened = await PlainCaller.open(port, `Bearer ${apiKey}`, connections);
+  return connections;
+}
+
+async function offer({ bodies, perSecond, seconds }: OfferOrder): Promise<OfferedMeasure> {
+  const caller = opened;
+  if (caller === null) throw new Error('no connection was opened');
   const accepted: number[] = [];
   const refused: number[] = [];
   let [failed, sent, openedMs] = [0, 0, 0];
@@ -56,7 +69,6 @@ async function run({ port, apiKey, bodies, perSecond, seconds, connections }: Of
   });
   const elapsed = (performance.now() - openedMs) / MS_PER_SECOND;
   await caller.idle();
-  caller.close();
   const each = (requests: number): number => Math.round(requests / elapsed);
   const sorted = accepted.sort((a, b) => a - b);
   return {
@@ -73,6 +85,9 @@ async function run({ port, apiKey, bodies, perSecond, seconds, connections }: Of
   };
 }
 
-process.once('message', (task: OfferedTask) => {
-  void run(task).then((measure) => process.send?.(measure, () => process.disconnect()));
+process.on('message', (order: OpenOrder | OfferOrder) => {
+  const answer: Promise<number | OfferedMeasure> = order.kind === 'open' ? open(order) : offer(order);
+  void answer.then((value) => process.send?.(value));
 });
+process.once('disconnect', () => process.exit(0));
+process.once('SIGTERM', () => process.exit(0));

@@ -16,6 +16,8 @@ const LOST: Answer = { status: 0, body: '' };
 const SILENCE_MS = 30_000;
 const HANDSHAKES_AT_ONCE = 50;
 const IDLE_POLL_MS = 20;
+/** Answered without the database: it is no id of a session. */
+const FIRST_PATH = '/v1/verify/none';
 
 /** One keep-alive connection, one request at a time; parses only the needed parts of the answer. */
 class PlainConnection {
@@ -78,6 +80,10 @@ export class PlainCaller {
     for (let made = 0; made < connections; made += HANDSHAKES_AT_ONCE) {
       const wave = Math.min(HANDSHAKES_AT_ONCE, connections - made);
       await Promise.all(Array.from({ length: wave }, () => caller.#connect()));
+      // The server closes idle connections without a valid key beyond a thousand of one address.
+      const authorized = (): Promise<void> =>
+        new Promise((resolve) => caller.request('GET', FIRST_PATH, undefined, () => resolve()));
+      await Promise.all(Array.from({ length: wave }, authorized));
     }
     return caller;
   }

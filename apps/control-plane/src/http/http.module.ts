@@ -7,6 +7,7 @@ import { ConsoleAuthenticator } from './console.authenticator.js';
 import { ErrorAnswers } from './error-answers.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyUses } from './key-uses.js';
+import { LoadShedding } from './load-shedding.js';
 import { RawResponses } from './raw-responses.js';
 import { RequestAdmission } from './request-admission.js';
 import { RequestAuthorizer } from './request.authorizer.js';
@@ -20,6 +21,7 @@ import { ServerShutdown } from './server.shutdown.js';
   providers: [
     AllowedMethods,
     RequestDeadline,
+    LoadShedding,
     ErrorAnswers,
     RequestTransport,
     KeyUses,

@@ -2,9 +2,9 @@ import type { Duplex } from 'node:stream';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { ErrorAnswers } from './error-answers.js';
 import { RefusedRequest } from './errors.js';
+import { LoadShedding } from './load-shedding.js';
 import { RequestAuthorizer } from './request.authorizer.js';
 import { RequestDeadline } from './request-deadline.js';
 import { securityHeaders } from './security-headers.js';
@@ -18,10 +18,9 @@ export class RequestAdmission {
     private readonly authorizer: RequestAuthorizer,
     private readonly answers: ErrorAnswers,
     private readonly deadline: RequestDeadline,
+    private readonly shedding: LoadShedding,
     @Inject(ControlPlaneSettings) { tls, publicBaseUrl }: Pick<ControlPlaneSettings, 'tls' | 'publicBaseUrl'>,
-    @Inject(ControlPlaneMetrics) metrics: Pick<ControlPlaneMetrics, 'watch'>,
   ) {
-    metrics.watch('requests_open', 'Requests without a response yet.', () => deadline.size);
     this.securityHeaders = securityHeaders(tls, publicBaseUrl);
   }
 
@@ -47,8 +46,19 @@ export class RequestAdmission {
     proceed();
   }
 
-  /** Authorizes a request again whose body took long; calls `proceed` when it still is authorized. */
-  async admitAgain(request: FastifyRequest, reply: FastifyReply, proceed: () => void): Promise<void> {
+  /**
+   * Begins the work on an admitted request whose body is complete: calls `proceed`, or refuses it where too many are in progress.
+   * Those are counted here and not when they are admitted, because all of a burst are admitted before the first of them begins.
+   */
+  begin(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
+    const overloaded = this.shedding.judge(request);
+    this.deadline.begin(request);
+    if (overloaded !== null) this.answers.send(reply, overloaded);
+    else if (isLate(request)) void this.authorizeAgain(request, reply, proceed);
+    else proceed();
+  }
+
+  private async authorizeAgain(request: FastifyRequest, reply: FastifyReply, proceed: () => void): Promise<void> {
     const refused = await this.authorizer
       .authorizeAgain(request)
       .catch((error: unknown) => this.answers.toRefusal(error, request));
@@ -57,6 +67,16 @@ export class RequestAdmission {
     else this.answers.send(reply, refused);
   }
 }
+
+/** A request with a key whose body arrives later than this after its headers is authorized again. */
+const ADMITTED_FOR_MS = 250;
+
+const isLate = (request: FastifyRequest): boolean =>
+  request.caller !== null && hasBody(request) && performance.now() - request.admittedAtMs > ADMITTED_FOR_MS;
+
+/** Also of a route that reads none. */
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** Connections with a request that was refused before its body was read. */
 const answeredUnread = new WeakSet<Duplex>();

@@ -36,14 +36,39 @@ describe('the deadline of requests', () => {
     expect(deadline.size).toBe(0);
   });
 
+  it('counts requests in progress without those whose body or event is awaited', async () => {
+    const { deadline, after, watch } = watched();
+    const [uploads, waits, works] = [watch('uploads'), watch('waits'), watch('works')];
+    for (const each of [uploads, waits, works]) deadline.pause(each);
+    expect([deadline.inProgress, deadline.size]).toEqual([0, 3]);
+    for (const each of [waits, works, works]) deadline.begin(each);
+    expect(deadline.inProgress).toBe(2);
+    let end = (): void => undefined;
+    const waiting = deadline.pauseWhile(waits, 8_000, () => new Promise<void>((resolve) => (end = resolve)));
+    expect(deadline.inProgress).toBe(1);
+    deadline.done(works);
+    expect(deadline.inProgress).toBe(0);
+    end();
+    await waiting;
+    expect([deadline.inProgress, deadline.size]).toEqual([1, 2]);
+    deadline.begin(uploads);
+    deadline.pause(uploads, 500);
+    after(500);
+    deadline.done(uploads);
+    expect([deadline.inProgress, deadline.size]).toEqual([1, 1]);
+    after(REQUEST_BUDGET_MS);
+    deadline.done(waits);
+    expect([deadline.inProgress, deadline.size]).toEqual([0, 0]);
+  });
+
   it('excludes the transfer of a body', () => {
     const { deadline, late, after, watch } = watched();
     const request = watch('uploads');
     after(1_000);
     deadline.pause(request);
     after(10_000);
-    deadline.resume(request);
-    deadline.resume(request);
+    deadline.begin(request);
+    deadline.begin(request);
     after(REQUEST_BUDGET_MS - 1_001);
     expect(late).toEqual([]);
     after(1);

@@ -16,6 +16,8 @@ interface OpenRequest {
   pause: { readonly sinceMs: number; readonly untilMs: number } | null;
   /** Total time of waits in `pauseWhile`. */
   waitedMs: number;
+  /** It is authorized, its body is complete, and the process works on it. */
+  begun: boolean;
 }
 
 /**
@@ -25,6 +27,8 @@ interface OpenRequest {
  */
 export class RequestDeadline {
   private readonly open = new Map<object, OpenRequest>();
+  /** Entries that have begun and are not paused. */
+  private working = 0;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
@@ -45,22 +49,33 @@ export class RequestDeadline {
     return this.open.size;
   }
 
+  /** Of these, requests that the process works on: they are authorized, and neither their body nor an external event is awaited. */
+  get inProgress(): number {
+    return this.working;
+  }
+
   /** `answerLate` is called once, if the request is not done by its deadline. */
   watch(request: object, answerLate: () => void, budgetMs = REQUEST_BUDGET_MS): void {
-    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, waitedMs: 0 });
+    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, waitedMs: 0, begun: false });
   }
 
   /** Pauses the deadline while the body is read; the server's request timeout bounds that. */
   pause(request: object, mostMs = MAX_READING_MS): void {
     const entry = this.open.get(request);
     const sinceMs = this.nowMs();
-    if (entry !== undefined) entry.pause = { sinceMs, untilMs: sinceMs + mostMs };
+    if (entry === undefined) return;
+    if (entry.begun && entry.pause === null) this.working -= 1;
+    entry.pause = { sinceMs, untilMs: sinceMs + mostMs };
   }
 
-  /** Ends the pause: the body is complete. */
-  resume(request: object): void {
+  /** Ends the pause: the body is complete, and the request is in progress. */
+  begin(request: object): void {
     const entry = this.open.get(request);
-    if (entry !== undefined) this.endPause(entry);
+    if (entry === undefined) return;
+    this.endPause(entry);
+    if (entry.begun) return;
+    entry.begun = true;
+    this.working += 1;
   }
 
   /** Pauses the deadline while `wait` runs, at most `mostMs`: the request waits for an external event. */
@@ -76,9 +91,10 @@ export class RequestDeadline {
 
   /** Removes the request. Returns the time of its waits in `pauseWhile`, which latency figures exclude. */
   done(request: object): number {
-    const waitedMs = this.open.get(request)?.waitedMs ?? 0;
-    this.open.delete(request);
-    return waitedMs;
+    const entry = this.open.get(request);
+    if (entry === undefined) return 0;
+    this.remove(request, entry);
+    return entry.waitedMs;
   }
 
   /** Calls `answerLate` for every overdue request. */
@@ -86,7 +102,7 @@ export class RequestDeadline {
     const nowMs = this.nowMs();
     for (const [request, entry] of this.open) {
       if ((entry.pause?.untilMs ?? entry.dueMs) > nowMs) continue;
-      this.open.delete(request);
+      this.remove(request, entry);
       entry.answerLate();
     }
   }
@@ -97,6 +113,12 @@ export class RequestDeadline {
     const pausedMs = this.nowMs() - entry.pause.sinceMs;
     entry.dueMs += pausedMs;
     entry.pause = null;
+    if (entry.begun) this.working += 1;
     return pausedMs;
+  }
+
+  private remove(request: object, { pause, begun }: OpenRequest): void {
+    this.open.delete(request);
+    if (begun && pause === null) this.working -= 1;
   }
 }

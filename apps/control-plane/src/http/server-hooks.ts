@@ -12,9 +12,6 @@ import { RequestDeadline } from './request-deadline.js';
 import type { Caller } from './route-access.js';
 import { UnreadAnswers } from './unread-answers.js';
 
-/** A request whose body arrives later than this after its headers is authorized again. */
-const ADMITTED_FOR_MS = 250;
-
 /** The hooks of all requests. */
 @Injectable()
 export class ServerHooks {
@@ -59,10 +56,7 @@ export class ServerHooks {
     });
     instance.addHook('preValidation', (request, reply, done) => {
       if (request.connectionOwner !== null) connections.authenticated(request.raw.socket, request.connectionOwner);
-      this.deadline.resume(request);
-      const isLate = hasBody(request) && performance.now() - request.admittedAtMs > ADMITTED_FOR_MS;
-      if (isLate && request.caller !== null) void this.admission.admitAgain(request, reply, done);
-      else done();
+      this.admission.begin(request, reply, done);
     });
     instance.addHook('onSend', (request, _reply, payload, done) => {
       const { raw, connectionOwner } = request;
@@ -86,10 +80,6 @@ export class ServerHooks {
     });
   }
 }
-
-/** Also of a route that reads none. */
-const hasBody = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** The request as its account may read it; null without the key of an account. */
 const callOf = ({ caller, url: target, errorCode: code }: FastifyRequest): AnsweredCall | null =>

@@ -6,13 +6,15 @@ import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { Limiter, memoryLimiterStore } from '@countersign/bus';
 import { createApiKey, parseApiKey, ServerKeys } from '@countersign/keys';
 import { DatabaseUnavailable } from '@countersign/postgres';
+import { Metrics } from '@countersign/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { Client } from 'undici';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RequestAuthorizer } from './request.authorizer.js';
 import { AdminAddresses } from './admin-addresses.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { ErrorAnswers } from './error-answers.js';
+import { LoadShedding } from './load-shedding.js';
 import { Limits } from './limits.js';
 import { RequestDeadline } from './request-deadline.js';
 import type { RouteAccess } from './route-access.js';
@@ -30,6 +32,9 @@ const MISTYPED = LIVE.slice(0, -1) + (LIVE.endsWith('x') ? 'y' : 'x');
 const NARROW = createApiKey('live');
 /** Another key of the same account. */
 const SECOND = createApiKey('live');
+/** A key with higher limits. */
+const WIDE = createApiKey('live');
+const WIDE_LIMITS = { default: 1_000_000, create: 1_000_000, usage: 1_000_000 };
 const ADMIN = createApiKey('admin');
 const ROOT: AdminPrincipal = { kind: 'admin', keyId: null, name: 'root', role: 'owner' };
 const principal: ApiKeyPrincipal = {
@@ -74,6 +79,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
       if (parseApiKey(key) !== null) asked.push(key);
       if (key === LIVE) return Promise.resolve(principal);
       if (key === SECOND) return Promise.resolve({ ...principal, keyId: 'second' });
+      if (key === WIDE) return Promise.resolve({ ...principal, keyId: 'wide', limits: WIDE_LIMITS });
       return Promise.resolve(key === NARROW ? { ...principal, scopes: ['otp'] } : null);
     },
   };
@@ -93,9 +99,10 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
   };
   const authorizer = new RequestAuthorizer(new RequestTransport(settings), keys, methods, limits, signedOut);
   const deadline = new RequestDeadline();
+  const shedding = new LoadShedding(deadline, new Metrics({ app: 'test', processMetrics: false }));
   let requests = 0;
   const requestIds = { next: () => `req_${++requests}` };
-  const admission = new RequestAdmission(authorizer, answers, deadline, settings, { watch: () => undefined });
+  const admission = new RequestAdmission(authorizer, answers, deadline, shedding, settings);
   const responses = new RawResponses(limits, settings, requestIds);
   const apiServer = new ApiServer(settings.tls, requestIds.next);
   const observer = { onAnswer: (answer: AnsweredRequest) => void answered.push(answer) };
@@ -429,5 +436,54 @@ describe('answers that are not read', () => {
     expect(connections).toBe(1);
     await client.close();
     await large.server.close();
+  });
+});
+
+describe('beyond the capacity of the process', () => {
+  const keyedAs = (policy?: 'create' | 'usage') => ({
+    config: { route: { access: 'key', scope: 'verify', body: 'none', ...(policy && { policy }) } as const },
+  });
+
+  /** Statuses of each class while the given number of requests is in progress; then they are released. */
+  async function statusesBeside(inProgress: number): Promise<Readonly<Record<string, number>>> {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let begun = 0;
+    const { server } = await start((routes) => {
+      routes.get('/v1/slow', keyedAs(), async () => {
+        begun += 1;
+        await released;
+        return 'done';
+      });
+      routes.get('/v1/report', keyedAs('usage'), () => 'report');
+      routes.post('/v1/create', keyedAs('create'), () => 'created');
+      routes.get('/v1/session', keyedAs(), () => 'session');
+    });
+    const headers = bearer(WIDE);
+    const slow = Array.from({ length: inProgress }, () => server.inject({ url: '/v1/slow', headers }));
+    await vi.waitFor(() => expect(begun).toBe(inProgress));
+    const report = await server.inject({ url: '/v1/report', headers });
+    const create = await server.inject({ method: 'POST', url: '/v1/create', headers });
+    const session = await server.inject({ url: '/v1/session', headers });
+    release();
+    await Promise.all(slow);
+    const after = await server.inject({ url: '/v1/report', headers });
+    if (report.statusCode === 503) {
+      expect(codeOf(report)).toBe('SERVICE_UNAVAILABLE');
+      expect(Number(report.headers['retry-after'])).toBeGreaterThan(0);
+      expect(report.headers).toHaveProperty('ratelimit');
+    }
+    return Object.fromEntries(
+      Object.entries({ report, create, session, after }).map(([name, { statusCode }]) => [name, statusCode]),
+    );
+  }
+
+  it.each([
+    { inProgress: 249, statuses: { report: 200, create: 200, session: 200, after: 200 } },
+    { inProgress: 250, statuses: { report: 503, create: 200, session: 200, after: 200 } },
+    { inProgress: 1_000, statuses: { report: 503, create: 503, session: 200, after: 200 } },
+    { inProgress: 2_000, statuses: { report: 503, create: 503, session: 503, after: 200 } },
+  ])('reports are refused first, then creates, beside $inProgress requests', async ({ inProgress, statuses }) => {
+    expect(await statusesBeside(inProgress)).toEqual(statuses);
   });
 });
