@@ -13,6 +13,7 @@ import { describeApi } from './docs/openapi/api-document.js';
 import { ApiDescription } from './docs/openapi/openapi.controller.js';
 import { ErrorAnswers } from './http/error-answers.js';
 import { RequestIds } from './http/request-ids.js';
+import { RequestQueue } from './http/request-queue.js';
 import { ServerHooks } from './http/server-hooks.js';
 import { ApiServer } from './http/server.js';
 import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
@@ -42,7 +43,7 @@ export async function startControlPlane(
     { bodyParser: false, logger: new NestPinoLogger(logger), abortOnError: false },
   );
   if (settings.production) await warnOfRoleFaults(app.get(Database), 'daemon', (message) => logger.warn(message));
-  server.use(app.get(ServerHooks));
+  server.use(app.get(ServerHooks), app.get(RequestQueue));
   app.useGlobalFilters(app.get(ErrorAnswers));
   app.useWebSocketAdapter(app.get(RealtimeAdapter));
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));

@@ -7,11 +7,11 @@ import { ConsoleAuthenticator } from './console.authenticator.js';
 import { ErrorAnswers } from './error-answers.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyUses } from './key-uses.js';
-import { LoadShedding } from './load-shedding.js';
 import { RawResponses } from './raw-responses.js';
 import { RequestAdmission } from './request-admission.js';
 import { RequestAuthorizer } from './request.authorizer.js';
 import { RequestDeadline } from './request-deadline.js';
+import { RequestQueue } from './request-queue.js';
 import { RequestTransport } from './request-transport.js';
 import { ServerHooks } from './server-hooks.js';
 import { ServerShutdown } from './server.shutdown.js';
@@ -21,7 +21,6 @@ import { ServerShutdown } from './server.shutdown.js';
   providers: [
     AllowedMethods,
     RequestDeadline,
-    LoadShedding,
     ErrorAnswers,
     RequestTransport,
     KeyUses,
@@ -29,6 +28,7 @@ import { ServerShutdown } from './server.shutdown.js';
     KeyAuthenticator,
     ConsoleAuthenticator,
     RequestAuthorizer,
+    RequestQueue,
     RequestAdmission,
     RawResponses,
     RequestRecorder,

@@ -1,13 +1,19 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ControlPlaneSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
-import { RefusedRequest, retryAfterOf } from './errors.js';
+import { errorBody, ERRORS, RefusedRequest, retryAfterOf } from './errors.js';
 import type { LimitHeaders } from './limit-headers.js';
 import { Limits } from './limits.js';
 import { rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
 import { RequestIds } from './request-ids.js';
 import { securityHeaders } from './security-headers.js';
+import { leaveUnread } from './unread-body.js';
+
+/** When a caller may come back that was refused because too many waited. */
+export const RETRY_AFTER_SECONDS = 2;
+const OVERLOADED = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: RETRY_AFTER_SECONDS });
 
 /** Refuses requests on sockets that the framework does not answer: broken HTTP and WebSocket upgrades. */
 @Injectable()
@@ -31,6 +37,26 @@ export class RawResponses {
     const address = socket instanceof Socket ? (socket.remoteAddress ?? '') : '';
     const refused = new RefusedRequest(refusalOfBrokenHttp(nodeCode));
     this.refuse(socket, refused, this.requestIds.next(), await this.limits.ofAddress(address));
+  }
+
+  /** Answers 503 to a request that nothing was done for, on a connection that stays open unless its body is large. */
+  refuseUnread(request: IncomingMessage, response: ServerResponse): void {
+    const { refusal } = OVERLOADED;
+    const isToClose = leaveUnread(request.socket, request.headers);
+    void this.limits.ofAddress(request.socket.remoteAddress ?? '').then((limitHeaders) => {
+      const body = errorBody(refusal, this.settings.publicBaseUrl);
+      response.writeHead(ERRORS[refusal.code].status, {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+        'retry-after': String(retryAfterOf(refusal)),
+        'cache-control': 'no-store',
+        'x-request-id': this.requestIds.next(),
+        ...this.securityHeaders,
+        ...limitHeaders,
+        ...(isToClose ? { connection: 'close' } : {}),
+      });
+      response.end(body);
+    });
   }
 
   /** The rate limit headers of a response that no quota counted. */

@@ -36,29 +36,30 @@ describe('the deadline of requests', () => {
     expect(deadline.size).toBe(0);
   });
 
-  it('counts requests in progress without those whose body or event is awaited', async () => {
+  it('counts requests in progress, without those whose body or event is awaited or whose answer is sent', async () => {
     const { deadline, after, watch } = watched();
-    const [uploads, waits, works] = [watch('uploads'), watch('waits'), watch('works')];
-    for (const each of [uploads, waits, works]) deadline.pause(each);
-    expect([deadline.inProgress, deadline.size]).toEqual([0, 3]);
-    for (const each of [waits, works, works]) deadline.begin(each);
+    let progress = 0;
+    deadline.onProgress(() => (progress += 1));
+    const [uploads, waits, answers] = [watch('uploads'), watch('waits'), watch('answers')];
+    expect(deadline.inProgress).toBe(3);
+    deadline.pause(uploads);
+    after(99);
+    expect(deadline.inProgress).toBe(3);
+    after(1);
     expect(deadline.inProgress).toBe(2);
     let end = (): void => undefined;
     const waiting = deadline.pauseWhile(waits, 8_000, () => new Promise<void>((resolve) => (end = resolve)));
-    expect(deadline.inProgress).toBe(1);
-    deadline.done(works);
-    expect(deadline.inProgress).toBe(0);
+    expect([deadline.inProgress, progress]).toEqual([1, 2]);
+    deadline.answer(answers);
+    deadline.answer(answers);
+    expect([deadline.inProgress, progress, deadline.size]).toEqual([0, 3, 3]);
     end();
     await waiting;
-    expect([deadline.inProgress, deadline.size]).toEqual([1, 2]);
-    deadline.begin(uploads);
-    deadline.pause(uploads, 500);
-    after(500);
-    deadline.done(uploads);
-    expect([deadline.inProgress, deadline.size]).toEqual([1, 1]);
-    after(REQUEST_BUDGET_MS);
-    deadline.done(waits);
-    expect([deadline.inProgress, deadline.size]).toEqual([0, 0]);
+    expect(deadline.inProgress).toBe(1);
+    deadline.resume(uploads);
+    expect(deadline.inProgress).toBe(2);
+    for (const request of [uploads, waits, answers]) deadline.done(request);
+    expect([deadline.inProgress, progress, deadline.size]).toEqual([0, 5, 0]);
   });
 
   it('excludes the transfer of a body', () => {
@@ -67,8 +68,8 @@ describe('the deadline of requests', () => {
     after(1_000);
     deadline.pause(request);
     after(10_000);
-    deadline.begin(request);
-    deadline.begin(request);
+    deadline.resume(request);
+    deadline.resume(request);
     after(REQUEST_BUDGET_MS - 1_001);
     expect(late).toEqual([]);
     after(1);

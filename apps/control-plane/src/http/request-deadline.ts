@@ -16,8 +16,6 @@ interface OpenRequest {
   pause: { readonly sinceMs: number; readonly untilMs: number } | null;
   /** Total time of waits in `pauseWhile`. */
   waitedMs: number;
-  /** It is authorized, its body is complete, and the process works on it. */
-  begun: boolean;
 }
 
 /**
@@ -27,8 +25,8 @@ interface OpenRequest {
  */
 export class RequestDeadline {
   private readonly open = new Map<object, OpenRequest>();
-  /** Entries that have begun and are not paused. */
-  private working = 0;
+  private readonly working = new Set<object>();
+  private readonly progressListeners: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
@@ -49,14 +47,20 @@ export class RequestDeadline {
     return this.open.size;
   }
 
-  /** Of these, requests that the process works on: they are authorized, and neither their body nor an external event is awaited. */
+  /** Of these, requests that the process works on: neither their body nor an external event is awaited, and no answer is sent. */
   get inProgress(): number {
-    return this.working;
+    return this.working.size;
+  }
+
+  /** Registers a listener that is called when fewer are in progress. */
+  onProgress(listener: () => void): void {
+    this.progressListeners.push(listener);
   }
 
   /** `answerLate` is called once, if the request is not done by its deadline. */
   watch(request: object, answerLate: () => void, budgetMs = REQUEST_BUDGET_MS): void {
-    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, waitedMs: 0, begun: false });
+    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, waitedMs: 0 });
+    this.working.add(request);
   }
 
   /** Pauses the deadline while the body is read; the server's request timeout bounds that. */
@@ -64,61 +68,67 @@ export class RequestDeadline {
     const entry = this.open.get(request);
     const sinceMs = this.nowMs();
     if (entry === undefined) return;
-    if (entry.begun && entry.pause === null) this.working -= 1;
     entry.pause = { sinceMs, untilMs: sinceMs + mostMs };
   }
 
-  /** Ends the pause: the body is complete, and the request is in progress. */
-  begin(request: object): void {
+  /** Ends the pause: the body is complete. */
+  resume(request: object): void {
     const entry = this.open.get(request);
-    if (entry === undefined) return;
-    this.endPause(entry);
-    if (entry.begun) return;
-    entry.begun = true;
-    this.working += 1;
+    if (entry !== undefined) this.endPause(request, entry);
   }
 
   /** Pauses the deadline while `wait` runs, at most `mostMs`: the request waits for an external event. */
   async pauseWhile<T>(request: object, mostMs: number, wait: () => Promise<T>): Promise<T> {
     this.pause(request, mostMs);
+    this.stopsWork(request);
     try {
       return await wait();
     } finally {
       const entry = this.open.get(request);
-      if (entry !== undefined) entry.waitedMs += this.endPause(entry);
+      if (entry !== undefined) entry.waitedMs += this.endPause(request, entry);
     }
+  }
+
+  /** The request is not in progress any more: its answer is sent. */
+  answer(request: object): void {
+    this.stopsWork(request);
   }
 
   /** Removes the request. Returns the time of its waits in `pauseWhile`, which latency figures exclude. */
   done(request: object): number {
-    const entry = this.open.get(request);
-    if (entry === undefined) return 0;
-    this.remove(request, entry);
-    return entry.waitedMs;
+    const waitedMs = this.open.get(request)?.waitedMs ?? 0;
+    this.remove(request);
+    return waitedMs;
   }
 
-  /** Calls `answerLate` for every overdue request. */
+  /** Calls `answerLate` for every overdue request; one whose body takes long is not in progress until it is complete. */
   sweep(): void {
     const nowMs = this.nowMs();
     for (const [request, entry] of this.open) {
+      // Most bodies arrive with their headers: a request with such a one stays in progress.
+      if (entry.pause !== null && nowMs - entry.pause.sinceMs >= SWEEP_INTERVAL_MS) this.stopsWork(request);
       if ((entry.pause?.untilMs ?? entry.dueMs) > nowMs) continue;
-      this.remove(request, entry);
+      this.remove(request);
       entry.answerLate();
     }
   }
 
   /** Ends a pause and returns its length. */
-  private endPause(entry: OpenRequest): number {
+  private endPause(request: object, entry: OpenRequest): number {
     if (entry.pause === null) return 0;
     const pausedMs = this.nowMs() - entry.pause.sinceMs;
     entry.dueMs += pausedMs;
     entry.pause = null;
-    if (entry.begun) this.working += 1;
+    this.working.add(request);
     return pausedMs;
   }
 
-  private remove(request: object, { pause, begun }: OpenRequest): void {
+  private remove(request: object): void {
     this.open.delete(request);
-    if (begun && pause === null) this.working -= 1;
+    this.stopsWork(request);
+  }
+
+  private stopsWork(request: object): void {
+    if (this.working.delete(request)) for (const listener of this.progressListeners) listener();
   }
 }

@@ -12,6 +12,9 @@ import { RequestDeadline } from './request-deadline.js';
 import type { Caller } from './route-access.js';
 import { UnreadAnswers } from './unread-answers.js';
 
+/** A request whose body arrives later than this after its headers is authorized again. */
+const ADMITTED_FOR_MS = 250;
+
 /** The hooks of all requests. */
 @Injectable()
 export class ServerHooks {
@@ -56,9 +59,13 @@ export class ServerHooks {
     });
     instance.addHook('preValidation', (request, reply, done) => {
       if (request.connectionOwner !== null) connections.authenticated(request.raw.socket, request.connectionOwner);
-      this.admission.begin(request, reply, done);
+      this.deadline.resume(request);
+      const isLate = hasBody(request) && performance.now() - request.admittedAtMs > ADMITTED_FOR_MS;
+      if (isLate && request.caller !== null) void this.admission.admitAgain(request, reply, done);
+      else done();
     });
     instance.addHook('onSend', (request, _reply, payload, done) => {
+      this.deadline.answer(request);
       const { raw, connectionOwner } = request;
       if (connectionOwner === null) connections.unauthenticated(raw.socket);
       // After an error in sending, the answer to the error is sent over the same response.
@@ -80,6 +87,10 @@ export class ServerHooks {
     });
   }
 }
+
+/** Also of a route that reads none. */
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** The request as its account may read it; null without the key of an account. */
 const callOf = ({ caller, url: target, errorCode: code }: FastifyRequest): AnsweredCall | null =>

@@ -14,7 +14,6 @@ import { RequestAuthorizer } from './request.authorizer.js';
 import { AdminAddresses } from './admin-addresses.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { ErrorAnswers } from './error-answers.js';
-import { LoadShedding } from './load-shedding.js';
 import { Limits } from './limits.js';
 import { RequestDeadline } from './request-deadline.js';
 import type { RouteAccess } from './route-access.js';
@@ -22,6 +21,7 @@ import type { AnsweredRequest } from '../operations/answered-request.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { RawResponses } from './raw-responses.js';
 import { RequestAdmission } from './request-admission.js';
+import { RequestQueue } from './request-queue.js';
 import { RequestTransport } from './request-transport.js';
 import { ServerHooks } from './server-hooks.js';
 import { ApiServer } from './server.js';
@@ -99,14 +99,15 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
   };
   const authorizer = new RequestAuthorizer(new RequestTransport(settings), keys, methods, limits, signedOut);
   const deadline = new RequestDeadline();
-  const shedding = new LoadShedding(deadline, new Metrics({ app: 'test', processMetrics: false }));
   let requests = 0;
   const requestIds = { next: () => `req_${++requests}` };
-  const admission = new RequestAdmission(authorizer, answers, deadline, shedding, settings);
   const responses = new RawResponses(limits, settings, requestIds);
+  const metrics = new Metrics({ app: 'test', processMetrics: false });
+  const queue = new RequestQueue(deadline, responses, metrics);
+  const admission = new RequestAdmission(authorizer, answers, deadline, queue, settings);
   const apiServer = new ApiServer(settings.tls, requestIds.next);
   const observer = { onAnswer: (answer: AnsweredRequest) => void answered.push(answer) };
-  apiServer.use(new ServerHooks(admission, responses, deadline, methods, observer));
+  apiServer.use(new ServerHooks(admission, responses, deadline, methods, observer), queue);
   const server: FastifyInstance = apiServer.adapter.getInstance();
   server.setErrorHandler((error, request, reply) => answers.send(reply, answers.toRefusal(error, request)));
   server.get('/docs', { config: { route: { access: 'public' } } }, () => 'docs');
@@ -440,50 +441,53 @@ describe('answers that are not read', () => {
 });
 
 describe('beyond the capacity of the process', () => {
-  const keyedAs = (policy?: 'create' | 'usage') => ({
-    config: { route: { access: 'key', scope: 'verify', body: 'none', ...(policy && { policy }) } as const },
-  });
+  const IN_PROGRESS = 256;
+  const WAITING = 1_024;
+  const SOCKETS = 32;
+  const CREATE =
+    `POST /v1/verify HTTP/1.1\r\nHost: cs.test\r\nAuthorization: Bearer ${WIDE}\r\nX-Forwarded-Proto: https\r\n` +
+    `X-Forwarded-For: 203.0.113.9\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
 
-  /** Statuses of each class while the given number of requests is in progress; then they are released. */
-  async function statusesBeside(inProgress: number): Promise<Readonly<Record<string, number>>> {
+  it('requests wait, and one more is answered 503 on a connection that stays open', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     let begun = 0;
     const { server } = await start((routes) => {
-      routes.get('/v1/slow', keyedAs(), async () => {
+      routes.post('/v1/verify', keyed(), async () => {
         begun += 1;
         await released;
-        return 'done';
+        return 'created';
       });
-      routes.get('/v1/report', keyedAs('usage'), () => 'report');
-      routes.post('/v1/create', keyedAs('create'), () => 'created');
-      routes.get('/v1/session', keyedAs(), () => 'session');
     });
-    const headers = bearer(WIDE);
-    const slow = Array.from({ length: inProgress }, () => server.inject({ url: '/v1/slow', headers }));
-    await vi.waitFor(() => expect(begun).toBe(inProgress));
-    const report = await server.inject({ url: '/v1/report', headers });
-    const create = await server.inject({ method: 'POST', url: '/v1/create', headers });
-    const session = await server.inject({ url: '/v1/session', headers });
-    release();
-    await Promise.all(slow);
-    const after = await server.inject({ url: '/v1/report', headers });
-    if (report.statusCode === 503) {
-      expect(codeOf(report)).toBe('SERVICE_UNAVAILABLE');
-      expect(Number(report.headers['retry-after'])).toBeGreaterThan(0);
-      expect(report.headers).toHaveProperty('ratelimit');
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = server.server.address() as AddressInfo;
+    const sockets = Array.from({ length: SOCKETS + 1 }, () => connect(port, '127.0.0.1'));
+    const received = sockets.map(() => '');
+    for (const [at, socket] of sockets.entries()) socket.on('data', (octets) => (received[at] += octets.toString()));
+    const statuses = (): string[] => received.join('').match(/HTTP\/1\.1 \d{3}/g) ?? [];
+    const last = sockets.at(-1);
+    try {
+      // Pipelined, so that all have arrived before the first of them has waited for long.
+      for (const socket of sockets.slice(0, SOCKETS)) socket.write(CREATE.repeat((IN_PROGRESS + WAITING) / SOCKETS));
+      await vi.waitFor(() => expect(begun).toBe(IN_PROGRESS));
+      last?.write(CREATE);
+      await vi.waitFor(() => expect(received.at(-1)).toContain('}}'));
+      expect(statuses()).toEqual(['HTTP/1.1 503']);
+      const [head = ''] = received.at(-1)?.toLowerCase().split('\r\n\r\n') ?? [];
+      for (const header of ['retry-after: 2', 'cache-control: no-store', 'connection: keep-alive'])
+        expect(head).toContain(header);
+      for (const name of ['x-request-id', 'ratelimit', 'ratelimit-policy', 'x-content-type-options'])
+        expect(head).toContain(`\n${name}: `);
+      expect(received.at(-1)).toContain('"code":"SERVICE_UNAVAILABLE"');
+      release();
+      await vi.waitFor(() => expect(statuses()).toHaveLength(IN_PROGRESS + WAITING + 1));
+      last?.write(CREATE);
+      await vi.waitFor(() => expect(received.at(-1)).toContain('created'));
+      expect(statuses().filter((status) => status.endsWith('200'))).toHaveLength(IN_PROGRESS + WAITING + 1);
+    } finally {
+      release();
+      for (const socket of sockets) socket.destroy();
+      await server.close();
     }
-    return Object.fromEntries(
-      Object.entries({ report, create, session, after }).map(([name, { statusCode }]) => [name, statusCode]),
-    );
-  }
-
-  it.each([
-    { inProgress: 249, statuses: { report: 200, create: 200, session: 200, after: 200 } },
-    { inProgress: 250, statuses: { report: 503, create: 200, session: 200, after: 200 } },
-    { inProgress: 1_000, statuses: { report: 503, create: 503, session: 200, after: 200 } },
-    { inProgress: 2_000, statuses: { report: 503, create: 503, session: 503, after: 200 } },
-  ])('reports are refused first, then creates, beside $inProgress requests', async ({ inProgress, statuses }) => {
-    expect(await statusesBeside(inProgress)).toEqual(statuses);
   });
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
 import { boundPipelining, WebSocketOrPlainRequest } from '@countersign/http';
 import type { TlsSettings } from '@countersign/settings';
@@ -8,10 +9,11 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionLimits } from './connection-limits.js';
 import { isBelowHttp } from './raw-refusal.js';
-import { wasAnsweredUnread } from './request-admission.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import { routedUrl } from './console-requests.js';
+import type { RequestQueue } from './request-queue.js';
 import type { ServerHooks } from './server-hooks.js';
+import { wasAnsweredUnread } from './unread-body.js';
 
 const MAX_HEAD_OCTETS = 16 * 1024;
 /** From the first octet of a request to the last of its headers, and to the last of its body. */
@@ -93,12 +95,24 @@ export class ApiServer {
     });
   }
 
-  /** Adds the hooks of all requests. Call once, before routes are registered and the server listens. */
-  use(hooks: ServerHooks): void {
+  /** Adds the queue and the hooks of all requests. Call once, before routes are registered and the server listens. */
+  use(hooks: ServerHooks, queue: RequestQueue): void {
     this.#hooks = hooks;
     const instance: FastifyInstance = this.adapter.getInstance();
     hooks.addTo(instance, this.#connections);
+    this.queueRequests(queue);
     addBodyParser(instance);
+  }
+
+  private queueRequests(queue: RequestQueue): void {
+    const { server }: FastifyInstance = this.adapter.getInstance();
+    const listeners = server.listeners('request');
+    server.removeAllListeners('request');
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      queue.add(request, response, () => {
+        for (const listener of listeners) listener.call(server, request, response);
+      });
+    });
   }
 }
 

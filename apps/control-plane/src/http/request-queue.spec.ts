@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Metrics } from '@countersign/telemetry';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RequestDeadline } from './request-deadline.js';
+import { RequestQueue } from './request-queue.js';
+
+const CREATE = ['POST', '/v1/verify'] as const;
+const CHECK = ['POST', '/v1/verify/sess_1/check'] as const;
+const USAGE = ['GET', '/v1/usage?from=2026-01-01'] as const;
+const LIST = ['GET', '/v1/verify'] as const;
+
+/** A queue before a process that begins what it is told, and ends nothing by itself. */
+function queued() {
+  const deadline = new RequestDeadline();
+  const metrics = new Metrics({ app: 'test', processMetrics: false });
+  const begun: string[] = [];
+  const refused: string[] = [];
+  const names = new Map<object, string>();
+  const refuseUnread = (request: IncomingMessage): void => void refused.push(names.get(request) ?? '');
+  const queue = new RequestQueue(deadline, { refuseUnread }, metrics);
+  let count = 0;
+  const add = ([method, url]: readonly [string, string], { socket = new Socket(), destroyed = false } = {}) => {
+    const name = `${method} ${url} ${++count}`;
+    const request = { method, url, socket } as IncomingMessage;
+    names.set(request, name);
+    queue.add(request, { destroyed } as ServerResponse, () => {
+      begun.push(name);
+      deadline.watch(request, () => undefined);
+    });
+    return { name, request, socket };
+  };
+  const addMany = (number: number, kind: readonly [string, string]) => Array.from({ length: number }, () => add(kind));
+  const done = (...requests: readonly { readonly request: IncomingMessage }[]): void => {
+    for (const { request } of requests) deadline.done(request);
+  };
+  return { add, addMany, begun, done, metrics, queue, refused };
+}
+
+describe('the queue of requests', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('lets 256 creates begin at once, and the next one when one of them is done', () => {
+    const { add, addMany, begun, done, refused } = queued();
+    const [first] = addMany(256, CREATE);
+    const next = add(CREATE);
+    expect(begun).toHaveLength(256);
+    if (first !== undefined) done(first);
+    expect(begun.slice(256)).toEqual([next.name]);
+    expect(refused).toEqual([]);
+  });
+
+  it('does not begin a report beside 128 requests, nor a create beside 256, while calls of a session still begin', () => {
+    const { add, addMany, begun } = queued();
+    addMany(128, USAGE);
+    expect(begun).toHaveLength(128);
+    const waits = add(LIST);
+    addMany(128, CREATE);
+    expect(begun).not.toContain(waits.name);
+    expect(begun).toHaveLength(256);
+    add(CREATE);
+    expect(begun).toHaveLength(256);
+    addMany(128, CHECK);
+    expect(begun).toHaveLength(384);
+    add(CHECK);
+    expect(begun).toHaveLength(384);
+  });
+
+  it('begins calls of a session before creates, and creates before reports', () => {
+    const { add, addMany, begun, done } = queued();
+    const busy = addMany(384, CHECK);
+    const [report, create, check] = [add(USAGE), add(CREATE), add(CHECK)];
+    done(...busy);
+    expect(begun.slice(384)).toEqual([check.name, create.name, report.name]);
+  });
+
+  it('refuses a request that has waited for a second, and says how long another one has waited', () => {
+    const { add, addMany, begun, done, queue, refused } = queued();
+    const [first, ...busy] = addMany(256, CREATE);
+    const [late, later] = [add(CREATE), add(CREATE)];
+    vi.advanceTimersByTime(900);
+    if (first !== undefined) done(first);
+    expect(begun.at(-1)).toBe(late.name);
+    expect(queue.waitedMs(late.request)).toBe(900);
+    vi.advanceTimersByTime(120);
+    expect(refused).toEqual([later.name]);
+    done(...busy);
+    expect(begun).toHaveLength(257);
+  });
+
+  it('refuses at once when 1,024 wait, and counts it', async () => {
+    const { add, addMany, metrics, refused } = queued();
+    addMany(256 + 1_024, CREATE);
+    expect(refused).toEqual([]);
+    const beyond = add(CREATE);
+    expect(refused).toEqual([beyond.name]);
+    vi.useRealTimers();
+    const { text } = await metrics.render();
+    expect(text).toContain('countersign_http_requests_shed_total{class="create",app="test"} 1');
+    expect(text).toContain('countersign_requests_waiting{app="test"} 1024');
+    expect(text).toContain('countersign_requests_open{app="test"} 256');
+  });
+
+  it('lets the next request of a refused connection rest for two seconds while others wait', () => {
+    const { add, addMany, begun, done, refused } = queued();
+    const busy = addMany(256, CREATE);
+    const waiting = addMany(1_024, CREATE);
+    const { socket } = add(CREATE);
+    const again = add(CREATE, { socket });
+    expect(refused).toHaveLength(1);
+    vi.advanceTimersByTime(990);
+    done(...busy);
+    expect(begun).not.toContain(again.name);
+    // One waits, in place of those that have begun.
+    vi.advanceTimersByTime(1_020);
+    done(...waiting.slice(0, 256));
+    expect(begun).toContain(again.name);
+    expect(refused).not.toContain(again.name);
+  });
+
+  it('begins a resting request early when no other one waits', () => {
+    const { add, addMany, begun, done } = queued();
+    const busy = addMany(256, CREATE);
+    const waiting = addMany(1_024, CREATE);
+    const { socket } = add(CREATE);
+    const again = add(CREATE, { socket });
+    done(...busy, ...waiting);
+    expect(begun.at(-1)).toBe(again.name);
+    expect(begun).toHaveLength(256 + 1_024 + 1);
+  });
+
+  it('does not begin or refuse a request whose caller has gone', () => {
+    const { add, addMany, begun, done, refused } = queued();
+    const busy = addMany(256, CREATE);
+    add(CREATE, { destroyed: true });
+    done(...busy);
+    addMany(256, CREATE);
+    add(CREATE, { destroyed: true });
+    vi.advanceTimersByTime(2_000);
+    expect(begun).toHaveLength(512);
+    expect(refused).toEqual([]);
+  });
+});
