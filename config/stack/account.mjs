@@ -2,11 +2,14 @@
 import { closeSync, constants, fchownSync, fstatSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { scriptOf } from './apps.mjs';
 import { checkEntry, foreignEntry, ownEntries, strangeEntry } from './data-dir.mjs';
 import { canReach, findBinaries, passes, serverAccount } from './postgres-binaries.mjs';
 import { ROOT } from './prepare.mjs';
 import { StartError } from './progress.mjs';
+
+const KNOWN_NAMES = pathToFileURL(path.join(ROOT, 'dist/libs/settings/src/known-names.js')).href;
 
 /**
  * Changes the owner of the data directory to the account that PostgreSQL runs under and switches this process to that
@@ -15,11 +18,12 @@ import { StartError } from './progress.mjs';
  *
  * @param {{ dataDir: string, owner: number, recheck: () => void, env: Record<string, string | undefined>,
  *   log: (message: string) => void }} options owner and recheck: of the data directory, as openDataDir found it
+ * @returns {boolean} whether this process has another account now
  */
 export function becomeUnprivileged({ dataDir, owner, recheck, env, log }) {
   // The installation and the build may have taken minutes.
   recheck();
-  if (process.getuid?.() !== 0) return;
+  if (process.getuid?.() !== 0) return false;
   const account = serverAccount();
   const { name, uid, gid } = account;
   const obstacle = obstacleOf(account, dataDir, owner);
@@ -29,7 +33,7 @@ export function becomeUnprivileged({ dataDir, owner, recheck, env, log }) {
       throw new StartError(`${obstacle}. It does not run as root instead: ${foreign} belongs to another account`);
     }
     log(`everything but PostgreSQL runs as root: ${obstacle}`);
-    return;
+    return false;
   }
   // Creates the links between PostgreSQL's libraries in node_modules while this process may still write there.
   if (!env.DATABASE_URL) findBinaries(account);
@@ -46,6 +50,21 @@ export function becomeUnprivileged({ dataDir, owner, recheck, env, log }) {
     throw new StartError(`root cannot become the account ${name} here (${error.code}): run as an ordinary user`);
   }
   log(`started as root: runs as ${name} (uid ${uid}), and so do PostgreSQL, Redis and the apps; ${dataDir} is theirs`);
+  return true;
+}
+
+/** Variables that programs read besides the settings. */
+const COMMON_VARIABLES = /^(PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|NODE_\w+)$/;
+
+/**
+ * The variables that the apps need: the account may read the environment of its processes, and root's may hold other secrets.
+ *
+ * @param {Record<string, string | undefined>} env
+ */
+export async function withoutForeignVariables(env) {
+  const { knownNames } = await import(KNOWN_NAMES);
+  const known = knownNames();
+  return Object.fromEntries(Object.entries(env).filter(([name]) => known.has(name) || COMMON_VARIABLES.test(name)));
 }
 
 /** Why the account cannot run the program on this data directory, and the remedy; undefined if it can. */

@@ -1,7 +1,7 @@
 // The start order of a run. Each step is in a file of its own; lifecycle.mjs has the stop order.
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { becomeUnprivileged } from './account.mjs';
+import { becomeUnprivileged, withoutForeignVariables } from './account.mjs';
 import { endLeftOverApps, startApp } from './apps.mjs';
 import { ensureCertificates } from './certificates.mjs';
 import { openDataDir } from './data-dir.mjs';
@@ -40,7 +40,8 @@ export async function launch(env = process.env) {
   }
 }
 
-async function bringUp(env, lifecycle, log) {
+async function bringUp(given, lifecycle, log) {
+  let env = given;
   if (env.NODE_ENV === 'production') {
     throw new StartError(
       'npm start is a development run (demo keys, webhooks to this machine). In production run the two apps, as docker-compose.yml shows; to try it here, unset NODE_ENV',
@@ -64,7 +65,7 @@ async function bringUp(env, lifecycle, log) {
   if (isOurs || isEmpty) await checkPorts(listeners);
   await lifecycle.during('apps', prepare({ log, signal: lifecycle.signal }));
   if (isOurs) await stopLeftOverRedis({ dataDir, log });
-  becomeUnprivileged({ dataDir, owner, recheck, env, log });
+  if (becomeUnprivileged({ dataDir, owner, recheck, env, log })) env = await withoutForeignVariables(env);
   if (!isOurs) {
     claimDataDir(dataDir, lifecycle);
     await endLeftOverApps({ dataDir, log });

@@ -22,8 +22,8 @@ const require = createRequire(import.meta.url);
 /** A folder that every account can reach, for files that cannot be reached below a private home directory. */
 export const PUBLIC_PLACE = '/var/tmp';
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
-/** Accounts that exist on every Linux and have no special rights. */
-const BORROWED_ACCOUNTS = ['postgres', 'nobody'];
+/** Folders of a PostgreSQL of this computer, whose superuser the account postgres is. */
+const SYSTEM_SERVERS = ['/var/lib/postgresql', '/etc/postgresql', '/var/lib/pgsql'];
 const WRITABLE_BY_OTHERS = 0o022;
 const PROBE_TIMEOUT_MS = 10_000;
 /** The account may read the environment of its processes; root's may hold secrets. */
@@ -37,12 +37,13 @@ const PROBE_ENVIRONMENT = { PATH: '/usr/bin:/bin' };
 export function serverAccount() {
   if (process.getuid?.() !== 0) return {};
   const accounts = readFileSync('/etc/passwd', 'utf8').split('\n');
-  for (const name of BORROWED_ACCOUNTS) {
+  // Without a server of this computer the account postgres, where it exists, has no rights anywhere.
+  for (const name of SYSTEM_SERVERS.some((folder) => existsSync(folder)) ? ['nobody'] : ['postgres', 'nobody']) {
     const [, , uid, gid] = accounts.find((line) => line.startsWith(`${name}:`))?.split(':') ?? [];
     if (uid !== undefined) return { name, uid: Number(uid), gid: Number(gid) };
   }
   throw new StartError(
-    'PostgreSQL does not run as root, and neither the postgres nor the nobody account exists: set DATABASE_URL, or run as an ordinary user',
+    'PostgreSQL does not run as root, and there is no account without rights that could run it (nobody, or postgres where no other PostgreSQL is installed): set DATABASE_URL, or run as an ordinary user',
   );
 }
 

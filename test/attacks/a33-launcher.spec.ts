@@ -17,11 +17,12 @@ import net from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { identify, stillRuns } from '../../config/stack/processes.mjs';
+import { serverAccount } from '../../config/stack/postgres-binaries.mjs';
+import { startPostgres } from '../../config/stack/postgres.mjs';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
 import { freePorts, Launcher, type Ports, ROOT, temporaryFolder } from '../support/stack.js';
 
 const STRANGER = 40_002;
-const BORROWED = ['postgres', 'nobody'];
 /** A run may install and build first. */
 const LONG_MS = 300_000;
 /** Makes a run fail when it reaches its stores. */
@@ -71,9 +72,8 @@ async function victim(words: string): Promise<{ pid: number; mark: string }> {
 }
 
 function borrowedAccount(): { readonly uid: number; readonly gid: number } {
-  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
-  const found = BORROWED.flatMap((name) => users.filter((line) => line.startsWith(`${name}:`)))[0]?.split(':') ?? [];
-  return { uid: Number(found[2]), gid: Number(found[3]) };
+  const { uid = 0, gid = 0 } = serverAccount();
+  return { uid, gid };
 }
 
 function giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }, folder = dataDir): void {
@@ -212,4 +212,35 @@ describe.skipIf(!isRoot)('A33 npm start as root, in a directory that another acc
     },
     LONG_MS,
   );
+
+  it('A33 a private PostgreSQL outside a closed folder is in a folder of root, and one that others made is not used', async () => {
+    chmodSync(home.folder, 0o700);
+    const note = (): string => readFileSync(path.join(dataDir, notes()[0] ?? ''), 'utf8');
+    const notes = (): string[] => readdirSync(dataDir).filter((name) => name.endsWith('.path'));
+    const first = await startPostgres({ dataDir, log: () => undefined });
+    await first.stop();
+    const made = note();
+    const [closed, theirs] = [path.dirname(made), path.join(home.folder, 'theirs')];
+    try {
+      expect(lstatSync(made).uid).toBe(borrowedAccount().uid);
+      expect(lstatSync(closed)).toMatchObject({ uid: 0, mode: 0o040711 });
+      expect(readdirSync(closed)).toEqual([path.basename(made)]);
+      rmSync(made, { recursive: true });
+      mkdirSync(theirs);
+      symlinkSync(theirs, made);
+      const second = await startPostgres({ dataDir, log: () => undefined });
+      await second.stop();
+      expect(note()).not.toBe(made);
+      expect(readdirSync(theirs)).toEqual([]);
+    } finally {
+      rmSync(closed, { recursive: true, force: true });
+      rmSync(path.dirname(note()), { recursive: true, force: true });
+    }
+  }, 60_000);
+
+  it('A33 the account of the run is not the superuser of a PostgreSQL of this computer', () => {
+    const isThere = ['/var/lib/postgresql', '/etc/postgresql', '/var/lib/pgsql'].some((folder) => existsSync(folder));
+    if (isThere) expect(serverAccount().name).toBe('nobody');
+    expect(['postgres', 'nobody']).toContain(serverAccount().name);
+  });
 });

@@ -39,7 +39,8 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root', () => {
   let ports: Ports;
   let first: Quickstart;
 
-  const start = (dataDir = data.folder): Launcher => Launcher.start({ dataDir, ports, environment: { REDIS_URL: '' } });
+  const environment = { REDIS_URL: '', OTHER_SECRET: 'a secret of root', LOG_LEVEL: 'debug' };
+  const start = (dataDir = data.folder): Launcher => Launcher.start({ dataDir, ports, environment });
   const ownerOf = (name: string): number => lstatSync(path.join(data.folder, name)).uid;
 
   beforeAll(async () => {
@@ -69,6 +70,15 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root', () => {
         expect(gid).not.toBe('0');
         expect(groups).toBe(gid);
       }
+      // The kernel closes the environment of the launcher itself, which has changed its account, to that account.
+      const apps = running.filter(({ command }) => !command.includes('start.mjs'));
+      for (const { pid, command } of apps) {
+        const given = readFileSync(`/proc/${pid}/environ`, 'utf8');
+        expect(given, command).not.toContain('a secret of root');
+        if (command.includes('dist/apps')) expect(given, command).toContain('LOG_LEVEL=debug');
+      }
+      const launcher = running.find(({ command }) => command.includes('start.mjs'));
+      expect(lstatSync(`/proc/${launcher?.pid}/environ`).uid).toBe(0);
       expect((await stack.api('POST', '/v1/verify', { ...SESSION, ...idsFor(first) })).status).toBe(200);
     } finally {
       await stack.stop();

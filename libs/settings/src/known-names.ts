@@ -42,7 +42,7 @@ export function withoutServices(environment: Environment): Environment {
 }
 
 /** The variables of all processes, because they may share one environment. */
-function knownNames(): Set<string> {
+export function knownNames(): Set<string> {
   const names = new Set(OTHER_NAMES);
   for (const { prototype } of [ControlPlaneSettings, GatewaySettings, MigrationSettings, SimulatorSettings]) {
     const settings = Object.create(prototype) as object;

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
 import { readFileSync } from 'node:fs';
@@ -12,6 +13,11 @@ import { certificateNames } from './certificate-names.js';
 import { ConnectionAdmitter } from './connection.admitter.js';
 
 const TLS_HANDSHAKE_MS = 10_000;
+/**
+ * No session is resumed: a resumed one brings the certificate of its first handshake without a proof of the key, and although the
+ * certificate has expired (RFC 8446, section 4.6.1).
+ */
+const EACH_TIME_PROVED = AGREED_TLS.secureOptions | constants.SSL_OP_NO_TICKET;
 
 interface TlsFiles {
   readonly certFile: string;
@@ -127,7 +133,7 @@ const secureContext = ({ certFile, keyFile, clientCaFile }: TlsFiles): tls.Secur
   ...AGREED_TLS,
   cert: readFileSync(certFile),
   key: readFileSync(keyFile),
-  ...(clientCaFile === null ? {} : { ca: readFileSync(clientCaFile) }),
+  ...(clientCaFile === null ? {} : { ca: readFileSync(clientCaFile), secureOptions: EACH_TIME_PROVED }),
 });
 
 function listenError(error: Error, host: string, port: number, variable: string): Error {
