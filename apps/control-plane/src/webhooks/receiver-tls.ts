@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
-import { AGREED_TLS } from '@countersign/tls';
+import { AGREED_TLS, GuardedTlsStream } from '@countersign/tls';
 import { errors, type buildConnector } from 'undici';
-import { HandshakeStream } from './handshake-stream.js';
 
 /** One context for all connections, and no sessions kept: 20 KB less for each. */
 const context = tls.createSecureContext({ ...AGREED_TLS });
@@ -19,7 +18,7 @@ export function secureReceiver(
   timeoutMs: number,
   connected: buildConnector.Callback,
 ): void {
-  const stream = new HandshakeStream(below);
+  const stream = new GuardedTlsStream(below);
   const secured = tls.connect({
     socket: stream,
     secureContext: context,

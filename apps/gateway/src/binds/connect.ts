@@ -1,7 +1,10 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { BindHost, BindTls } from '@countersign/carriers/config';
-import { AGREED_TLS } from '@countersign/tls';
+import { AGREED_TLS, GuardedTlsStream } from '@countersign/tls';
+
+/** A carrier that asks for client certificates may list all authorities that it trusts: those of a usual computer have 20 KiB. */
+const MAX_HANDSHAKE_OCTETS = 64 * 1024;
 
 export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';
@@ -27,7 +30,7 @@ export function connect(
 ): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const socket = withTls.enabled ? tls.connect(tlsOptions(at, withTls)) : net.connect({ ...at });
+    const socket = withTls.enabled ? secured(at, withTls) : net.connect({ ...at });
     const finish = (complete: () => void): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -51,6 +54,19 @@ export function connect(
     socket.once('error', onError);
     socket.once(withTls.enabled ? 'secureConnect' : 'connect', () => finish(() => resolve(socket)));
   });
+}
+
+/** A connection that a flood of records without content ends. */
+function secured(at: BindHost, withTls: ConnectTls): tls.TLSSocket {
+  const tcp = net.connect({ ...at, noDelay: true });
+  const stream = new GuardedTlsStream(tcp, MAX_HANDSHAKE_OCTETS);
+  const socket = tls.connect({ ...tlsOptions(at, withTls), socket: stream });
+  stream.on('error', (error) => socket.destroy(error));
+  socket.once('secureConnect', () => stream.complete(() => socket.bytesRead));
+  // A TLS socket over a stream does not know them.
+  for (const name of ['localAddress', 'localPort', 'remoteAddress', 'remotePort'] as const)
+    Object.defineProperty(socket, name, { get: () => tcp[name] });
+  return socket;
 }
 
 function tlsOptions(at: BindHost, withTls: ConnectTls): tls.ConnectionOptions {

@@ -5,7 +5,7 @@ import { Duplex } from 'node:stream';
  * 100 KiB of certificates, parses each, which is 1.3 MB of memory while the connection is open, and verifies the chain in the
  * main thread, whether or not it leads to an authority: 5 ms for a certificate of 1.3 KB with a large RSA exponent.
  */
-export const MAX_HANDSHAKE_OCTETS = 16 * 1024;
+const MAX_HANDSHAKE_OCTETS = 16 * 1024;
 /**
  * Octets after the handshake that no content explains: NewSessionTickets and KeyUpdates, any number of which OpenSSL handles below
  * Node, at some 10 µs for 18 octets. As large as a record of 16 KiB that is not complete yet, and as a handshake.
@@ -30,7 +30,7 @@ const CHECKED_OCTETS = 4 * 1024;
  * of records without content. OpenSSL reads a socket without JavaScript, and Node has no setting for either; a stream costs 8 µs
  * for a request.
  */
-export class HandshakeStream extends Duplex {
+export class GuardedTlsStream extends Duplex {
   private octets = 0;
   /** The octets of content so far; null until the handshake has ended. */
   private content: (() => number) | null = null;
@@ -39,7 +39,11 @@ export class HandshakeStream extends Duplex {
   private checkedContent = 0;
   private readonly records = new RecordHeads();
 
-  constructor(private readonly below: Duplex) {
+  /** @param maxHandshakeOctets of the peer's part of the handshake */
+  constructor(
+    private readonly below: Duplex,
+    private readonly maxHandshakeOctets = MAX_HANDSHAKE_OCTETS,
+  ) {
     super();
     below
       .on('data', (chunk: Buffer) => this.receive(chunk))
@@ -80,7 +84,7 @@ export class HandshakeStream extends Duplex {
   }
 
   private receive(chunk: Buffer): void {
-    if (this.content === null && this.octets + chunk.length > MAX_HANDSHAKE_OCTETS) {
+    if (this.content === null && this.octets + chunk.length > this.maxHandshakeOctets) {
       this.destroy(new HandshakeTooLarge());
       return;
     }
@@ -144,12 +148,12 @@ class RecordHeads {
   }
 }
 
-/** The receiver's part of the TLS handshake is larger than `MAX_HANDSHAKE_OCTETS`. */
+/** The peer's part of the TLS handshake is too large. */
 export class HandshakeTooLarge extends Error {
   override readonly name = 'TlsHandshakeTooLarge';
 }
 
-/** The receiver sends records without content, or asks for a renegotiation. */
+/** The peer sends records without content, or asks for a renegotiation. */
 export class RecordsWithoutContent extends Error {
   override readonly name = 'TlsRecordsWithoutContent';
 }

@@ -3,11 +3,11 @@ import { connect, type AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
-import { HandshakeStream } from './handshake-stream.js';
+import { GuardedTlsStream } from './guarded-tls-stream.js';
 
 const OCTETS = 1024 * 1024;
 
-describe('a TLS connection over a handshake stream', () => {
+describe('a TLS connection over a guarded stream', () => {
   it('passes all octets in both directions, and the end of each', async () => {
     const altNames = [{ type: 7 as const, ip: '127.0.0.1' }];
     const pems = await generate([{ name: 'commonName', value: 'peer' }], {
@@ -16,7 +16,7 @@ describe('a TLS connection over a handshake stream', () => {
     const server = tls.createServer({ cert: pems.cert, key: pems.private, allowHalfOpen: true });
     server.on('secureConnection', (socket) => void socket.pipe(socket));
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    const stream = new HandshakeStream(connect((server.address() as AddressInfo).port, '127.0.0.1'));
+    const stream = new GuardedTlsStream(connect((server.address() as AddressInfo).port, '127.0.0.1'));
     const socket = tls.connect({
       socket: stream,
       ca: pems.cert,
