@@ -1,5 +1,6 @@
 import { AccountStore } from '@countersign/accounts/accounts';
 import { idTimeMs, parseId, renderId } from '@countersign/ids';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 
@@ -73,6 +74,30 @@ describe('A16 and A13 lists made to read much', () => {
           const { status, json } = await harness.call(`/v1/verify?${query}`, { key });
           expect([query, status, json]).toEqual([query, 200, { data: [], hasMore: false }]);
         }
+  });
+});
+
+describe('A16 reports that take long', () => {
+  it('A16 take no connection from creates, however many are asked for', async () => {
+    const key = harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+    const overview = (): Promise<unknown> => harness.call('/v1/admin/overview', { key });
+    const owner = new pg.Client({ connectionString: harness.home.ownerUrl });
+    await owner.connect();
+    try {
+      expect(await overview()).toMatchObject({ status: 200 });
+      await owner.query('BEGIN');
+      await owner.query('LOCK TABLE usage_progress, usage_minutes, overview_hours IN ACCESS EXCLUSIVE MODE');
+      const reports = Array.from({ length: 40 }, overview);
+      for (let count = 0; count < 10; count += 1) {
+        const created = await harness.call('/v1/verify', { method: 'POST', body: harness.createBody() });
+        expect(created.status).toBe(200);
+      }
+      await owner.query('COMMIT');
+      await Promise.all(reports);
+      expect(await overview()).toMatchObject({ status: 200 });
+    } finally {
+      await owner.end();
+    }
   });
 });
 

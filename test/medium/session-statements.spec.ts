@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { firstIdAt } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { type Executor, ReportReads } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findEnd, listSessions, MAX_ROWS_READ } from '../../libs/session/src/session-list.sql.js';
@@ -121,11 +121,12 @@ function watchedSessions(): { sessions: SessionStore; locked: string[] } {
       locked.push(...(await lockedPartitions(tx)));
       return result;
     });
-  const watched = {
+  const statements = {
     transaction,
     query: <Row extends object>(text: string, values?: readonly unknown[]) =>
       transaction((tx) => tx.query<Row>(text, values)),
   };
+  const watched = { ...statements, reports: new ReportReads(statements, 10) };
   return {
     sessions: new SessionStore({ database: watched, clock, keys, listener: { onEvents: () => undefined } }),
     locked,

@@ -121,7 +121,8 @@ describe('create, when the answer of a commit was lost', () => {
   it('runs again without a second row, and returns the time of the first', async () => {
     const { database } = harness;
     const texts: string[] = [];
-    const losing: Pick<Database, 'query' | 'transaction'> = {
+    const losing: Pick<Database, 'query' | 'reports' | 'transaction'> = {
+      reports: database.reports,
       query: async <Row extends object>(text: string, values?: readonly unknown[]) => {
         const rows = await database.query<Row>(text, values);
         texts.push(text);

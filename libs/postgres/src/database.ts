@@ -12,24 +12,14 @@ import {
 } from './database-errors.js';
 import { BEGIN, BEGIN_OF_POOLER, usesPooler } from './pooler.js';
 import { dayStatement, type DayStatement } from './day-statements.js';
+import type { Executor, Transactions } from './executor.js';
 import { FIND_LARGE, LargePartitions } from './large-partitions.js';
 import { hasParsed, hasStalePlan, isLostByPooler, isWithoutPartition, preparedName } from './prepared-statements.js';
+import { ReportReads } from './report-reads.js';
 import type { Statements } from './statements/statements.js';
 
-/** Executes single statements. Stores get it as an argument: the caller opens the transaction. */
-export interface Executor {
-  /**
-   * Runs one statement with `$1`-style parameters and returns its rows. Throws DatabaseUnavailable, or DataError when
-   * the server rejects it. Select `json` columns as `::text`: parsing would lose their key order.
-   */
-  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-}
-
 /** Each statement is a transaction of its own. */
-export interface MaintenanceSession extends Executor {
-  /** Runs `statements` in one transaction. */
-  transaction<T>(statements: (tx: Executor) => Promise<T>): Promise<T>;
-}
+export type MaintenanceSession = Transactions;
 
 /** Deadline of a statement or a transaction, including the time to get a connection and retries. */
 export const OPERATION_DEADLINE_MS = 2_900;
@@ -69,6 +59,8 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
  * DataError (the server rejected the statement).
  */
 export class Database implements Executor {
+  /** For statements of reports and lists. */
+  readonly reports: ReportReads;
   readonly #pool: pg.Pool;
   readonly #missingPartitionListeners: (() => void)[] = [];
   /** Whether connections keep prepared statements. False once a pooler has lost one. */
@@ -83,6 +75,7 @@ export class Database implements Executor {
     private readonly pooler: boolean,
   ) {
     this.#pool = poolOf(dataSource);
+    this.reports = new ReportReads(this, this.#pool.options.max);
   }
 
   /**

@@ -2,7 +2,7 @@ import { DataSource, DefaultNamingStrategy, type EntityManager, getMetadataArgsS
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
-import type { Executor } from './database.js';
+import type { Executor } from './executor.js';
 import { columnName } from './entity-columns.js';
 
 class SnakeCaseNames extends DefaultNamingStrategy {

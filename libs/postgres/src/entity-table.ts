@@ -1,6 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 import type { EntityTarget, ObjectLiteral, QueryDeepPartialEntity, Repository, SelectQueryBuilder } from 'typeorm';
-import type { Executor } from './database.js';
+import type { Executor } from './executor.js';
 import type { Page, PageRequest, Records } from './record-table.js';
 import { entityManager } from './entity-source.js';
 

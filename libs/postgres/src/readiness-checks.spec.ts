@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Executor } from './database.js';
+import type { Executor } from './executor.js';
 import { readinessOf } from './readiness-checks.js';
 
 const takesWrites = (): Promise<object[]> => Promise.resolve([{ readOnly: false }]);

@@ -1,5 +1,5 @@
 import type { DatabaseClock } from './database-clock.js';
-import type { Executor } from './database.js';
+import type { Executor } from './executor.js';
 
 /**
  * Ids contain the database's time; a machine whose clock differs by more than this cannot handle deadlines either.

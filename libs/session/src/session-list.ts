@@ -1,6 +1,6 @@
 import { isTestMode, type Tenant } from '@countersign/keys';
 import { firstIdAt, ID_CLOCK_SLACK_MS, idTimeMs, lastIdAt, type Uuid } from '@countersign/ids';
-import type { Database, DatabaseClock } from '@countersign/postgres';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
 import { sessionOf } from './session.row.js';
 import { settledRows } from './settled-rows.js';
 import { findEnd, listSessions, MAX_ROWS_READ, type ListedRow } from './session-list.sql.js';
@@ -43,7 +43,7 @@ const RANGES_BACK_MS = [DAY_MS, 7 * DAY_MS, Number.POSITIVE_INFINITY] as const;
 /** Pages of sessions, newest first. */
 export class SessionList {
   constructor(
-    private readonly database: Pick<Database, 'query'>,
+    private readonly database: Executor,
     private readonly clock: DatabaseClock,
   ) {}
 

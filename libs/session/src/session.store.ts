@@ -54,7 +54,7 @@ export interface InboundEvidence extends Omit<InboundCase, 'digests'> {
 }
 
 export interface SessionStoreOptions {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly database: Pick<Database, 'query' | 'reports' | 'transaction'>;
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly listener: SessionListener;
@@ -147,7 +147,7 @@ export class SessionStore {
       limits,
       onBatch: (size) => onBatch?.('check', size),
     });
-    this.listing = new SessionList(options.database, options.clock);
+    this.listing = new SessionList(options.database.reports, options.clock);
   }
 
   /**

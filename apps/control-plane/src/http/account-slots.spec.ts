@@ -1,4 +1,3 @@
-import type { Uuid } from '@countersign/ids';
 import type { Tenant } from '@countersign/keys';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -10,12 +9,8 @@ const OTHER: Tenant = { ...ONE, mode: 'test' };
 
 /** Lists that the test ends one by one. */
 class Lists {
-  readonly slots;
+  readonly slots = new AccountSlots('lists');
   readonly running: (() => void)[] = [];
-
-  constructor(mostRunning?: number) {
-    this.slots = new AccountSlots('lists', mostRunning === undefined ? {} : { mostRunning });
-  }
 
   start(tenant: Tenant): Promise<Outcome<string>> {
     return this.slots.run(tenant, () => new Promise((resolve) => this.running.push(() => resolve(succeed('page')))));
@@ -32,30 +27,6 @@ describe('lists of one account and mode', () => {
     await expect.poll(() => lists.running.length).toBe(4);
     for (const end of lists.running) end();
     expect((await Promise.all(started)).every(({ ok }) => ok)).toBe(true);
-  });
-
-  it('of all accounts run as many as are allowed together, and an account with few comes to its turn', async () => {
-    const lists = new Lists(3);
-    const accounts = ['1', '2', '3'].map((last): Tenant => ({
-      ...ONE,
-      accountId: `${ONE.accountId.slice(0, -1)}${last}` as Uuid,
-    }));
-    const begun: string[] = [];
-    const start = (tenant: Tenant): void =>
-      void lists.slots.run<string>(tenant, () => {
-        begun.push(tenant.accountId.slice(-1));
-        return new Promise((resolve) => lists.running.push(() => resolve(succeed('page'))));
-      });
-    const [one, two, three] = accounts as [Tenant, Tenant, Tenant];
-    for (const tenant of [one, one, one, one, two, two, two, two, three]) start(tenant);
-    expect(begun).toEqual(['1', '1', '2']);
-    for (let ended = 0; ended < 9; ended += 1) {
-      await expect.poll(() => lists.running.length).toBe(Math.min(9, ended + 3));
-      lists.running[ended]?.();
-    }
-    await expect.poll(() => begun.length).toBe(9);
-    expect(begun.indexOf('3')).toBeLessThan(6);
-    expect(await lists.slots.run(one, () => Promise.resolve(succeed('page')))).toMatchObject({ ok: true });
   });
 
   it('are refused when 50 wait, and allowed again afterwards', async () => {

@@ -16,25 +16,14 @@ interface Slots {
 }
 
 /**
- * Bounds the calls of a kind that one account and mode runs at a time in this process, and those that all of them run, so that
- * they leave the database and its connections to others.
+ * Bounds the calls of a kind that one account and mode runs at a time in this process, so that it leaves the database and its
+ * connections to others.
  */
 export class AccountSlots {
-  /** Accounts and modes with calls, in the order in which they come to their turn. */
   readonly #byTenant = new Map<string, Slots>();
-  readonly #mostRunning: number;
-  #running = 0;
 
-  /**
-   * @param calls the kind of the calls, in the plural, for the refusal
-   * @param mostRunning of all accounts together
-   */
-  constructor(
-    private readonly calls: string,
-    { mostRunning = Infinity }: { readonly mostRunning?: number } = {},
-  ) {
-    this.#mostRunning = mostRunning;
-  }
+  /** @param calls the kind of the calls, in the plural, for the refusal */
+  constructor(private readonly calls: string) {}
 
   /** Runs `call` in its turn; refuses it when too many wait. */
   async run<Result>(tenant: Tenant, call: () => Promise<Outcome<Result>>): Promise<Outcome<Result>> {
@@ -42,43 +31,16 @@ export class AccountSlots {
     const slots = this.#byTenant.get(key) ?? { running: 0, waiting: [] };
     if (slots.waiting.length >= MAX_WAITING) return this.refuseCall();
     this.#byTenant.set(key, slots);
-    if (this.#mayRun(slots)) this.#take(slots);
-    else if (!(await turnOf(slots))) {
-      this.#forget(key, slots);
-      return this.refuseCall();
-    }
+    if (slots.running < MAX_RUNNING) slots.running += 1;
+    else if (!(await turnOf(slots))) return this.refuseCall();
     try {
       return await call();
     } finally {
-      slots.running -= 1;
-      this.#running -= 1;
-      this.#forget(key, slots);
-      this.#startNext();
-    }
-  }
-
-  #mayRun({ running }: Slots): boolean {
-    return running < MAX_RUNNING && this.#running < this.#mostRunning;
-  }
-
-  #take(slots: Slots): void {
-    slots.running += 1;
-    this.#running += 1;
-  }
-
-  #forget(key: string, { running, waiting }: Slots): void {
-    if (running === 0 && waiting.length === 0) this.#byTenant.delete(key);
-  }
-
-  /** Starts the oldest call of the account that comes next, which then comes last. */
-  #startNext(): void {
-    for (const [key, slots] of this.#byTenant) {
-      if (slots.waiting.length === 0 || !this.#mayRun(slots)) continue;
-      this.#take(slots);
-      slots.waiting.shift()?.();
-      this.#byTenant.delete(key);
-      this.#byTenant.set(key, slots);
-      return;
+      // A waiting call takes over the slot.
+      const next = slots.waiting.shift();
+      if (next !== undefined) next();
+      else slots.running -= 1;
+      if (slots.running === 0) this.#byTenant.delete(key);
     }
   }
 

@@ -37,14 +37,19 @@ export class RequestAdmission {
       .catch((error: unknown) => this.answers.toRefusal(error, request));
     if (reply.sent) return;
     if (refused !== null) {
-      if (leaveUnread(request.raw.socket, request.headers)) void reply.header('connection', 'close');
-      this.answers.send(reply, refused);
+      this.refuse(request, reply, refused);
       return;
     }
     if (request.limitHeaders !== null) void reply.headers(request.limitHeaders);
     this.deadline.pause(request);
     request.admittedAtMs = performance.now();
     proceed();
+  }
+
+  /** Refuses a request whose body is not read. */
+  refuse(request: FastifyRequest, reply: FastifyReply, refused: RefusedRequest): void {
+    if (leaveUnread(request.raw.socket, request.headers)) void reply.header('connection', 'close');
+    this.answers.send(reply, refused);
   }
 
   /** Authorizes a request again whose body took long; calls `proceed` when it still is authorized. */

@@ -6,6 +6,8 @@ import type { AnsweredCall } from '../operations/request.recorder.js';
 import { isAdminPermission } from './admin-policy.js';
 import { AllowedMethods } from './allowed-methods.js';
 import type { ConnectionLimits } from './connection-limits.js';
+import { RefusedRequest } from './errors.js';
+import { IncompleteBodies } from './incomplete-bodies.js';
 import { RawResponses } from './raw-responses.js';
 import { RequestAdmission } from './request-admission.js';
 import { RequestDeadline } from './request-deadline.js';
@@ -14,6 +16,11 @@ import { UnreadAnswers } from './unread-answers.js';
 
 /** A request whose body arrives later than this after its headers is authorized again. */
 const ADMITTED_FOR_MS = 250;
+
+const TOO_MANY_BODIES = new RefusedRequest({
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'Too many bodies are being received. Send this request again, with its body at once.',
+});
 
 /** The hooks of all requests. */
 @Injectable()
@@ -29,6 +36,7 @@ export class ServerHooks {
   addTo(instance: FastifyInstance, connections: ConnectionLimits): void {
     const unreadAnswers = new UnreadAnswers();
     unreadAnswers.start();
+    const bodies = new IncompleteBodies();
     instance.decorateRequest('caller', null);
     instance.decorateRequest('connectionOwner', null);
     instance.decorateRequest('admittedAtMs', 0);
@@ -52,7 +60,11 @@ export class ServerHooks {
       // The connection was destroyed because of too many pipelined requests.
       if (request.raw.socket.destroyed) return;
       // `admit` sets the client's address before its first await.
-      void this.admission.admit(request, reply, done);
+      void this.admission.admit(request, reply, () => {
+        const { raw, connectionOwner } = request;
+        if (connectionOwner === null || bodies.begin(raw, connectionOwner)) done();
+        else this.admission.refuse(request, reply, TOO_MANY_BODIES);
+      });
       if (request.routeOptions.config.route?.access === 'public') {
         unreadAnswers.trackPublic(request.clientAddress, request.raw.socket, reply.raw);
       }

@@ -76,7 +76,7 @@ function microsOf(usd: string): bigint {
 export class OverviewStore {
   readonly #usage: UsageStore;
 
-  constructor(@Inject(Database) database: Pick<Database, 'transaction'>) {
+  constructor(@Inject(Database) database: Pick<Database, 'reports'>) {
     this.#usage = new UsageStore(database);
   }
 

@@ -50,11 +50,11 @@ interface ClockRow {
 /** Reads folds and the sessions that are not folded yet. UsageFoldStore writes the folds. */
 @Injectable()
 export class UsageStore {
-  constructor(@Inject(Database) private readonly database: Pick<Database, 'transaction'>) {}
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'reports'>) {}
 
   /** Runs `work` on one snapshot: folds that are committed meanwhile change neither the plan nor the counts. */
   inSnapshot<T>(work: (snapshot: Executor) => Promise<T>): Promise<T> {
-    return this.database.transaction(async (tx) => {
+    return this.database.reports.transaction(async (tx) => {
       await tx.query(ONE_SNAPSHOT);
       return work(tx);
     });

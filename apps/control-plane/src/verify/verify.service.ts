@@ -12,15 +12,12 @@ import type { CreateVerification } from './create-verification.dto.js';
 import type { ListVerifications } from './list-verifications.dto.js';
 import { SessionOpener } from './session.opener.js';
 
-/** Lists of all accounts that read the database at a time: a slow one reads for as long as a statement may take. */
-const LISTS_AT_ONCE = 3;
-
 /**
  * Creates, reads, lists and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals are returned as values.
  */
 @Injectable()
 export class VerifyService {
-  private readonly listSlots = new AccountSlots('lists', { mostRunning: LISTS_AT_ONCE });
+  private readonly listSlots = new AccountSlots('lists');
 
   constructor(
     private readonly opener: SessionOpener,

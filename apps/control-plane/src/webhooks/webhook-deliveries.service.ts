@@ -35,7 +35,7 @@ export class WebhookDeliveriesService {
     }
     const statuses = status === undefined ? DELIVERY_STATUSES : [status];
     const values = [tenant.accountId, after?.id ?? null, Number(limit) + 1, isTestMode(tenant)];
-    const rows = await this.database.query<ListedDelivery>(listDeliveries(statuses), values);
+    const rows = await this.database.reports.query<ListedDelivery>(listDeliveries(statuses), values);
     const data = rows.slice(0, Number(limit)).map((row) => this.render(row, seesPeople));
     return succeed(`{"data":[${data.join(',')}],"hasMore":${(rows[0]?.found ?? 0) > data.length}}`);
   }

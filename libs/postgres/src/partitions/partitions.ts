@@ -1,4 +1,5 @@
-import type { Database, Executor } from '../database.js';
+import type { Database } from '../database.js';
+import type { Executor } from '../executor.js';
 import type { DatabaseClock } from '../database-clock.js';
 import { DatabaseUnavailable, DataError } from '../database-errors.js';
 import { firstIdAt, newId } from '@countersign/ids';

@@ -1,4 +1,4 @@
-import type { Executor } from '../database.js';
+import type { Executor } from '../executor.js';
 import {
   CONNECTED_ROLE,
   FIND_EXCESS_GRANTS,

@@ -23,7 +23,7 @@ export class AdminService {
   async list<Row, View extends object>(
     resource: Listed<Row, View>,
     { limit, startingAfter, accountId }: Plain<AccountPageQuery>,
-    db: Executor = this.database,
+    db: Executor = this.database.reports,
   ): Promise<Outcome<PageAnswer<View>>> {
     const after = startingAfter === undefined ? null : idOf(resource, startingAfter);
     if (startingAfter !== undefined && after === null) return invalid('startingAfter', resource);

@@ -74,7 +74,7 @@ export class AuditedReads {
     entryOf: (value: Value) => Pick<NewAuditEntry, 'resourceId' | 'after'> & Partial<Pick<NewAuditEntry, 'action'>>,
   ): Promise<Outcome<Value>> {
     if (!hasRight(role, 'readPersonalData')) return query();
-    return this.database.transaction(async (tx) => {
+    return this.database.reports.transaction(async (tx) => {
       const outcome = await query(tx);
       if (!outcome.ok) return outcome;
       const entry = { actor, requestId, action: 'read', resource: name, before: null, ...entryOf(outcome.value) };
