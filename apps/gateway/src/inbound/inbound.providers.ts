@@ -10,7 +10,7 @@ import { MessageRouter } from './message.router.js';
 import { ParkedPartsGauge } from './parked-parts.gauge.js';
 import { SenderLearner } from './sender-learner.js';
 import { SessionMatcher } from './session.matcher.js';
-import { UntrustedTexts } from './untrusted-texts.js';
+import { TextLimits } from './text-limits.js';
 
 /** MOs: from the PDU to the response. */
 export const inboundProviders = [
@@ -23,7 +23,7 @@ export const inboundProviders = [
   ArrivalReader,
   SessionMatcher,
   InboundBatch,
-  provideClass(UntrustedTexts, InboundMetrics),
+  provideClass(TextLimits, InboundMetrics),
   InboundService,
   MessageRouter,
 ];

@@ -5,7 +5,7 @@ import type { InboundLink } from '../links/inbound-link.js';
 import { ReceiptsService } from '../receipts/receipts.service.js';
 import { InboundService } from './inbound.service.js';
 import { isMarkedAsReceipt, kindOf } from './message-kind.js';
-import { UntrustedTexts } from './untrusted-texts.js';
+import { TextLimits } from './text-limits.js';
 
 /** Passes on the messages of peers: delivery receipts, and MOs. */
 @Injectable()
@@ -14,12 +14,12 @@ export class MessageRouter {
     @Inject(InboundService)
     private readonly inbound: Pick<InboundService, 'limitSender' | 'acceptMessage' | 'storeMessage'>,
     @Inject(ReceiptsService) private readonly receipts: Pick<ReceiptsService, 'acceptReceipt' | 'acceptTextReceipt'>,
-    @Inject(UntrustedTexts) private readonly untrustedTexts: Pick<UntrustedTexts, 'limitText' | 'pauseMs'>,
+    @Inject(TextLimits) private readonly textLimits: Pick<TextLimits, 'limitText' | 'pauseMs'>,
   ) {}
 
   /** Milliseconds for which the link is not to be read; to be asked after each read. */
   pauseMs(link: InboundLink): number {
-    return this.untrustedTexts.pauseMs(link);
+    return this.textLimits.pauseMs(link);
   }
 
   /**
@@ -27,7 +27,7 @@ export class MessageRouter {
    * once, before its text is read. Never rejects.
    */
   acceptMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
-    const overLimit = this.untrustedTexts.limitText(pdu, link);
+    const overLimit = this.textLimits.limitText(pdu, link);
     if (overLimit !== null) return overLimit;
     if (isMarkedAsReceipt(pdu)) return this.acceptMarked(pdu, link);
     const receivedMs = performance.now();

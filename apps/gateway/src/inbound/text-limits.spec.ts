@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { InboundLink } from '../links/inbound-link.js';
 import { LinkMetrics } from '../links/link.metrics.js';
 import { InboundMetrics } from './inbound.metrics.js';
-import { UntrustedTexts } from './untrusted-texts.js';
+import { TextLimits } from './text-limits.js';
 
 const RETRYABLE = 0x14;
 const LONGEST = 65_000;
@@ -12,10 +12,10 @@ const LONGEST = 65_000;
 const BURST_OF_LINK = 5;
 const BURST_OF_ALL = 17;
 
-function opened(): { texts: UntrustedTexts; metrics: () => Promise<string>; setMs: (ms: number) => void } {
+function opened(): { texts: TextLimits; metrics: () => Promise<string>; setMs: (ms: number) => void } {
   const metrics = new Metrics({ app: 'test', processMetrics: false });
   let nowMs = 0;
-  const texts = new UntrustedTexts(new InboundMetrics(metrics, new LinkMetrics(metrics)), () => nowMs);
+  const texts = new TextLimits(new InboundMetrics(metrics, new LinkMetrics(metrics)), () => nowMs);
   const setMs = (ms: number): void => void (nowMs = ms);
   return { texts, metrics: () => metrics.render().then(({ text }) => text), setMs };
 }
@@ -43,12 +43,12 @@ const text = (octets: number, esmClass = 0): MessagePdu => ({
 });
 
 /** Number of texts within the limit until the first one beyond it. */
-function acceptedOf(texts: UntrustedTexts, over: InboundLink, pdu: MessagePdu): number {
+function acceptedOf(texts: TextLimits, over: InboundLink, pdu: MessagePdu): number {
   for (let count = 0; count < 1_000; count += 1) if (texts.limitText(pdu, over) !== null) return count;
   return Infinity;
 }
 
-describe('long texts over links that are not trusted', () => {
+describe('long texts', () => {
   it.each([0, 0x04])(
     'are limited to 256 KiB a second of one link, receipts included (esm_class %i)',
     async (esmClass) => {
@@ -70,12 +70,24 @@ describe('long texts over links that are not trusted', () => {
     expect(accepted.at(-1)).toBe(0);
   });
 
-  it('take nothing from trusted links, nor from short texts over binds', () => {
+  it('of links that are not trusted take nothing from trusted ones, nor from short texts over binds', () => {
     const { texts } = opened();
     for (const each of [1, 2, 3, 4, 5]) acceptedOf(texts, link(each), text(LONGEST));
-    expect(acceptedOf(texts, link(6, true), text(LONGEST))).toBe(Infinity);
+    expect(acceptedOf(texts, link(6, true), text(255))).toBe(Infinity);
+    expect(acceptedOf(texts, link(6, true), text(LONGEST))).toBe(BURST_OF_LINK);
     expect(acceptedOf(texts, bind(1), text(255))).toBe(Infinity);
     expect(acceptedOf(texts, bind(1), text(256))).toBe(0);
+  });
+
+  it('of trusted links have the same limits, and SMS of a usual length have none', () => {
+    const { texts } = opened();
+    const links = Array.from({ length: 6 }, (_, nth) => link(nth, true));
+    const accepted = links.map((each) => acceptedOf(texts, each, text(LONGEST)));
+    expect(accepted[0]).toBe(BURST_OF_LINK);
+    expect(accepted.reduce((sum, each) => sum + each)).toBe(BURST_OF_ALL);
+    for (const each of links) expect(acceptedOf(texts, each, text(255))).toBe(Infinity);
+    expect(texts.pauseMs(link(0, true))).toBeGreaterThan(0);
+    expect(texts.pauseMs(link(7, true))).toBe(0);
   });
 
   it('count a short message of a system as 128 octets: 2,048 a second', () => {
@@ -102,7 +114,7 @@ describe('long texts over links that are not trusted', () => {
     expect(texts.pauseMs(link(1))).toBeGreaterThan(0);
     expect(texts.pauseMs(link(1))).toBeLessThan(1_000);
     expect(texts.pauseMs(link(2))).toBe(0);
-    expect(texts.pauseMs(link(1, true))).toBe(0);
+    expect(texts.pauseMs(link(3, true))).toBe(0);
   });
 
   it('of other links pause systems and no bind, which carries the responses to codes', () => {
