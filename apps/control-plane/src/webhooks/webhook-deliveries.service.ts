@@ -3,6 +3,7 @@ import { isTestMode, ServerKeys, type Tenant } from '@countersign/keys';
 import { parseId, type Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
+import { AccountSlots } from '../http/account-slots.js';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { FIND_DELIVERY, listDeliveries, type ListedDelivery } from './account-deliveries.sql.js';
 import { DeliveryRetries } from './delivery-retries.js';
@@ -13,6 +14,8 @@ import { WebhookDispatcher } from './webhook.dispatcher.js';
 /** Shows and retries the deliveries of an account (contract, Webhooks). Deliveries are rendered as JSON text. */
 @Injectable()
 export class WebhookDeliveriesService {
+  private readonly listSlots = new AccountSlots('lists of deliveries');
+
   constructor(
     private readonly database: Database,
     private readonly keys: ServerKeys,
@@ -26,7 +29,11 @@ export class WebhookDeliveriesService {
    *
    * @param seesPeople whether the reader sees people's data; else they are masked
    */
-  async list({ tenant }: ApiKeyPrincipal, query: ListDeliveries, seesPeople: boolean): Promise<Outcome<string>> {
+  list({ tenant }: ApiKeyPrincipal, query: ListDeliveries, seesPeople: boolean): Promise<Outcome<string>> {
+    return this.listSlots.run(tenant, () => this.page(tenant, query, seesPeople));
+  }
+
+  private async page(tenant: Tenant, query: ListDeliveries, seesPeople: boolean): Promise<Outcome<string>> {
     const { status, limit, startingAfter } = query;
     const after = startingAfter === undefined ? null : await this.row(tenant, startingAfter);
     if (startingAfter !== undefined && after === null) {

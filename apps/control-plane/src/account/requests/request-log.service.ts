@@ -5,6 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { AdminService } from '../../admin/crud/admin.service.js';
 import type { PageAnswer, PageQuery } from '../../admin/crud/paging.js';
 import type { Plain } from '../../admin/crud/plain.js';
+import { AccountSlots } from '../../http/account-slots.js';
 import type { Outcome } from '../../http/errors.js';
 import { LIST_REQUESTS, PURGE_REQUESTS } from '../../operations/request-log.sql.js';
 import type { Developer } from '../../http/developer.decorator.js';
@@ -16,6 +17,8 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 /** The log of the requests of an account in one mode. */
 @Injectable()
 export class RequestLogService {
+  private readonly listSlots = new AccountSlots('lists of requests');
+
   constructor(
     private readonly database: Database,
     private readonly admin: AdminService,
@@ -24,7 +27,8 @@ export class RequestLogService {
 
   list({ caller }: Developer, query: PageQuery): Promise<Outcome<PageAnswer<Plain<RequestAnswer>>>> {
     const table = { list: (db: Executor, page: PageRequest) => this.read(db, caller.tenant, page) };
-    return this.admin.list({ idPrefix: 'req', table, view: requestLogView }, query);
+    const list = { idPrefix: 'req', table, view: requestLogView } as const;
+    return this.listSlots.run(caller.tenant, () => this.admin.list(list, query));
   }
 
   /** Deletes up to `limit` requests that are too old, and resolves with their number. */
