@@ -9,7 +9,7 @@ export interface SessionHistory {
   readonly phone: string;
   /** The different ids with which its create was answered; one idempotency key was used. */
   readonly ids: Set<string>;
-  /** The command_status of each MO with the token from the phone; null without a response. */
+  /** The command_status of each MO from the phone, with the token or without; null without a response. */
   readonly messages: (number | null)[];
   /** Codes that were sent to the phone, with the text of each SMS as often as the carrier received it. */
   readonly codes: string[];
