@@ -2,9 +2,13 @@
 -- control planes connect as countersign_app and gateways as countersign_gateway. Without countersign.gateway_password that
 -- role is neither made nor changed, and gateways connect as countersign_app, too. Run by a superuser, as often as you like,
 -- in the database itself:
---   psql --dbname=countersign --set=ON_ERROR_STOP=1 \
---     --command="SET countersign.owner_password = '…'" --command="SET countersign.app_password = '…'" \
---     --command="SET countersign.gateway_password = '…'" --file=roles.sql
+--   psql --dbname=countersign --set=ON_ERROR_STOP=1
+--   \prompt 'Password of countersign_owner: ' password
+--   SELECT set_config('countersign.owner_password', :'password', false) \g /dev/null
+--   (the same with countersign.app_password and countersign.gateway_password)
+--   \i roles.sql
+-- A password on the command line is shown to every account of the computer; config/docker/postgres-roles.sh reads them from
+-- the environment.
 -- What an earlier release made as a superuser changes hands. Settings of the three roles (ALTER ROLE … SET) are removed: give
 -- them to the database (ALTER DATABASE … SET).
 DO $$
