@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { firstIdAt } from '@countersign/ids';
-import { type Executor, ReportReads } from '@countersign/postgres';
+import type { Executor } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findEnd, listSessions, MAX_ROWS_READ } from '../../libs/session/src/session-list.sql.js';
@@ -126,7 +126,7 @@ function watchedSessions(): { sessions: SessionStore; locked: string[] } {
     query: <Row extends object>(text: string, values?: readonly unknown[]) =>
       transaction((tx) => tx.query<Row>(text, values)),
   };
-  const watched = { ...statements, reports: new ReportReads(statements, 10) };
+  const watched = { ...statements, reports: statements };
   return {
     sessions: new SessionStore({ database: watched, clock, keys, listener: { onEvents: () => undefined } }),
     locked,

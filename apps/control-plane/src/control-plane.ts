@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { entropyVersionsInUse } from '@countersign/accounts/keys';
 import { Lifecycle, prepareStart } from '@countersign/composition';
 import { Database } from '@countersign/postgres';
@@ -13,7 +12,6 @@ import { describeApi } from './docs/openapi/api-document.js';
 import { ApiDescription } from './docs/openapi/openapi.controller.js';
 import { ErrorAnswers } from './http/error-answers.js';
 import { RequestIds } from './http/request-ids.js';
-import { RequestQueue } from './http/request-queue.js';
 import { ServerHooks } from './http/server-hooks.js';
 import { ApiServer } from './http/server.js';
 import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
@@ -43,7 +41,7 @@ export async function startControlPlane(
     { bodyParser: false, logger: new NestPinoLogger(logger), abortOnError: false },
   );
   if (settings.production) await warnOfRoleFaults(app.get(Database), 'daemon', (message) => logger.warn(message));
-  server.use(app.get(ServerHooks), app.get(RequestQueue));
+  server.use(app.get(ServerHooks));
   app.useGlobalFilters(app.get(ErrorAnswers));
   app.useWebSocketAdapter(app.get(RealtimeAdapter));
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));

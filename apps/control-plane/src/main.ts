@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { KeyCheckError } from '@countersign/key-ring';
 import { SchemaOutdated } from '@countersign/postgres/schema';
 import { ControlPlaneSettings, loadSettings, readLogLevel, SettingsError } from '@countersign/settings';

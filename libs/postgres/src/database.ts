@@ -60,7 +60,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
  */
 export class Database implements Executor {
   /** For statements of reports and lists. */
-  readonly reports: ReportReads;
+  readonly reports: Transactions;
   readonly #pool: pg.Pool;
   readonly #missingPartitionListeners: (() => void)[] = [];
   /** Whether connections keep prepared statements. False once a pooler has lost one. */

@@ -10,6 +10,5 @@ export { CLOCK_MS, CURRENT_XID, EntityTable } from './entity-table.js';
 export { prepared } from './prepared-statements.js';
 export { readinessOf } from './readiness-checks.js';
 export { RecordTable, type Page, type PageRequest, type Records } from './record-table.js';
-export { ReportReads } from './report-reads.js';
 export { requireRow } from './require-row.js';
 export { RowLease } from './row-lease.js';

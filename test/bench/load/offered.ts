@@ -19,7 +19,7 @@ export interface OfferOrder {
   readonly seconds: number;
 }
 
-/** What became of the creates that were due after the ramp. */
+/** The answers to the creates that were due after the ramp. */
 export interface OfferedMeasure {
   /** Accepted ones per second. */
   readonly goodput: number;

@@ -27,10 +27,13 @@ export class IncompleteBodies {
 
   constructor(private readonly limits: BodyLimits = LIMITS) {}
 
-  /** Whether the body may be received; it is counted until it is complete or its connection is lost. */
-  begin(request: IncomingMessage, owner: string): boolean {
+  /**
+   * Whether the body may be received; it is counted until it is complete or its connection is lost. `owner`: null for a request
+   * without a key, whose body is not counted.
+   */
+  begin(request: IncomingMessage, owner: string | null): boolean {
     const octets = octetsOf(request);
-    if (octets === 0) return true;
+    if (octets === 0 || owner === null) return true;
     const ofOwner = (this.#octetsOf.get(owner) ?? 0) + octets;
     if (ofOwner > this.limits.octetsOfOwner || this.#octets + octets > this.limits.octets) return false;
     this.#octetsOf.set(owner, ofOwner);

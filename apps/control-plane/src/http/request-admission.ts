@@ -18,7 +18,7 @@ export class RequestAdmission {
     private readonly authorizer: RequestAuthorizer,
     private readonly answers: ErrorAnswers,
     private readonly deadline: RequestDeadline,
-    private readonly queue: RequestQueue,
+    readonly queue: RequestQueue,
     @Inject(ControlPlaneSettings) { tls, publicBaseUrl }: Pick<ControlPlaneSettings, 'tls' | 'publicBaseUrl'>,
   ) {
     this.securityHeaders = securityHeaders(tls, publicBaseUrl);

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Metrics } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -22,9 +22,11 @@ function queued() {
   let count = 0;
   const add = ([method, url]: readonly [string, string], { socket = new Socket(), destroyed = false } = {}) => {
     const name = `${method} ${url} ${++count}`;
-    const request = { method, url, socket } as IncomingMessage;
+    const request = Object.assign(new IncomingMessage(socket), { method, url });
+    const response = new ServerResponse(request);
+    if (destroyed) response.destroy();
     names.set(request, name);
-    queue.add(request, { destroyed } as ServerResponse, () => {
+    queue.add(request, response, () => {
       begun.push(name);
       deadline.watch(request, () => undefined);
     });

@@ -37,17 +37,7 @@ export class ServerHooks {
     const unreadAnswers = new UnreadAnswers();
     unreadAnswers.start();
     const bodies = new IncompleteBodies();
-    instance.decorateRequest('caller', null);
-    instance.decorateRequest('connectionOwner', null);
-    instance.decorateRequest('admittedAtMs', 0);
-    instance.decorateRequest('consoleSession', null);
-    instance.decorateRequest('keyDigests', null);
-    instance.decorateRequest('errorCode', null);
-    instance.decorateRequest('limitHeaders', null);
-    instance.decorateRequest('clientAddress', '');
-    instance.decorateRequest('bodyDigest', null);
-    instance.decorateRequest('unreadAnswer', null);
-    instance.decorateRequest('deadline', { getter: () => this.deadline });
+    this.decorate(instance);
     instance.addHook('onRoute', ({ url, method, config }) => {
       const route = config?.route;
       if (route === undefined) throw new Error(`${url} does not declare its access (@Access)`);
@@ -61,8 +51,7 @@ export class ServerHooks {
       if (request.raw.socket.destroyed) return;
       // `admit` sets the client's address before its first await.
       void this.admission.admit(request, reply, () => {
-        const { raw, connectionOwner } = request;
-        if (connectionOwner === null || bodies.begin(raw, connectionOwner)) done();
+        if (bodies.begin(request.raw, request.connectionOwner)) done();
         else this.admission.refuse(request, reply, TOO_MANY_BODIES);
       });
       if (request.routeOptions.config.route?.access === 'public') {
@@ -97,6 +86,20 @@ export class ServerHooks {
       this.observer.onAnswer(answer, callOf(request));
       done();
     });
+  }
+
+  private decorate(instance: FastifyInstance): void {
+    instance.decorateRequest('caller', null);
+    instance.decorateRequest('connectionOwner', null);
+    instance.decorateRequest('admittedAtMs', 0);
+    instance.decorateRequest('consoleSession', null);
+    instance.decorateRequest('keyDigests', null);
+    instance.decorateRequest('errorCode', null);
+    instance.decorateRequest('limitHeaders', null);
+    instance.decorateRequest('clientAddress', '');
+    instance.decorateRequest('bodyDigest', null);
+    instance.decorateRequest('unreadAnswer', null);
+    instance.decorateRequest('deadline', { getter: () => this.deadline });
   }
 }
 

@@ -96,11 +96,11 @@ export class ApiServer {
   }
 
   /** Adds the queue and the hooks of all requests. Call once, before routes are registered and the server listens. */
-  use(hooks: ServerHooks, queue: RequestQueue): void {
+  use(hooks: ServerHooks): void {
     this.#hooks = hooks;
     const instance: FastifyInstance = this.adapter.getInstance();
     hooks.addTo(instance, this.#connections);
-    this.queueRequests(queue);
+    this.queueRequests(hooks.admission.queue);
     addBodyParser(instance);
   }
 

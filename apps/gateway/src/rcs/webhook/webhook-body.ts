@@ -1,11 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MAX_BODY_OCTETS } from './webhook-head.js';
-import { objectIn, parseMembers, textIn, type Members } from '../json/json-members.js';
+import { hasMoreValues, objectIn, parseMembers, textIn, type Members } from '../json/json-members.js';
 
 const SIGNATURE_OCTETS = 64;
 const MAX_SIGNATURE_CHARACTERS = 88;
 const MAX_TOKEN_CHARACTERS = 256;
 const MAX_SECRET_CHARACTERS = 1_024;
+/** Members and values of a body, each counted once or twice: those of the platform have about ten and some attributes. */
+const MAX_VALUES = 256;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** The body of a POST to the webhook, before its sender is verified. */
@@ -18,6 +20,8 @@ export type WebhookBody =
 
 /** Parses a body. Only its members decide the kind, since headers differ between accounts of the platform. */
 export function parseWebhookBody(octets: Buffer): WebhookBody {
+  // Its sender is not verified yet.
+  if (hasMoreValues(octets, MAX_VALUES)) return { kind: 'unreadable', because: 'The body has too many members.' };
   const members = parseMembers(octets);
   if (members === null) return { kind: 'unreadable', because: 'The body must be a JSON object.' };
   return Object.hasOwn(members, 'message') ? pushOf(members) : handshakeOf(members);

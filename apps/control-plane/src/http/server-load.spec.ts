@@ -1,0 +1,56 @@
+import { connect, type AddressInfo } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { WIDE, keyed, start } from './server.fixture.js';
+
+describe('beyond the capacity of the process', () => {
+  const IN_PROGRESS = 256;
+  const WAITING = 1_024;
+  const SOCKETS = 32;
+  const CREATE =
+    `POST /v1/verify HTTP/1.1\r\nHost: cs.test\r\nAuthorization: Bearer ${WIDE}\r\nX-Forwarded-Proto: https\r\n` +
+    `X-Forwarded-For: 203.0.113.9\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+
+  it('requests wait, and one more is answered 503 on a connection that stays open', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let begun = 0;
+    const { server } = await start((routes) => {
+      routes.post('/v1/verify', keyed(), async () => {
+        begun += 1;
+        await released;
+        return 'created';
+      });
+    });
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = server.server.address() as AddressInfo;
+    const sockets = Array.from({ length: SOCKETS + 1 }, () => connect(port, '127.0.0.1'));
+    const received = sockets.map(() => '');
+    for (const [at, socket] of sockets.entries())
+      socket.on('data', (octets) => (received[at] = `${received[at] ?? ''}${octets.toString()}`));
+    const statuses = (): string[] => received.join('').match(/HTTP\/1\.1 \d{3}/g) ?? [];
+    const last = sockets.at(-1);
+    try {
+      // Pipelined, so that all have arrived before the first of them has waited for long.
+      for (const socket of sockets.slice(0, SOCKETS)) socket.write(CREATE.repeat((IN_PROGRESS + WAITING) / SOCKETS));
+      await vi.waitFor(() => expect(begun).toBe(IN_PROGRESS));
+      last?.write(CREATE);
+      await vi.waitFor(() => expect(received.at(-1)).toContain('}}'));
+      expect(statuses()).toEqual(['HTTP/1.1 503']);
+      const [head = ''] = received.at(-1)?.toLowerCase().split('\r\n\r\n') ?? [];
+      for (const header of ['retry-after: 2', 'cache-control: no-store', 'connection: keep-alive'])
+        expect(head).toContain(header);
+      for (const name of ['x-request-id', 'ratelimit', 'ratelimit-policy', 'x-content-type-options'])
+        expect(head).toContain(`\n${name}: `);
+      expect(received.at(-1)).toContain('"code":"SERVICE_UNAVAILABLE"');
+      release();
+      await vi.waitFor(() => expect(statuses()).toHaveLength(IN_PROGRESS + WAITING + 1));
+      last?.write(CREATE);
+      await vi.waitFor(() => expect(received.at(-1)).toContain('created'));
+      expect(statuses().filter((status) => status.endsWith('200'))).toHaveLength(IN_PROGRESS + WAITING + 1);
+    } finally {
+      release();
+      for (const socket of sockets) socket.destroy();
+      await server.close();
+    }
+  });
+});
