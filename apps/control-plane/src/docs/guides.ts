@@ -23,6 +23,7 @@ const GUIDES = [
   'admin-keys',
   'members',
   'operations',
+  'sizing',
   'a-carrier-calls',
   'carrier-requirements',
   'carrier-requirements/india-dlt',

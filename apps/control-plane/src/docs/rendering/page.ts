@@ -58,6 +58,7 @@ const NAVIGATION: readonly {
       ['/docs/members', 'Members and sign-in'],
       ['/docs/keys', 'Server keys'],
       ['/docs/operations', 'Operations'],
+      ['/docs/sizing', 'Sizing'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
       ['/docs/carrier-requirements', 'Carrier requirements'],
       ['/docs/guard', 'Guard: simulation results'],
