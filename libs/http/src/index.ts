@@ -1,5 +1,7 @@
 export { type Coding, codingOf } from './accept-encoding.js';
+export { boundedQuery } from './bounded-query.js';
 export { compressed } from './compressed.js';
+export { hasMoreValues } from './json-values.js';
 export { type DocumentAnswer, KeptDocument } from './kept-document.js';
 export { forbidSniffing } from './no-sniffing.js';
 export { boundPipelining } from './pipelining.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
-import { boundPipelining, WebSocketOrPlainRequest } from '@countersign/http';
+import { boundedQuery, boundPipelining, WebSocketOrPlainRequest } from '@countersign/http';
 import type { TlsSettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { AGREED_TLS, CertificateReload } from '@countersign/tls';
@@ -65,7 +65,7 @@ export class ApiServer {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       forceCloseConnections: 'idle',
       return503OnClosing: false,
-      routerOptions: { maxParamLength: MAX_HEAD_OCTETS },
+      routerOptions: { maxParamLength: MAX_HEAD_OCTETS, querystringParser: boundedQuery },
       frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
         void this.#hooks?.admission.admit(request, reply, () => undefined),
       clientErrorHandler: (error, socket) => {

@@ -106,4 +106,13 @@ describe('a channel', () => {
       }),
     );
   });
+
+  it('is broken with very many members, which are not parsed', () => {
+    const names = Array.from({ length: 2_000 }, (_, nth) => `"n${nth}":0`).join();
+    expect(parseClientFrame(`{"type":"ping","id":1,${names}}`)).toMatchObject({ type: 'bad', id: null, broken: true });
+    expect(parseClientFrame(`{"type":"ping","id":1,"new":[1,2,3],"names":{"a":1,"b":2}}`)).toEqual({
+      type: 'ping',
+      id: 1,
+    });
+  });
 });

@@ -1,3 +1,4 @@
+import { hasMoreValues } from '@countersign/http';
 import { type Channel, parseChannel } from './channel.js';
 
 /** The client's id of a message; responses repeat it unchanged. */
@@ -35,6 +36,8 @@ export interface BadFrame {
 export const MAX_ID_CHARACTERS = 64;
 /** Longer than any ticket or channel; longer texts are refused unread. */
 const MAX_TEXT_CHARACTERS = 256;
+/** Members and values of a frame, each counted once or twice; ours have four members at most. */
+const MAX_VALUES = 64;
 
 /** Parses one text frame. Never throws; unknown members are ignored, for newer clients. */
 export function parseClientFrame(text: string): ClientFrame | BadFrame {
@@ -99,6 +102,8 @@ function idOf(value: unknown): FrameId | null {
 }
 
 function parsed(text: string): unknown {
+  // Its sender may not be known yet.
+  if (hasMoreValues(Buffer.from(text), MAX_VALUES)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

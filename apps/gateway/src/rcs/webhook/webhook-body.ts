@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { hasMoreValues } from '@countersign/http';
 import { MAX_BODY_OCTETS } from './webhook-head.js';
-import { hasMoreValues, objectIn, parseMembers, textIn, type Members } from '../json/json-members.js';
+import { objectIn, parseMembers, textIn, type Members } from '../json/json-members.js';
 
 const SIGNATURE_OCTETS = 64;
 const MAX_SIGNATURE_CHARACTERS = 88;

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { boundPipelining, headFault } from '@countersign/http';
+import { boundedQuery, boundPipelining, headFault } from '@countersign/http';
 import { GatewaySettings } from '@countersign/settings';
 import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -47,6 +47,7 @@ export class WebhookServer {
     private readonly handler: Pick<RbmWebhookHandler, 'checkHead' | 'handlePost' | 'countUnreadBody'>,
   ) {
     this.#server = fastify({
+      routerOptions: { querystringParser: boundedQuery },
       http: {
         maxHeaderSize: MAX_HEAD_OCTETS,
         headersTimeout: REQUEST_TIMEOUT_MS,
