@@ -60,7 +60,9 @@ describe('a change by an engineer', () => {
   const make = (tx: Executor, name: string) => harness.accounts.createAccount(tx, { name });
 
   it('is not there when its entry is not', async () => {
-    const broken = new AdminService(harness.database, new AuditStore({ newId: () => 'no id' }));
+    const broken = new AdminService(harness.database, new AuditStore({ newId: () => 'no id' }), {
+      hold: () => Promise.resolve(null),
+    });
     const failed = broken.create(RESOURCE, BY, async (tx) => succeed({ row: (await make(tx, 'unseen')).account }));
     await expect(failed).rejects.toThrow();
     const rows = await harness.database.query(`SELECT 1 FROM accounts WHERE name = 'unseen'`);
@@ -68,7 +70,7 @@ describe('a change by an engineer', () => {
   });
 
   it('that is refused, or breaks a constraint, leaves no entry', async () => {
-    const admin = new AdminService(harness.database, audit);
+    const admin = new AdminService(harness.database, audit, { hold: () => Promise.resolve(null) });
     const before = await entries();
     const twice = await admin.create(RESOURCE, BY, async (tx) => {
       const { account } = await make(tx, 'twice');
@@ -82,7 +84,7 @@ describe('a change by an engineer', () => {
   });
 
   it('throws on a constraint that means nothing to the caller', async () => {
-    const admin = new AdminService(harness.database, audit);
+    const admin = new AdminService(harness.database, audit, { hold: () => Promise.resolve(null) });
     const failed = admin.create({ ...RESOURCE, refusals: {} }, BY, async (tx) => {
       const { account } = await make(tx, 'thrown');
       await tx.query('INSERT INTO accounts SELECT * FROM accounts WHERE id = $1', [account.id]);

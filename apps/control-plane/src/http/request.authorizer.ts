@@ -97,7 +97,7 @@ export class RequestAuthorizer {
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
     request.connectionOwner = connectionOwnerOf(caller);
-    if (route?.access === 'key' && route.confirmedWith !== undefined)
+    if (needsDigests(route, request.method))
       request.keyDigests = this.keys.digestsOf(request.headers.authorization ?? '');
     const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
@@ -278,3 +278,9 @@ function pathOf(url: string): string {
     return path;
   }
 }
+
+/** Whether the transaction of the call looks at the key again. */
+const needsDigests = (route: RouteAccess | undefined, method: string): boolean =>
+  route?.access === 'admin'
+    ? method !== 'GET' && method !== 'HEAD'
+    : route?.access === 'key' && route.confirmedWith !== undefined;

@@ -70,7 +70,7 @@ declare module 'fastify' {
     admittedAtMs: number;
     /** The session of a request to the console's API, set with `caller`; null for every other request. */
     consoleSession: SignedIn | null;
-    /** Digests of the caller's key in hex, for calls with `confirmedWith` alone; null for every other call. */
+    /** Digests of the caller's key in hex, for calls with `confirmedWith` and changes by engineers alone; null for every other call. */
     keyDigests: readonly string[] | null;
     /** The code of an error answer; null without one. */
     errorCode: string | null;

@@ -1,8 +1,9 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { CLOCK_MS, type Executor } from '@countersign/postgres';
+import type { AdminRole } from './admin-key.js';
 import { type AdminKey, ADMIN_KEYS } from './admin-key.entity.js';
-import { END_SESSIONS_OF_KEY } from './admin-key.sql.js';
+import { END_SESSIONS_OF_KEY, HOLD_ADMIN_KEY } from './admin-key.sql.js';
 import { newKey } from '../keys/new-key.js';
 
 export interface AdminKeyStoreOptions {
@@ -32,6 +33,15 @@ export class AdminKeyStore {
   async update(tx: Executor, before: AdminKey, { name, role, phone }: AdminKey): Promise<AdminKey> {
     if (phone !== before.phone) await tx.query(END_SESSIONS_OF_KEY, [before.id]);
     return ADMIN_KEYS.update(tx, before.id, { name, role, phone });
+  }
+
+  /**
+   * The role of a key that is not revoked and has one of these digests (hex), else null. A transaction that changes the key waits for
+   * this one.
+   */
+  async holdRole(tx: Executor, id: Uuid, digests: readonly string[]): Promise<AdminRole | null> {
+    const [key] = await tx.query<{ role: AdminRole }>(HOLD_ADMIN_KEY, [id, digests]);
+    return key?.role ?? null;
   }
 
   /** Replaces the text of the key; the old one is then invalid. The key must be locked, and not revoked. */

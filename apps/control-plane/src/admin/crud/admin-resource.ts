@@ -84,6 +84,17 @@ export interface Actor {
 /** The holder of the admin key of a request, for the audit log and the policy of roles. */
 export interface Engineer extends Actor {
   readonly role: AdminRole;
+  readonly holder: EngineerHolder;
+}
+
+/** The key or session that an engineer's rights come from. */
+export interface EngineerHolder {
+  /** Null for the key of the environment, and for members of the installation. */
+  readonly keyId: Uuid | null;
+  /** In hex, one for each version of the master key; empty for a session of the console, and for calls that change nothing. */
+  readonly keyDigests: readonly string[];
+  /** Of the console; null for a call with a key. */
+  readonly sessionId: Uuid | null;
 }
 
 /** For a create with an unknown account, and for the foreign key behind it. */

@@ -1,11 +1,12 @@
 import { AuditStore } from '@countersign/events';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { Database, DataError, type Executor, type Page } from '@countersign/postgres';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import type { Actor, AdminResource, Engineer, FoundById, Listed, Reply, Written } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
+import { EngineerRights } from './engineer-rights.js';
 
 /**
  * Reads and changes for all resources of the admin API: pages, 404, one transaction per change with the locked row and
@@ -17,6 +18,7 @@ export class AdminService {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditStore,
+    @Inject(EngineerRights) private readonly rights: Pick<EngineerRights, 'hold'>,
   ) {}
 
   /** A page, newest first. `startingAfter` may name a row that was deleted meanwhile. */
@@ -49,7 +51,7 @@ export class AdminService {
     by: Actor,
     write: (tx: Executor) => Reply<Row, View>,
   ): Promise<Outcome<View>> {
-    return this.inTransaction(resource, async (tx) => {
+    return this.inTransaction(resource, by, async (tx) => {
       const outcome = await write(tx);
       if (!outcome.ok) return outcome;
       const { row, once } = outcome.value;
@@ -66,7 +68,7 @@ export class AdminService {
     { id, action }: { readonly id: string; readonly action: string },
     write: (tx: Executor, row: Row) => Reply<Row, View>,
   ): Promise<Outcome<View>> {
-    return this.withLocked(resource, id, async (tx, row) => {
+    return this.withLocked(resource, by, id, async (tx, row) => {
       const before = auditedState(resource, { row });
       const outcome = await write(tx, row);
       if (!outcome.ok) return outcome;
@@ -85,7 +87,7 @@ export class AdminService {
     id: string,
     write: (tx: Executor, row: Row) => Promise<unknown>,
   ): Promise<Outcome<null>> {
-    return this.withLocked(resource, id, async (tx, row) => {
+    return this.withLocked(resource, by, id, async (tx, row) => {
       const refusal = (await resource.mayRemove?.(tx, row, by)) ?? null;
       if (refusal !== null) return { ok: false, refusal };
       await write(tx, row);
@@ -101,10 +103,11 @@ export class AdminService {
 
   private withLocked<Row extends { readonly id: Uuid }, View extends object, T>(
     resource: AdminResource<Row, View>,
+    by: Actor,
     id: string,
     work: (tx: Executor, row: Row) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
-    return this.inTransaction(resource, async (tx) => {
+    return this.inTransaction(resource, by, async (tx) => {
       const uuid = idOf(resource, id);
       const row = uuid === null ? null : await resource.table.lock(tx, uuid);
       return row === null ? unknown(resource) : work(tx, row);
@@ -113,10 +116,11 @@ export class AdminService {
 
   private async inTransaction<T>(
     { refusals, committed }: Pick<AdminResource<never, never>, 'refusals' | 'committed'>,
+    by: Actor,
     work: (tx: Executor) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     try {
-      const outcome = await this.database.transaction(work);
+      const outcome = await this.database.transaction(async (tx) => (await this.rights.hold(tx, by)) ?? work(tx));
       if (outcome.ok) committed?.();
       return outcome;
     } catch (error) {

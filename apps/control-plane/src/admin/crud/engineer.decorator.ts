@@ -4,7 +4,8 @@ import type { Engineer } from './admin-resource.js';
 
 /** The engineer who holds the admin key of the request. */
 export const ByEngineer = createParamDecorator((_: unknown, context: ExecutionContext): Engineer => {
-  const { caller, id } = context.switchToHttp().getRequest<FastifyRequest>();
+  const { caller, id, consoleSession, keyDigests } = context.switchToHttp().getRequest<FastifyRequest>();
   if (caller?.kind !== 'admin') throw new Error('admin route was reached without an admin key');
-  return { actor: caller.name, role: caller.role, requestId: id };
+  const holder = { keyId: caller.keyId, keyDigests: keyDigests ?? [], sessionId: consoleSession?.id ?? null };
+  return { actor: caller.name, role: caller.role, requestId: id, holder };
 });
