@@ -13,8 +13,7 @@ import { AdminDefaults } from './crud/admin-defaults.js';
 import { AdminKeysController } from './admin-keys/admin-keys.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { AdminService } from './crud/admin.service.js';
-import { EngineerRights } from './crud/engineer-rights.js';
-import { AuditedReads } from './crud/audited-reads.js';
+import { CRUD_SERVICES } from './crud/crud-services.js';
 import { BindHistoryController } from './bind-history/bind-history.controller.js';
 import { BindsController } from './binds/binds.controller.js';
 import { BrandsController } from './brands/brands.controller.js';
@@ -84,9 +83,7 @@ const CRUD_CONTROLLERS = [
   ],
   providers: [
     ...CRUD_CONTROLLERS.map(({ resourceClass }) => resourceClass),
-    AdminService,
-    EngineerRights,
-    AuditedReads,
+    ...CRUD_SERVICES,
     MemberKeys,
     BrandSenders,
     RouteResolutionService,
