@@ -70,7 +70,7 @@ async function claimed(result: Promise<ClaimResult>): Promise<Claim> {
 }
 
 const expireLeases = (): Promise<unknown> =>
-  harness.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
+  harness.database.query("UPDATE idempotency_keys SET claimed_until = clock_timestamp() - interval '1 second'");
 
 const countKeys = async (): Promise<number> => {
   const [row] = await harness.database.query<{ count: number }>('SELECT count(*)::int AS count FROM idempotency_keys');
