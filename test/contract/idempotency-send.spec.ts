@@ -79,7 +79,7 @@ describe('send-sms with an Idempotency-Key', () => {
     const id = await home.created();
     const key = randomUUID();
     const first = await send(id, key);
-    const crashed = `status = NULL, body_sealed = NULL, claimed_by = '${newId(0)}', claimed_until = clock_timestamp()`;
+    const crashed = `status = NULL, body_sealed = NULL, claimed_by = '${newId(0)}', claimed_until = clock_timestamp() - interval '1 second'`;
     await home.harness.database.query(`UPDATE idempotency_keys SET ${crashed}`);
     const again = await send(id, key);
     expect([again.status, again.text]).toEqual([200, first.text]);

@@ -168,7 +168,7 @@ describe('an attempt that was cut short', () => {
   it('between the session and its record is taken up with the same session', async () => {
     const key = randomUUID();
     const first = await create(key);
-    await change(`${CRASHED}, claimed_until = clock_timestamp()`);
+    await change(`${CRASHED}, claimed_until = clock_timestamp() - interval '1 second'`);
     // The session keeps its copy: the brand may be edited between the attempts.
     await harness.database.query(`UPDATE brands SET instruction = 'Another line.'`);
     try {
@@ -185,7 +185,7 @@ describe('an attempt that was cut short', () => {
   it('leaves the key free for another body once its lease is over', async () => {
     const key = randomUUID();
     const first = await create(key);
-    await change(`${CRASHED}, claimed_until = clock_timestamp()`);
+    await change(`${CRASHED}, claimed_until = clock_timestamp() - interval '1 second'`);
     const other = await create(key, { ttl: 60 });
     expect([other.status, replayed(other)]).toEqual([200, undefined]);
     expect(other.json['id']).not.toBe(first.json['id']);
