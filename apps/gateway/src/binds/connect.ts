@@ -62,6 +62,8 @@ function secured(at: BindHost, withTls: ConnectTls): tls.TLSSocket {
   const stream = new GuardedTlsStream(tcp, MAX_HANDSHAKE_OCTETS);
   const socket = tls.connect({ ...tlsOptions(at, withTls), socket: stream });
   stream.on('error', (error) => socket.destroy(error));
+  // Node emits an error of the stream below on the TLS socket too, after its users may have left: without a listener it would end the process.
+  socket.on('error', () => undefined);
   socket.once('secureConnect', () => stream.complete(() => socket.bytesRead));
   // A TLS socket over a stream does not know them.
   for (const name of ['localAddress', 'localPort', 'remoteAddress', 'remotePort'] as const)
