@@ -9,7 +9,7 @@ const LIBS = {
   'store-urls': [],
   keys: ['ids'],
   smpp: ['resilience', 'text'],
-  postgres: ['ids', 'schedule', 'store-urls'],
+  postgres: ['ids', 'schedule', 'resilience', 'store-urls'],
   'key-ring': ['ids', 'keys', 'postgres'],
   bus: ['ids', 'schedule', 'resilience', 'postgres', 'store-urls'],
   events: ['ids', 'postgres', 'bus', 'keys'],

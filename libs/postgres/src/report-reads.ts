@@ -1,9 +1,10 @@
+import { TimedSlots } from '@countersign/resilience';
 import { DatabaseUnavailable } from './database-errors.js';
 import type { Executor, Transactions } from './executor.js';
 
 /** Share of the connections of a process that run reports at a time, at least one. */
 const SHARE = 0.3;
-/** How long a report waits for its turn: what waits longer has no time left for its statements. */
+/** Maximum wait of a report: one that waits longer has no time left for its statements. */
 const MAX_WAIT_MS = 2_000;
 const MAX_WAITING = 256;
 
@@ -11,18 +12,16 @@ const MAX_WAITING = 256;
  * Statements of reports and lists, which may read many rows: few run at a time, the others wait for their turn. So the calls of
  * sessions find a connection, however many reports are asked for.
  */
-export class ReportReads implements Executor {
-  readonly #most: number;
-  #running = 0;
-  /** Start the waiting reports, the oldest first. */
-  readonly #waiting: (() => void)[] = [];
+export class ReportReads implements Transactions {
+  readonly #slots: TimedSlots;
 
   /** @param poolMax connections of the process */
   constructor(
     private readonly database: Transactions,
     poolMax: number,
   ) {
-    this.#most = Math.max(1, Math.floor(poolMax * SHARE));
+    const slots = Math.max(1, Math.floor(poolMax * SHARE));
+    this.#slots = new TimedSlots({ slots, maxWaiting: MAX_WAITING, maxWaitMs: MAX_WAIT_MS });
   }
 
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
@@ -34,30 +33,13 @@ export class ReportReads implements Executor {
   }
 
   async #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#most) this.#running += 1;
-    else await this.#turn();
+    if (!this.#slots.tryTake() && !(await this.#slots.wait())) {
+      throw new DatabaseUnavailable(`reports: ${MAX_WAITING} wait already, or none ended within ${MAX_WAIT_MS} ms`);
+    }
     try {
       return await run();
     } finally {
-      // A waiting report takes over the turn.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
+      this.#slots.release();
     }
-  }
-
-  #turn(): Promise<void> {
-    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(new DatabaseUnavailable('too many reports wait'));
-    return new Promise((resolve, reject) => {
-      const start = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(start), 1);
-        reject(new DatabaseUnavailable(`a report waited for ${MAX_WAIT_MS} ms`));
-      }, MAX_WAIT_MS);
-      this.#waiting.push(start);
-    });
   }
 }
