@@ -11,11 +11,7 @@ import { RequestIds } from './request-ids.js';
 import { securityHeaders } from './security-headers.js';
 import { leaveUnread } from './unread-body.js';
 
-/** When a caller may come back that was refused because too many waited. */
-export const RETRY_AFTER_SECONDS = 2;
-const OVERLOADED = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: RETRY_AFTER_SECONDS });
-
-/** Refuses requests on sockets that the framework does not answer: broken HTTP and WebSocket upgrades. */
+/** Refuses requests that the framework does not answer: broken HTTP, WebSocket upgrades, and those that did not begin. */
 @Injectable()
 export class RawResponses {
   /** Headers of every response. */
@@ -39,24 +35,19 @@ export class RawResponses {
     this.refuse(socket, refused, this.requestIds.next(), await this.limits.ofAddress(address));
   }
 
-  /** Answers 503 to a request that nothing was done for, on a connection that stays open unless its body is large. */
-  refuseUnread(request: IncomingMessage, response: ServerResponse): void {
-    const { refusal } = OVERLOADED;
+  /** Refuses a request that was not given to the framework; its connection stays open unless its body is large. */
+  async refuseUnread(request: IncomingMessage, response: ServerResponse, refused: RefusedRequest): Promise<void> {
     const isToClose = leaveUnread(request.socket, request.headers);
-    void this.limits.ofAddress(request.socket.remoteAddress ?? '').then((limitHeaders) => {
-      const body = errorBody(refusal, this.settings.publicBaseUrl);
-      response.writeHead(ERRORS[refusal.code].status, {
-        'content-type': 'application/json; charset=utf-8',
-        'content-length': Buffer.byteLength(body),
-        'retry-after': String(retryAfterOf(refusal)),
-        'cache-control': 'no-store',
-        'x-request-id': this.requestIds.next(),
-        ...this.securityHeaders,
-        ...limitHeaders,
-        ...(isToClose ? { connection: 'close' } : {}),
-      });
-      response.end(body);
+    const limitHeaders = await this.limits.ofAddress(request.socket.remoteAddress ?? '');
+    const body = errorBody(refused.refusal, this.settings.publicBaseUrl);
+    response.writeHead(ERRORS[refused.refusal.code].status, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      ...this.headersOf(refused, this.requestIds.next(), limitHeaders),
+      ...(isToClose ? { connection: 'close' } : {}),
     });
+    response.end(body);
   }
 
   /** The rate limit headers of a response that no quota counted. */
@@ -64,15 +55,23 @@ export class RawResponses {
     return this.limits.ofAddress(address);
   }
 
-  refuse(socket: Duplex, { refusal, headers }: RefusedRequest, id: string, limitHeaders: LimitHeaders): void {
+  refuse(socket: Duplex, refused: RefusedRequest, id: string, limitHeaders: LimitHeaders): void {
+    const headers = this.headersOf(refused, id, limitHeaders);
+    refuseRaw(socket, rawAnswer(refused.refusal, this.settings.publicBaseUrl, headers));
+  }
+
+  private headersOf(
+    { refusal, headers }: RefusedRequest,
+    id: string,
+    limitHeaders: LimitHeaders,
+  ): Record<string, string> {
     const retryAfter = retryAfterOf(refusal);
-    const answer = rawAnswer(refusal, this.settings.publicBaseUrl, {
+    return {
       'x-request-id': id,
       ...this.securityHeaders,
       ...limitHeaders,
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...headers,
-    });
-    refuseRaw(socket, answer);
+    };
   }
 }

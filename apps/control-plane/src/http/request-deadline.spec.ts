@@ -50,8 +50,8 @@ describe('the deadline of requests', () => {
     let end = (): void => undefined;
     const waiting = deadline.pauseWhile(waits, 8_000, () => new Promise<void>((resolve) => (end = resolve)));
     expect([deadline.inProgress, progress]).toEqual([1, 2]);
-    deadline.answer(answers);
-    deadline.answer(answers);
+    deadline.endProgress(answers);
+    deadline.endProgress(answers);
     expect([deadline.inProgress, progress, deadline.size]).toEqual([0, 3, 3]);
     end();
     await waiting;

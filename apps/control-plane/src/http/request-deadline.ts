@@ -25,7 +25,7 @@ interface OpenRequest {
  */
 export class RequestDeadline {
   private readonly open = new Map<object, OpenRequest>();
-  private readonly working = new Set<object>();
+  private readonly inProgressNow = new Set<object>();
   private readonly progressListeners: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
 
@@ -49,7 +49,7 @@ export class RequestDeadline {
 
   /** Of these, requests that the process works on: neither their body nor an external event is awaited, and no answer is sent. */
   get inProgress(): number {
-    return this.working.size;
+    return this.inProgressNow.size;
   }
 
   /** Registers a listener that is called when fewer are in progress. */
@@ -60,7 +60,7 @@ export class RequestDeadline {
   /** `answerLate` is called once, if the request is not done by its deadline. */
   watch(request: object, answerLate: () => void, budgetMs = REQUEST_BUDGET_MS): void {
     this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, waitedMs: 0 });
-    this.working.add(request);
+    this.inProgressNow.add(request);
   }
 
   /** Pauses the deadline while the body is read; the server's request timeout bounds that. */
@@ -80,7 +80,7 @@ export class RequestDeadline {
   /** Pauses the deadline while `wait` runs, at most `mostMs`: the request waits for an external event. */
   async pauseWhile<T>(request: object, mostMs: number, wait: () => Promise<T>): Promise<T> {
     this.pause(request, mostMs);
-    this.stopsWork(request);
+    this.endProgress(request);
     try {
       return await wait();
     } finally {
@@ -89,9 +89,9 @@ export class RequestDeadline {
     }
   }
 
-  /** The request is not in progress any more: its answer is sent. */
-  answer(request: object): void {
-    this.stopsWork(request);
+  /** Ends the progress of a request whose answer is sent, or that waits for something outside of this process. */
+  endProgress(request: object): void {
+    if (this.inProgressNow.delete(request)) for (const listener of this.progressListeners) listener();
   }
 
   /** Removes the request. Returns the time of its waits in `pauseWhile`, which latency figures exclude. */
@@ -105,8 +105,8 @@ export class RequestDeadline {
   sweep(): void {
     const nowMs = this.nowMs();
     for (const [request, entry] of this.open) {
-      // Most bodies arrive with their headers: a request with such a one stays in progress.
-      if (entry.pause !== null && nowMs - entry.pause.sinceMs >= SWEEP_INTERVAL_MS) this.stopsWork(request);
+      // A body that arrives with its headers does not interrupt the progress of its request.
+      if (entry.pause !== null && nowMs - entry.pause.sinceMs >= SWEEP_INTERVAL_MS) this.endProgress(request);
       if ((entry.pause?.untilMs ?? entry.dueMs) > nowMs) continue;
       this.remove(request);
       entry.answerLate();
@@ -119,16 +119,12 @@ export class RequestDeadline {
     const pausedMs = this.nowMs() - entry.pause.sinceMs;
     entry.dueMs += pausedMs;
     entry.pause = null;
-    this.working.add(request);
+    this.inProgressNow.add(request);
     return pausedMs;
   }
 
   private remove(request: object): void {
     this.open.delete(request);
-    this.stopsWork(request);
-  }
-
-  private stopsWork(request: object): void {
-    if (this.working.delete(request)) for (const listener of this.progressListeners) listener();
+    this.endProgress(request);
   }
 }

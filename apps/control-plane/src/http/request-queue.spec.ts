@@ -10,21 +10,23 @@ const CHECK = ['POST', '/v1/verify/sess_1/check'] as const;
 const USAGE = ['GET', '/v1/usage?from=2026-01-01'] as const;
 const LIST = ['GET', '/v1/verify'] as const;
 
-/** A queue before a process that begins what it is told, and ends nothing by itself. */
+/** A queue with requests that begin at once, and end when the test ends them. */
 function queued() {
   const deadline = new RequestDeadline();
   const metrics = new Metrics({ app: 'test', processMetrics: false });
   const begun: string[] = [];
   const refused: string[] = [];
   const names = new Map<object, string>();
-  const refuseUnread = (request: IncomingMessage): void => void refused.push(names.get(request) ?? '');
+  const refuseUnread = async (request: IncomingMessage): Promise<void> => {
+    refused.push(names.get(request) ?? '');
+    return Promise.resolve();
+  };
   const queue = new RequestQueue(deadline, { refuseUnread }, metrics);
   let count = 0;
-  const add = ([method, url]: readonly [string, string], { socket = new Socket(), destroyed = false } = {}) => {
+  const add = ([method, url]: readonly [string, string], { socket = new Socket() } = {}) => {
     const name = `${method} ${url} ${++count}`;
     const request = Object.assign(new IncomingMessage(socket), { method, url });
     const response = new ServerResponse(request);
-    if (destroyed) response.destroy();
     names.set(request, name);
     queue.add(request, response, () => {
       begun.push(name);
@@ -135,10 +137,10 @@ describe('the queue of requests', () => {
   it('does not begin or refuse a request whose caller has gone', () => {
     const { add, addMany, begun, done, refused } = queued();
     const busy = addMany(256, CREATE);
-    add(CREATE, { destroyed: true });
+    add(CREATE).socket.destroy();
     done(...busy);
     addMany(256, CREATE);
-    add(CREATE, { destroyed: true });
+    add(CREATE).socket.destroy();
     vi.advanceTimersByTime(2_000);
     expect(begun).toHaveLength(512);
     expect(refused).toEqual([]);

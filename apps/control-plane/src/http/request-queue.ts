@@ -2,17 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Metrics } from '@countersign/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import { RawResponses, RETRY_AFTER_SECONDS } from './raw-responses.js';
+import { RefusedRequest } from './errors.js';
+import { RawResponses } from './raw-responses.js';
 import { RequestDeadline } from './request-deadline.js';
 
-/** Classes of requests, by what waits least: calls that end a session, then new sessions, then reports and all others. */
+/** Classes of requests in the order in which they begin: calls of a session, then new sessions, then reports and all others. */
 const CLASSES = ['session', 'create', 'report'] as const;
 
 type RequestClass = (typeof CLASSES)[number];
 
 /**
- * Requests in progress in this process up to which one more of a class begins. Far more than PostgreSQL takes into one
- * transaction gain nothing: a request that begins later takes less memory, and is answered as soon.
+ * Requests in progress in this process below which one more of a class begins. They are several transactions of PostgreSQL; more of
+ * them take memory, and none is answered sooner.
  */
 const MOST_IN_PROGRESS: Readonly<Record<RequestClass, number>> = { session: 384, create: 256, report: 128 };
 /** Requests that wait to begin; one more is refused. At 4,000 requests a second the last of them begins after a quarter of a second. */
@@ -20,14 +21,17 @@ const MAX_WAITING = 1_024;
 /** A request that has waited for so long is refused. */
 const MAX_WAIT_MS = 1_000;
 const SWEEP_INTERVAL_MS = 20;
+/** When a refused caller may come back. */
+const RETRY_AFTER_SECONDS = 2;
+const OVERLOADED = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: RETRY_AFTER_SECONDS });
 
 interface Waiting {
   readonly kind: RequestClass;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly begin: () => void;
-  /** When it is refused; of a request that rests, when it may wait. */
-  readonly untilMs: number;
+  /** From when on it waits, on the monotonic clock: its arrival, or the end of its rest. */
+  readonly sinceMs: number;
 }
 
 function classOf({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RequestClass {
@@ -73,16 +77,18 @@ export class RequestQueue {
 
   /** `begin` is called at once, later, or never: then the request is answered 503. */
   add(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
+    // Of too many pipelined requests, the connection is closed already.
+    if (request.socket.destroyed) return;
     const kind = classOf(request);
     if (this.#size === 0 && this.deadline.inProgress < MOST_IN_PROGRESS[kind]) {
       begin();
       return;
     }
     const nowMs = performance.now();
-    const restsUntilMs = this.#restsUntilMs.get(request.socket) ?? 0;
-    const entry = { kind, request, response, begin };
-    if (restsUntilMs > nowMs) this.#resting.push({ ...entry, untilMs: restsUntilMs });
-    else this.enqueue({ ...entry, untilMs: nowMs + MAX_WAIT_MS });
+    const sinceMs = Math.max(nowMs, this.#restsUntilMs.get(request.socket) ?? 0);
+    const entry = { kind, request, response, begin, sinceMs };
+    if (sinceMs > nowMs) this.#resting.push(entry);
+    else this.enqueue(entry);
     this.sweepLater();
   }
 
@@ -115,10 +121,10 @@ export class RequestQueue {
     }
   }
 
-  /** Unless its caller has gone. */
+  /** Begins a request unless its connection is closed. */
   private begin(entry: Waiting | undefined): void {
-    if (entry === undefined || entry.response.destroyed) return;
-    this.#waitedMs.set(entry.request, Math.max(0, performance.now() - entry.untilMs + MAX_WAIT_MS));
+    if (entry === undefined || entry.request.socket.destroyed) return;
+    this.#waitedMs.set(entry.request, Math.max(0, performance.now() - entry.sinceMs));
     entry.begin();
   }
 
@@ -137,21 +143,20 @@ export class RequestQueue {
     for (const kind of CLASSES) {
       const waiting = this.#waiting[kind];
       // They are in the order of their arrival.
-      const kept = waiting.findIndex(({ untilMs }) => untilMs > nowMs);
+      const kept = waiting.findIndex(({ sinceMs }) => sinceMs + MAX_WAIT_MS > nowMs);
       const expired = waiting.splice(0, kept < 0 ? waiting.length : kept);
       this.#size -= expired.length;
       for (const entry of expired) this.refuse(entry);
     }
-    const rested = this.#resting.filter(({ untilMs }) => untilMs <= nowMs);
-    if (rested.length === 0) return;
-    this.#resting = this.#resting.filter(({ untilMs }) => untilMs > nowMs);
-    for (const entry of rested) this.enqueue({ ...entry, untilMs: nowMs + MAX_WAIT_MS });
+    const rested = this.#resting.filter(({ sinceMs }) => sinceMs <= nowMs);
+    this.#resting = this.#resting.filter(({ sinceMs }) => sinceMs > nowMs);
+    for (const entry of rested) this.enqueue(entry);
   }
 
   private refuse({ kind, request, response }: Waiting): void {
-    if (response.destroyed) return;
+    if (request.socket.destroyed) return;
     this.#refused.inc({ class: kind });
     this.#restsUntilMs.set(request.socket, performance.now() + RETRY_AFTER_SECONDS * 1_000);
-    this.responses.refuseUnread(request, response);
+    void this.responses.refuseUnread(request, response, OVERLOADED);
   }
 }

@@ -47,8 +47,6 @@ export class ServerHooks {
       this.methods.learn(url, [method].flat());
     });
     instance.addHook('onRequest', (request, reply, done) => {
-      // The connection was destroyed because of too many pipelined requests.
-      if (request.raw.socket.destroyed) return;
       // `admit` sets the client's address before its first await.
       void this.admission.admit(request, reply, () => {
         if (bodies.begin(request.raw, request.connectionOwner)) done();
@@ -66,7 +64,7 @@ export class ServerHooks {
       else done();
     });
     instance.addHook('onSend', (request, _reply, payload, done) => {
-      this.deadline.answer(request);
+      this.deadline.endProgress(request);
       const { raw, connectionOwner } = request;
       if (connectionOwner === null) connections.unauthenticated(raw.socket);
       // After an error in sending, the answer to the error is sent over the same response.

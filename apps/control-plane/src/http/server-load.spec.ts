@@ -10,7 +10,8 @@ describe('beyond the capacity of the process', () => {
     `POST /v1/verify HTTP/1.1\r\nHost: cs.test\r\nAuthorization: Bearer ${WIDE}\r\nX-Forwarded-Proto: https\r\n` +
     `X-Forwarded-For: 203.0.113.9\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
 
-  it('requests wait, and one more is answered 503 on a connection that stays open', async () => {
+  /** A server whose creates are answered once they are released. */
+  async function startHanging() {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     let begun = 0;
@@ -23,6 +24,11 @@ describe('beyond the capacity of the process', () => {
     });
     await server.listen({ port: 0, host: '127.0.0.1' });
     const { port } = server.server.address() as AddressInfo;
+    return { server, port, release, begun: () => begun };
+  }
+
+  it('requests wait, and one more is answered 503 on a connection that stays open', async () => {
+    const { server, port, release, begun } = await startHanging();
     const sockets = Array.from({ length: SOCKETS + 1 }, () => connect(port, '127.0.0.1'));
     const received = sockets.map(() => '');
     for (const [at, socket] of sockets.entries())
@@ -32,7 +38,7 @@ describe('beyond the capacity of the process', () => {
     try {
       // Pipelined, so that all have arrived before the first of them has waited for long.
       for (const socket of sockets.slice(0, SOCKETS)) socket.write(CREATE.repeat((IN_PROGRESS + WAITING) / SOCKETS));
-      await vi.waitFor(() => expect(begun).toBe(IN_PROGRESS));
+      await vi.waitFor(() => expect(begun()).toBe(IN_PROGRESS));
       last?.write(CREATE);
       await vi.waitFor(() => expect(received.at(-1)).toContain('}}'));
       expect(statuses()).toEqual(['HTTP/1.1 503']);
@@ -47,6 +53,24 @@ describe('beyond the capacity of the process', () => {
       last?.write(CREATE);
       await vi.waitFor(() => expect(received.at(-1)).toContain('created'));
       expect(statuses().filter((status) => status.endsWith('200'))).toHaveLength(IN_PROGRESS + WAITING + 1);
+    } finally {
+      release();
+      for (const socket of sockets) socket.destroy();
+      await server.close();
+    }
+  });
+
+  it('requests that wait count as unanswered: a connection with more than 64 of them is closed', async () => {
+    const { server, port, release, begun } = await startHanging();
+    const sockets = Array.from({ length: 5 }, () => connect(port, '127.0.0.1'));
+    const [pipelines] = sockets;
+    const closed = new Promise((resolve) => pipelines?.on('error', () => undefined).once('close', resolve));
+    try {
+      for (const socket of sockets.slice(1)) socket.write(CREATE.repeat(IN_PROGRESS / 4));
+      await vi.waitFor(() => expect(begun()).toBe(IN_PROGRESS));
+      pipelines?.write(CREATE.repeat(65));
+      await closed;
+      expect(begun()).toBe(IN_PROGRESS);
     } finally {
       release();
       for (const socket of sockets) socket.destroy();

@@ -76,7 +76,6 @@ export class ApiServer {
     });
     const { server }: FastifyInstance = this.adapter.getInstance();
     this.#connections.attach(server);
-    boundPipelining(server);
     // Node would answer an unknown Expect header with an empty 417.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   }
@@ -101,6 +100,8 @@ export class ApiServer {
     const instance: FastifyInstance = this.adapter.getInstance();
     hooks.addTo(instance, this.#connections);
     this.queueRequests(hooks.admission.queue);
+    // Before the queue, so that requests which wait are counted as unanswered.
+    boundPipelining(instance.server);
     addBodyParser(instance);
   }
 
