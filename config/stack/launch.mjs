@@ -40,8 +40,7 @@ export async function launch(env = process.env) {
   }
 }
 
-async function bringUp(given, lifecycle, log) {
-  let env = given;
+async function bringUp(env, lifecycle, log) {
   if (env.NODE_ENV === 'production') {
     throw new StartError(
       'npm start is a development run (demo keys, webhooks to this machine). In production run the two apps, as docker-compose.yml shows; to try it here, unset NODE_ENV',
@@ -65,7 +64,7 @@ async function bringUp(given, lifecycle, log) {
   if (isOurs || isEmpty) await checkPorts(listeners);
   await lifecycle.during('apps', prepare({ log, signal: lifecycle.signal }));
   if (isOurs) await stopLeftOverRedis({ dataDir, log });
-  if (becomeUnprivileged({ dataDir, owner, recheck, env, log })) env = await withoutForeignVariables(env);
+  const hasOtherAccount = becomeUnprivileged({ dataDir, owner, recheck, env, log });
   if (!isOurs) {
     claimDataDir(dataDir, lifecycle);
     await endLeftOverApps({ dataDir, log });
@@ -80,7 +79,16 @@ async function bringUp(given, lifecycle, log) {
     ensureCertificates({ dataDir, hosts: certificateHosts(env), log }),
     ensureServiceAccount({ dataDir, tokenUri: `${places.simulator}/token` }),
   ]);
-  const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates, serviceAccountFile });
+  const passed = hasOtherAccount ? await withoutForeignVariables(env) : env;
+  const environment = environmentOf({
+    env: passed,
+    dataDir,
+    places,
+    secrets,
+    stores,
+    certificates,
+    serviceAccountFile,
+  });
   const app = (name, phase, more = {}) =>
     startApp({
       name,

@@ -123,15 +123,17 @@ function systemBinaries() {
   return { bin, folder: path.dirname(bin), source: 'system' };
 }
 
+/** Whether root alone may change the entries of a folder. @param {{ uid: number, mode: number }} found */
+export const isRootsAlone = ({ uid, mode }) => uid === 0 && (mode & WRITABLE_BY_OTHERS) === 0;
+
 /** The unprivileged account cannot reach a checkout below /root: it runs a copy elsewhere, which belongs to root. */
 function publicCopy({ folder }) {
   const name = path.basename(path.dirname(folder));
   const stamp = lstatSync(path.join(folder, 'bin/postgres')).size;
   const place = path.join(PUBLIC_PLACE, `countersign-postgres-${name}-${stamp}`);
   if (existsSync(place)) {
-    const { uid, mode } = lstatSync(place);
     // Anyone may create a folder of this name there: only one that belongs to root is used.
-    if (uid === 0 && (mode & WRITABLE_BY_OTHERS) === 0) return path.join(place, 'bin');
+    if (isRootsAlone(lstatSync(place))) return path.join(place, 'bin');
     throw new StartError(`${place} does not belong to root: remove it, or set DATABASE_URL`);
   }
   const draft = mkdtempSync(`${place}-`);

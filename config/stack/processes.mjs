@@ -8,6 +8,14 @@ const COMMAND_STOP_MS = 2000;
 /** A process that a command has left may keep its output open. */
 const LAST_OUTPUT_MS = 1000;
 
+/** The variables that a server of the stores needs, without the keys of this process, which the account of the server could read. */
+export const serverEnvironment = () => ({
+  PATH: process.env.PATH ?? '',
+  HOME: '/',
+  LC_ALL: 'C',
+  LC_MESSAGES: 'C',
+});
+
 /** Fields of /proc/<pid>/stat after the name, which may hold spaces and brackets; undefined without such a process or /proc. */
 function statFields(pid) {
   try {

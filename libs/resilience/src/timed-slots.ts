@@ -7,7 +7,7 @@ export interface SlotLimits {
   readonly maxWaitMs: number;
 }
 
-/** A number of slots, of which each is taken for the time of a piece of work. Those who wait get them in their order. */
+/** A number of slots, of which each is taken for the time of a piece of work. Waiting callers get the slots in their order. */
 export class TimedSlots {
   #taken = 0;
   /** Give a slot to the waiting callers, the oldest first. */

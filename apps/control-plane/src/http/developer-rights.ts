@@ -83,7 +83,8 @@ const confirmedBy = ({ confirmation }: ConsoleSession): Partial<Pick<HeldRights,
 const ENDED_KEY = refuse('UNAUTHORIZED', {
   message: 'This API key was revoked or rotated: nothing was changed. Send a valid one.',
 });
-const ENDED_SESSION = refuse('UNAUTHORIZED', {
+/** The refusal of a change whose session has ended before its body arrived. */
+export const ENDED_SESSION = refuse('UNAUTHORIZED', {
   message: 'This session of the console has ended: nothing was changed. Sign in again.',
 });
 const CHANGING = refuse('CONFLICT', { message: 'An owner is changing this member: sign in again, or try again.' });

@@ -62,10 +62,11 @@ function secured(at: BindHost, withTls: ConnectTls): tls.TLSSocket {
   const stream = new GuardedTlsStream(tcp, MAX_HANDSHAKE_OCTETS);
   const socket = tls.connect({ ...tlsOptions(at, withTls), socket: stream });
   stream.on('error', (error) => socket.destroy(error));
-  // Node emits an error of the stream below on the TLS socket too, after its users may have left: without a listener it would end the process.
+  // Node emits an error of the stream on the TLS socket too, perhaps after the link has removed its listeners: an error without a
+  // listener ends the process.
   socket.on('error', () => undefined);
   socket.once('secureConnect', () => stream.complete(() => socket.bytesRead));
-  // A TLS socket over a stream does not know them.
+  // A TLS socket over a stream does not have the addresses.
   for (const name of ['localAddress', 'localPort', 'remoteAddress', 'remotePort'] as const)
     Object.defineProperty(socket, name, { get: () => tcp[name] });
   return socket;

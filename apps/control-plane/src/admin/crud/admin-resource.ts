@@ -91,7 +91,7 @@ export interface Engineer extends Actor {
 export interface EngineerHolder {
   /** Null for the key of the environment, and for members of the installation. */
   readonly keyId: Uuid | null;
-  /** In hex, one for each version of the master key; empty for a session of the console, and for calls that change nothing. */
+  /** In hex, one for each version of the master key; not used for a session of the console, empty for calls that change nothing. */
   readonly keyDigests: readonly string[];
   /** Of the console; null for a call with a key. */
   readonly sessionId: Uuid | null;

@@ -2,6 +2,7 @@ import { AdminKeyStore } from '@countersign/accounts/admin-keys';
 import { ConsoleSessionStore } from '@countersign/accounts/console-sessions';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
+import { ENDED_SESSION } from '../../http/developer-rights.js';
 import { refuse } from '../../http/errors.js';
 import type { Actor, Engineer } from './admin-resource.js';
 
@@ -41,9 +42,6 @@ export class EngineerRights {
 
 const ENDED_KEY = refuse('UNAUTHORIZED', {
   message: 'This admin key was revoked or rotated: nothing was changed. Send a valid one.',
-});
-const ENDED_SESSION = refuse('UNAUTHORIZED', {
-  message: 'This session of the console has ended: nothing was changed. Sign in again.',
 });
 const OTHER_ROLE = refuse('FORBIDDEN', {
   message: 'The role of the caller has changed meanwhile: nothing was changed. Send the request again.',
