@@ -164,7 +164,10 @@ describe('many concurrent cards', () => {
     const channels = new Map<Uuid, FinalChannel>(cards.map(({ id }, index) => [id, settled[index] ?? 'sms_fallback']));
     for (const card of cards) {
       const session = await harness.sessionOf(card);
-      expect(session?.channel).toBe(channels.get(card.id));
+      const settledAs = channels.get(card.id);
+      // A session that was cancelled before its card arrived keeps its published channel.
+      const possible = session?.status === 'cancelled' ? [settledAs, 'sms_fallback'] : [settledAs];
+      expect(possible).toContain(session?.channel);
       expect(session?.status).not.toBe('pending');
     }
     expect(await harness.outcomesOf(events)).not.toContain(null);
