@@ -139,6 +139,27 @@ describe('the audit log', () => {
     });
   });
 
+  it('has an entry of each page of itself that shows people, to roles that see them', async () => {
+    const phone = '+14155550137';
+    const member = await admin.post('members', { name: 'Ann', role: 'viewer', phone });
+    const query = `resource=members&resourceId=${String(member.json['id'])}`;
+    const [support, viewer] = [await admin.colleague('support'), await admin.colleague('viewer')];
+    const entriesAfter = async (reader: AdminCalls, filter: string): Promise<Record<string, unknown>[]> => {
+      const page = await reader.get(`audit?${filter}`);
+      return dataOf(await admin.get('audit?resource=audit')).filter(
+        ({ requestId }) => requestId === page.headers['x-request-id'],
+      );
+    };
+    expect((await support.get(`audit?${query}`)).text).toContain(phone);
+    expect(await entriesAfter(support, query)).toMatchObject([
+      { actor: 'support', action: 'read', resourceId: 'list', after: { count: 1, filter: { resource: 'members' } } },
+    ]);
+    expect((await viewer.get(`audit?${query}`)).text).not.toContain(phone);
+    expect(await entriesAfter(viewer, query)).toEqual([]);
+    expect(await entriesAfter(support, 'resource=nothing')).toEqual([]);
+    expect(await entriesAfter(support, `resource=accounts&limit=1`)).toEqual([]);
+  });
+
   it('is for the admin key alone, and is never written by hand', async () => {
     expect((await harness.call('/v1/admin/audit')).code).toBe('FORBIDDEN');
     expect((await admin.post('audit', {})).status).toBe(405);

@@ -42,6 +42,25 @@ describe('a destination rule', () => {
     expect((await admin.get(`destinations/${String(id)}`)).json).toEqual(answer.json);
   });
 
+  it('for a whole number has an entry in the audit log with each read that shows it', async () => {
+    const whole = await admin.post('destinations', { prefix: PHONE, action: 'block', reason: 'asked for it' });
+    const short = await admin.post('destinations', { prefix: '+8816', action: 'block' });
+    const [support, viewer] = [await admin.colleague('support'), await admin.colleague('viewer', 'another viewer')];
+    const readsOf = async (resourceId: string): Promise<unknown[]> =>
+      dataOf(await admin.get(`audit?resource=destinations&resourceId=${resourceId}`))
+        .filter(({ action }) => action === 'read')
+        .map(({ actor }) => actor);
+    for (const reader of [support, viewer]) {
+      await reader.get(`destinations/${idOf(whole)}`);
+      await reader.get(`destinations/${idOf(short)}`);
+      await reader.get('destinations');
+    }
+    expect(await readsOf(idOf(whole))).toEqual(['support']);
+    expect(await readsOf(idOf(short))).toEqual([]);
+    expect(await readsOf('list')).toEqual(['support']);
+    for (const rule of [whole, short]) await admin.delete(`destinations/${idOf(rule)}`);
+  });
+
   it('takes all of its fields, at its creation and later', async () => {
     const body = {
       accountId: harness.demo.accountId,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditEntry } from '@countersign/events';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
@@ -80,3 +81,5 @@ export const withoutPeople = (entry: Plain<AuditAnswer>): Plain<AuditAnswer> => 
   before: maskPeopleIn(entry.before),
   after: maskPeopleIn(entry.after),
 });
+
+export const holdsPeople = (entry: Plain<AuditAnswer>): boolean => !isDeepStrictEqual(entry, withoutPeople(entry));

@@ -13,10 +13,20 @@ import type { Plain } from './plain.js';
 const LIST_ID = 'list';
 
 /** A page, and the filter for its audit entry, with the phone masked. */
-interface AuditedPage {
+interface AuditedPage<View> {
   readonly query: Plain<AccountPageQuery>;
   readonly filter: object;
+  /** Whether the view has people's data. Default: every view, and an empty page, has an entry. */
+  readonly holdsPeople?: ((view: View) => boolean) | undefined;
 }
+
+interface AuditedFind<View> extends Pick<AuditedPage<View>, 'holdsPeople'> {
+  /** In the audit log. Default `read`. */
+  readonly action?: string;
+}
+
+/** An entry, but for what is the same in all entries of reads. */
+type ReadEntry = Pick<NewAuditEntry, 'resourceId' | 'after'> & Partial<Pick<NewAuditEntry, 'action'>>;
 
 export interface Identified {
   readonly id: string;
@@ -40,16 +50,17 @@ export class AuditedReads {
       readonly table: Pick<AdminResource<Row, View>['table'], 'list'>;
     },
     by: Engineer,
-    { query, filter }: AuditedPage,
+    { query, filter, holdsPeople }: AuditedPage<View>,
   ): Promise<Outcome<PageAnswer<View>>> {
     return this.read(
       resource,
       by,
       (db) => this.admin.list(resource, query, db),
-      ({ data }) => ({
-        resourceId: LIST_ID,
-        after: { filter, count: data.length, newest: data[0]?.id ?? null, oldest: data.at(-1)?.id ?? null },
-      }),
+      ({ data }) => {
+        if (holdsPeople !== undefined && !data.some(holdsPeople)) return null;
+        const [newest, oldest] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+        return { resourceId: LIST_ID, after: { filter, count: data.length, newest, oldest } };
+      },
     );
   }
 
@@ -57,13 +68,13 @@ export class AuditedReads {
     resource: FoundById<Row, View>,
     by: Engineer,
     id: string,
-    action = 'read',
+    { action = 'read', holdsPeople = () => true }: AuditedFind<View> = {},
   ): Promise<Outcome<View>> {
     return this.read(
       resource,
       by,
       (db) => this.admin.find(resource, id, db),
-      (view) => ({ action, resourceId: view.id, after: null }),
+      (view) => (holdsPeople(view) ? { action, resourceId: view.id, after: null } : null),
     );
   }
 
@@ -71,14 +82,15 @@ export class AuditedReads {
     { name }: { readonly name: string },
     { actor, requestId, role }: Engineer,
     query: (db?: Executor) => Promise<Outcome<Value>>,
-    entryOf: (value: Value) => Pick<NewAuditEntry, 'resourceId' | 'after'> & Partial<Pick<NewAuditEntry, 'action'>>,
+    entryOf: (value: Value) => ReadEntry | null,
   ): Promise<Outcome<Value>> {
     if (!hasRight(role, 'readPersonalData')) return query();
     return this.database.reports.transaction(async (tx) => {
       const outcome = await query(tx);
       if (!outcome.ok) return outcome;
-      const entry = { actor, requestId, action: 'read', resource: name, before: null, ...entryOf(outcome.value) };
-      await this.audit.append(tx, entry);
+      const read = entryOf(outcome.value);
+      if (read === null) return outcome;
+      await this.audit.append(tx, { actor, requestId, action: 'read', resource: name, before: null, ...read });
       return outcome;
     });
   }

@@ -11,7 +11,7 @@ import { ByEngineer } from './engineer.decorator.js';
 import { AccountPageQuery, type PageAnswer, PageQuery } from './paging.js';
 
 /** The five calls of a resource, as decorators of `admin-operations.ts`, and the classes of its bodies. */
-interface CrudOperations<Draft, Change> {
+interface CrudOperations<View, Draft, Change> {
   readonly list: MethodDecorator;
   readonly create: MethodDecorator;
   readonly get: MethodDecorator;
@@ -22,8 +22,8 @@ interface CrudOperations<Draft, Change> {
   readonly query?: Type<AccountPageQuery>;
   readonly draft: Type<Draft>;
   readonly change: Type<Change>;
-  /** Whether the resource holds people's data, so that reads of it in full are audited. */
-  readonly holdsPeople?: boolean;
+  /** Whether a view, or every view, holds people's data, so that reads of it in full are audited. */
+  readonly holdsPeople?: boolean | ((view: View) => boolean);
 }
 
 const noOperation: MethodDecorator = () => undefined;
@@ -41,8 +41,10 @@ const filterOf = (query: PageQuery): object =>
 /** The base class of a controller with the five calls of a resource. Nest reads the classes of parameters from metadata. */
 export function CrudController<Row extends { readonly id: Uuid }, View extends Identified, Draft, Change, Resource>(
   resourceClass: Type<Resource & CrudResource<Row, View, Draft, Change>>,
-  { holdsPeople = false, ...operations }: CrudOperations<Draft, Change>,
+  { holdsPeople = false, ...operations }: CrudOperations<View, Draft, Change>,
 ) {
+  const personal = typeof holdsPeople === 'function' ? { holdsPeople } : {};
+
   abstract class Controller {
     /** A provider of the module of the controller. */
     static readonly resourceClass: Type = resourceClass;
@@ -56,8 +58,8 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends I
     @operations.list
     async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: PageQuery): Promise<PageAnswer<View>> {
       const seen = seenBy(this.resource, by);
-      if (!holdsPeople) return valueOf(await this.admin.list(seen, query));
-      return valueOf(await this.reads.list(seen, by, { query, filter: filterOf(query) }));
+      if (holdsPeople === false) return valueOf(await this.admin.list(seen, query));
+      return valueOf(await this.reads.list(seen, by, { query, filter: filterOf(query), ...personal }));
     }
 
     @operations.create
@@ -68,7 +70,8 @@ export function CrudController<Row extends { readonly id: Uuid }, View extends I
     @operations.get
     async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<View> {
       const seen = seenBy(this.resource, by);
-      return valueOf(await (holdsPeople ? this.reads.find(seen, by, id) : this.admin.find(seen, id)));
+      if (holdsPeople === false) return valueOf(await this.admin.find(seen, id));
+      return valueOf(await this.reads.find(seen, by, id, personal));
     }
 
     @operations.update

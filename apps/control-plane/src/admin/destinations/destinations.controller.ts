@@ -10,7 +10,7 @@ import { BudgetList } from './budget.view.js';
 import type { Plain } from '../crud/plain.js';
 import { DestinationChange, DestinationDraft } from './destination.dto.js';
 import { DestinationResource } from './destination.resource.js';
-import { DestinationAnswer, DestinationList } from './destination.view.js';
+import { DestinationAnswer, DestinationList, isOfPerson } from './destination.view.js';
 import { RefusalList } from './refusal.view.js';
 
 const RULE = {
@@ -34,7 +34,10 @@ const BUDGETS = {
 
 @Controller('v1/admin/destinations')
 export class DestinationsController extends CrudController(DestinationResource, {
-  list: Lists(RULE, DestinationList, { description: 'Rules of engineers, and current blocks of the guard.' }),
+  list: Lists(RULE, DestinationList, {
+    description:
+      'Rules of engineers, and current blocks of the guard. A role that sees full phones adds an entry to the audit log with each page that has a whole one.',
+  }),
   create: Creates(RULE, DestinationAnswer, {
     description: 'By default it concerns all accounts and does not expire. It takes effect with the next code.',
     errors: ['CONFLICT'],
@@ -50,6 +53,7 @@ export class DestinationsController extends CrudController(DestinationResource, 
   query: AccountPageQuery,
   draft: DestinationDraft,
   change: DestinationChange,
+  holdsPeople: isOfPerson,
 }) {
   @ListsOnly(REFUSALS, RefusalList, {
     description: 'Codes that were not sent, by account, rule, block of numbers and hour.',

@@ -27,7 +27,7 @@ export class TimelineService {
   async show(id: string, by: Engineer): Promise<Outcome<Plain<SessionTimeline>>> {
     const view = (record: TimelineRecord) => ({ id: renderId('sess', record.id), record });
     const resource = { name: 'sessions', noun: 'session', idPrefix: 'sess', table: this.records, view };
-    const found = await this.reads.find(resource, by, id, 'read-timeline');
+    const found = await this.reads.find(resource, by, id, { action: 'read-timeline' });
     if (!found.ok) return found;
     const { record } = found.value;
     const timeline = timelineOf(record, pduFinder(await this.recordedPdus(record.messages, by)));
