@@ -4,7 +4,14 @@ import pg from 'pg';
 import { phones } from '../bench/phones.js';
 import { until } from '../support/until.js';
 import { findViolations, type Violation } from './checker.js';
-import { type FinalRows, readFinalRows, readPendingPhones, readUnsettled, type Unsettled } from './final-rows.js';
+import {
+  type FinalRows,
+  hasCardEvents,
+  readFinalRows,
+  readPendingPhones,
+  readUnsettled,
+  type Unsettled,
+} from './final-rows.js';
 import type { History, ReceivedEvent, SessionHistory } from './history.js';
 import { Nemesis } from './nemesis.js';
 import { Random } from '../support/random.js';
@@ -32,6 +39,8 @@ export interface CampaignOptions {
   readonly minutes: number | null;
   /** Users at the same time. */
   readonly users: number;
+  /** The folder of another build, to which processes change and back; null for none. */
+  readonly previous: string | null;
   readonly queues: 'redis' | 'postgresql';
   readonly log: (line: string) => void;
 }
@@ -57,11 +66,17 @@ export interface Faults {
 }
 
 /** Verifies phones while faults strike, waits until everything has settled, and checks the promises. */
-export async function runCampaign({ seed, minutes, queues, ...options }: CampaignOptions): Promise<CampaignReport> {
+export async function runCampaign({
+  seed,
+  minutes,
+  queues,
+  previous,
+  ...options
+}: CampaignOptions): Promise<CampaignReport> {
   const random = new Random(seed);
   const system = await startSystem(random.fork(), queues === 'redis');
   try {
-    const nemesis = new Nemesis(system, random.fork());
+    const nemesis = new Nemesis(system, random.fork(), previous);
     const endsAt = minutes === null ? Infinity : performance.now() + minutes * 60_000;
     const goesOn = (): boolean => performance.now() < endsAt;
     return await tryPromises(system, nemesis, random, { ...options, goesOn });
@@ -126,8 +141,14 @@ async function verifyUnder(
   return histories;
 }
 
-/** Cancels the sessions that are pending still, and waits for events, webhooks and codes. */
-async function settle(client: pg.Client, { api }: Installation, histories: readonly SessionHistory[]): Promise<void> {
+/** Waits for taps, cancels the sessions that are pending still, and waits for events, webhooks and codes. */
+async function settle(
+  client: pg.Client,
+  { api, cards }: Installation,
+  histories: readonly SessionHistory[],
+): Promise<void> {
+  const isTapUnderWay = async (): Promise<boolean> => cards.waiting > 0 || (await hasCardEvents(client));
+  await until('all events of cards are applied', SETTLED_MS, async () => !(await isTapUnderWay()));
   const pending = await readPendingPhones(client);
   const open = histories.filter(({ phone }) => pending.has(phone));
   const cancelInTurn = async (): Promise<void> => {
@@ -147,7 +168,10 @@ async function settle(client: pg.Client, { api }: Installation, histories: reado
 
 async function historyOf(system: Installation, sessions: readonly SessionHistory[], rows: FinalRows): Promise<History> {
   const byPhone = new Map(sessions.map((session) => [session.phone, session]));
-  for (const session of sessions) session.codes.push(...system.carrier.codesOf(session.phone));
+  for (const session of sessions) {
+    session.codes.push(...system.carrier.codesOf(session.phone));
+    if (session.tap !== null) session.tap.acceptedAt = system.cards.tapAcceptedAt(session.phone);
+  }
   const webhooks = system.receiver.received.map(({ headers, body }): ReceivedEvent => {
     const { type, data } = JSON.parse(body) as {
       readonly type: string;
@@ -208,6 +232,7 @@ function filesOf(folder: string): string[] {
 
 function countsOf({ sessions, webhooks, frames, hasGap }: History, rows: FinalRows): Readonly<Record<string, number>> {
   const ended = (status: string): number => rows.sessions.filter((row) => row.status === status).length;
+  const taps = sessions.flatMap(({ tap }) => (tap === null ? [] : [tap]));
   const copies = sum(sessions.map(({ codes }) => codes.length));
   const received = sessions.filter(({ codes }) => codes.length > 0).length;
   return {
@@ -215,6 +240,9 @@ function countsOf({ sessions, webhooks, frames, hasGap }: History, rows: FinalRo
     approved: ended('approved'),
     cancelled: ended('cancelled'),
     expired: ended('expired'),
+    denied: ended('denied'),
+    'taps on cards': taps.length,
+    'taps accepted': taps.filter(({ acceptedAt }) => acceptedAt !== null).length,
     'MOs answered ESME_ROK': sum(sessions.map(({ messages }) => messages.filter((status) => status === 0).length)),
     'MOs without that answer': sum(sessions.map(({ messages }) => messages.filter((status) => status !== 0).length)),
     'MOs stored': rows.messages.length,

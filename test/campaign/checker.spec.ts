@@ -24,16 +24,17 @@ interface Run {
 const BEFORE = new Date('2026-01-31T12:00:00Z');
 const END = new Date('2026-01-31T12:05:00Z');
 const AFTER = new Date('2026-01-31T12:05:01Z');
-const [BY_MO, BY_CODE, CANCELLED] = [0, 1, 2] as const;
+const [BY_MO, BY_CODE, CANCELLED, BY_CARD, DENIED] = [0, 1, 2, 3, 4] as const;
 
-/** Three sessions: one approved by an MO, one by a code after a wrong one, one cancelled. */
+/** Five sessions: one approved by an MO, one by a code after a wrong one, one cancelled, two ended by their cards. */
 function honestRun(): Run {
-  const phones = ['+14155550001', '+14155550002', '+14155550003'];
+  const phones = ['+14155550001', '+14155550002', '+14155550003', '+14155550004', '+14155550005'];
+  const statuses = ['approved', 'approved', 'cancelled', 'approved', 'denied'];
   const sessions = phones.map((phone, at) => {
     const session = newSession(phone);
     session.ids.add(`s${at}`);
-    session.statuses.push('pending', at === CANCELLED ? 'cancelled' : 'approved');
-    if (at !== CANCELLED) session.entropies.add(`entropy of ${phone}`);
+    session.statuses.push('pending', statuses[at] ?? '');
+    if (statuses[at] === 'approved') session.entropies.add(`entropy of ${phone}`);
     return session;
   });
   sessions[BY_MO]?.messages.push(null, 0x14, 0);
@@ -41,8 +42,9 @@ function honestRun(): Run {
   sessions[BY_CODE]?.checks.push({ code: '123457', answer: 'wrong' }, { code: '123456', answer: 'approved' });
   if (sessions[BY_CODE] !== undefined) sessions[BY_CODE].codeAccepted = true;
   sessions[CANCELLED]?.cancels.push('unknown', 'done');
-  const statuses = ['approved', 'approved', 'cancelled'];
-  const types = ['verification.completed', 'verification.completed', 'verification.cancelled'];
+  at(sessions, BY_CARD).tap = { choice: 'approve', acceptedAt: BEFORE };
+  at(sessions, DENIED).tap = { choice: 'deny', acceptedAt: BEFORE };
+  const types = ['completed', 'completed', 'cancelled', 'completed', 'denied'].map((end) => `verification.${end}`);
   const events = (): Changeable<ReceivedEvent>[] =>
     types.map((type, at) => ({ eventId: `e${at}`, type, sessionId: `s${at}`, status: statuses[at] ?? '' }));
   return {
@@ -51,7 +53,7 @@ function honestRun(): Run {
       webhooks: events(),
       frames: events(),
       hasGap: false,
-      usageTotal: 3,
+      usageTotal: 5,
       leaks: [],
     },
     rows: {
@@ -59,7 +61,7 @@ function honestRun(): Run {
         id: `s${at}`,
         phone,
         status: statuses[at] ?? '',
-        approvedBy: ['mo', 'otp', null][at] ?? null,
+        approvedBy: ['mo', 'otp', null, 'rcs', null][at] ?? null,
         expiresAt: END,
         endedAt: BEFORE,
         wrongCodes: at === BY_CODE ? 1 : 0,
@@ -98,6 +100,13 @@ const BROKEN: readonly (readonly [Invariant, string, (run: Run) => unknown])[] =
     ({ history }) => at(history.sessions, BY_CODE).codes.splice(0, 1, '999999'),
   ],
   ['evidence', 'no check of the code', ({ history }) => at(history.sessions, BY_CODE).checks.pop()],
+  ['evidence', 'an approval by a card that nobody tapped', ({ history }) => (at(history.sessions, BY_CARD).tap = null)],
+  [
+    'evidence',
+    'an approval by a tap on Deny',
+    ({ history }) => (at(history.sessions, BY_CARD).tap = { choice: 'deny', acceptedAt: BEFORE }),
+  ],
+  ['evidence', 'a denial without a tap', ({ history }) => (at(history.sessions, DENIED).tap = null)],
   ['evidence', 'an approval without a kind', ({ rows }) => (at(rows.sessions, BY_CODE).approvedBy = 'rcs')],
   [
     'approvalKept',
@@ -108,6 +117,11 @@ const BROKEN: readonly (readonly [Invariant, string, (run: Run) => unknown])[] =
     'approvalKept',
     'an accepted code whose session is cancelled',
     ({ history }) => at(history.sessions, CANCELLED).checks.push({ code: '1', answer: 'approved' }),
+  ],
+  [
+    'approvalKept',
+    'an accepted tap whose session is cancelled',
+    ({ history }) => (at(history.sessions, CANCELLED).tap = { choice: 'approve', acceptedAt: BEFORE }),
   ],
   ['eventDelivered', 'an event that waits', ({ rows }) => (at(rows.events, 0).isDispatched = false)],
   ['eventDelivered', 'a delivery that failed', ({ rows }) => (at(rows.events, 0).delivery = 'failed')],
@@ -130,7 +144,7 @@ const BROKEN: readonly (readonly [Invariant, string, (run: Run) => unknown])[] =
       Array.from({ length: 5 }, () => at(history.sessions, 1).checks.unshift({ code: '000000', answer: 'wrong' })),
   ],
   ['entropy', 'two values of a phone', ({ history }) => at(history.sessions, 0).entropies.add('another')],
-  ['usage', 'a session that is not counted', ({ history }) => (history.usageTotal = 2)],
+  ['usage', 'a session that is not counted', ({ history }) => (history.usageTotal = 4)],
   ['secrets', 'a token in a log', ({ history }) => (history.leaks = [{ file: 'gateway-1.log', kind: 'a token' }])],
   ['answered', 'a session that is gone', ({ rows }) => rows.sessions.pop()],
   [
@@ -166,6 +180,14 @@ describe('the checker', () => {
 
   it('is tried with every promise', () => {
     expect(new Set(BROKEN.map(([invariant]) => invariant))).toEqual(new Set(Object.keys(INVARIANTS)));
+  });
+
+  it('expects nothing of a tap that was accepted after the end, or never', () => {
+    for (const acceptedAt of [AFTER, null]) {
+      const { history, rows } = honestRun();
+      at(history.sessions, CANCELLED).tap = { choice: 'approve', acceptedAt };
+      expect(findViolations(history, rows)).toEqual([]);
+    }
   });
 
   it('takes an approval by a check whose answer was lost for proven', () => {

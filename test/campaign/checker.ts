@@ -5,7 +5,7 @@ import type { History, ReceivedEvent, SessionHistory } from './history.js';
 export const INVARIANTS = {
   oneEnd: 'a session ends once, and what was read of it stays true',
   messageStored: 'every MO that was answered ESME_ROK is stored',
-  evidence: 'every approval has its evidence: a matched MO, or a code that was received',
+  evidence: 'every approval has its evidence: a matched MO, a code that was received, or a tap; so has every denial',
   approvalKept: 'every accepted evidence approves its session',
   eventDelivered: 'every end has one event, which is dispatched and received',
   eventShown: 'the realtime channel shows every end, also to a reader that lost its connection and resumed',
@@ -28,6 +28,7 @@ export interface Violation {
 
 const ENDED_BY: Readonly<Record<string, string>> = {
   approved: 'verification.completed',
+  denied: 'verification.denied',
   expired: 'verification.expired',
   cancelled: 'verification.cancelled',
 };
@@ -36,6 +37,8 @@ const MAX_WRONG_CODES = 5;
 /** Of one code: it is sent once more when the response to the first SMS was lost. */
 const MAX_SMS = 2;
 const OK = 0;
+/** A tap is accepted by the clock of the database, and this test reads another. */
+const TAP_MARGIN_MS = 2_000;
 
 /** One session with all that concerns it. */
 interface Case {
@@ -65,7 +68,10 @@ const RULES: Readonly<Partial<Record<Invariant, Rule>>> = {
     return messages.length >= accepted ? null : `${accepted} MOs were answered ESME_ROK, ${messages.length} are stored`;
   },
   evidence: ({ history, row, messages }) => {
+    if (row.status === 'denied') return history.tap?.choice === 'deny' ? null : 'is denied without such a tap';
     if (row.status !== 'approved') return null;
+    if (row.approvedBy === 'rcs')
+      return history.tap?.choice === 'approve' ? null : 'is approved by a card without such a tap';
     if (row.approvedBy === 'mo')
       return messages.some(isMatchOf(row)) ? null : 'is approved by SMS without a matched MO';
     const proof = history.checks.some(
@@ -75,6 +81,8 @@ const RULES: Readonly<Partial<Record<Invariant, Rule>>> = {
   },
   approvalKept: ({ history, row, messages }) => {
     if (messages.some(isMatchOf(row)) && row.approvedBy !== 'mo') return 'has a matched MO, and is not approved by SMS';
+    if (isAcceptedInTime(history, row) && row.status !== 'approved' && row.status !== 'denied')
+      return `has a tap that was accepted, and is ${row.status}`;
     const isChecked = history.checks.some(({ answer }) => answer === 'approved');
     return isChecked && row.approvedBy !== 'otp' ? 'has a code that was accepted, and is not approved by it' : null;
   },
@@ -116,6 +124,12 @@ const RULES: Readonly<Partial<Record<Invariant, Rule>>> = {
     return history.codes.length >= lost ? null : `received ${history.codes.length} SMS, ${lost} are recorded as sent`;
   },
 };
+
+/** Sessions with a tap are cancelled only once no event of a card is left. */
+function isAcceptedInTime({ tap }: SessionHistory, { expiresAt }: FinalSession): boolean {
+  if (tap?.acceptedAt == null) return false;
+  return tap.acceptedAt.getTime() < expiresAt.getTime() - TAP_MARGIN_MS;
+}
 
 const isMatchOf =
   ({ id }: FinalSession) =>

@@ -66,6 +66,12 @@ export async function readPendingPhones(client: pg.Client): Promise<ReadonlySet<
 
 export type Unsettled = Readonly<Record<'sessions' | 'events' | 'deliveries' | 'codes', number>>;
 
+/** Whether an event of a card is stored and not applied. */
+export async function hasCardEvents(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('SELECT FROM card_events WHERE handled_at IS NULL LIMIT 1');
+  return rows.length > 0;
+}
+
 export async function readUnsettled(client: pg.Client): Promise<Unsettled> {
   const [row] = (await client.query<Unsettled>(UNSETTLED)).rows;
   if (row === undefined) throw new Error('a SELECT without FROM returns a row');

@@ -4,6 +4,13 @@ export type CheckAnswer = 'approved' | 'wrong' | 'refused' | 'unknown';
 /** The answer to a cancel. `done`: 204, also for a session that has ended. */
 export type CancelAnswer = 'done' | 'refused' | 'unknown';
 
+/** A tap on the card. */
+export interface CardTap {
+  readonly choice: 'approve' | 'deny';
+  /** When a gateway answered 200 to its event; null if none did. */
+  acceptedAt: Date | null;
+}
+
 /** One session: what was done through the public interfaces, and what was answered. */
 export interface SessionHistory {
   readonly phone: string;
@@ -17,6 +24,8 @@ export interface SessionHistory {
   /** Whether a request for a code was answered 200. */
   codeAccepted: boolean;
   readonly cancels: CancelAnswer[];
+  /** The tap on its card; null if there was none. */
+  tap: CardTap | null;
   /** Statuses in answers to GET, in order; `expired` for 404 after a 200. */
   readonly statuses: string[];
   /** Values of `authEntropy` in answers and webhooks. */
@@ -52,6 +61,7 @@ export const newSession = (phone: string): SessionHistory => ({
   checks: [],
   codeAccepted: false,
   cancels: [],
+  tap: null,
   statuses: [],
   entropies: new Set(),
 });

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Mutex } from '../../apps/control-plane/src/events/mutex.js';
-import type { Part } from '../support/parts.js';
+import type { BoundedDisk } from '../support/bounded-disk.js';
+import type { AppPart, Part, StorePart } from '../support/parts.js';
 import type { Random } from '../support/random.js';
+import type { SteppedClock } from '../support/stepped-clock.js';
 import type { ProxiedApp, System } from './system.js';
 
 /** Pauses between two faults, and how long a fault lasts. */
@@ -11,6 +13,7 @@ const FAULT_MS = { least: 300, most: 6_000 };
 /** Of the faults, those that begin while the one before lasts. */
 const BESIDE_SHARE = 0.3;
 const FAILED_WEBHOOKS = 40;
+const MINUTE_SECONDS = 60;
 
 interface Fault {
   readonly name: string;
@@ -24,16 +27,18 @@ export class Nemesis {
   readonly struck = new Map<string, number>();
   /** Faults that could not be ended: an app that did not get ready again. */
   readonly failures: string[] = [];
-  readonly #faults: readonly [Fault, ...Fault[]];
+  readonly #faults: readonly Fault[];
   readonly #lasting = new Map<Fault, Promise<void>>();
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
+  /** `previous`: the folder of another build, to which processes change and back; null for none. */
   constructor(
     system: System,
     private readonly random: Random,
+    previous: string | null,
   ) {
-    this.#faults = faultsOf(system);
+    this.#faults = faultsOf(system, previous);
   }
 
   start(): void {
@@ -80,16 +85,20 @@ const atOnce = (act: () => unknown) => (): Promise<void> => {
   return Promise.resolve();
 };
 
-function faultsOf(system: System): readonly [Fault, ...Fault[]] {
-  const { apps, postgres, redis, carrier, receiver } = system;
+function faultsOf(system: System, previous: string | null): readonly Fault[] {
+  const { apps, postgres, redis, carrier, receiver, disk } = system;
   return [
     { name: 'connections of the carrier broken', strike: atOnce(() => carrier.drop()) },
     {
       name: 'webhooks answered 500',
       strike: atOnce(() => receiver.answerWith(...Array.from({ length: FAILED_WEBHOOKS }, () => 500))),
     },
-    ...apps.flatMap(faultsOfApp),
-    ...inTurns([killed(postgres, 'PostgreSQL'), stopped(postgres, 'PostgreSQL')]),
+    ...apps.flatMap((app) => faultsOfApp(app, previous)),
+    ...inTurns([
+      killed(postgres, 'PostgreSQL'),
+      stopped(postgres, 'PostgreSQL'),
+      ...(disk === null ? [] : [filled(disk, postgres)]),
+    ]),
     ...(redis === null
       ? []
       : inTurns([
@@ -107,9 +116,15 @@ function inTurns(faults: readonly Fault[]): Fault[] {
   return faults.map(({ name, strike }) => ({ name, strike: (lastsMs) => mutex.runExclusive(() => strike(lastsMs)) }));
 }
 
-function faultsOfApp({ name, part, lines }: ProxiedApp): Fault[] {
+function faultsOfApp({ name, part, lines, clock }: ProxiedApp, previous: string | null): Fault[] {
   return [
-    ...inTurns([killed(part, name), stopped(part, name), frozen(part, name)]),
+    ...inTurns([
+      killed(part, name),
+      stopped(part, name),
+      frozen(part, name),
+      ...(previous === null ? [] : [changed(part, name, previous)]),
+    ]),
+    ...(clock === null ? [] : [stepped(clock, name, MINUTE_SECONDS), stepped(clock, name, -MINUTE_SECONDS)]),
     ...lines.flatMap(({ store, line }): Fault[] => [
       {
         name: `${name} to ${store} silent`,
@@ -148,12 +163,46 @@ const stopped = (part: Part, name: string): Fault => ({
   },
 });
 
+/** A step of an upgrade or of a rollback: the neighbours run the other build meanwhile. */
+function changed(part: AppPart, name: string, previous: string): Fault {
+  const present = part.dist;
+  return {
+    name: `${name} changed to the other build`,
+    strike: async () => {
+      await part.stop();
+      part.dist = part.dist === present ? previous : present;
+      await part.start();
+    },
+  };
+}
+
 const frozen = (part: { signal(signal: 'SIGSTOP' | 'SIGCONT'): void }, name: string): Fault => ({
   name: `${name} frozen`,
   strike: async (lastsMs) => {
     part.signal('SIGSTOP');
     await delay(lastsMs);
     part.signal('SIGCONT');
+  },
+});
+
+/** Steps are as long as a step of NTP on a machine whose clock was wrong. */
+const stepped = (clock: SteppedClock, name: string, seconds: number): Fault => ({
+  name: `${name} with its clock ${seconds > 0 ? 'fast' : 'slow'}`,
+  strike: async (lastsMs) => {
+    clock.step(seconds);
+    await delay(lastsMs);
+    clock.step(0);
+  },
+});
+
+/** PostgreSQL ends when it cannot write its log; then it is started again, as by a supervisor. */
+const filled = (disk: BoundedDisk, postgres: StorePart): Fault => ({
+  name: 'disk full',
+  strike: async (lastsMs) => {
+    disk.fill();
+    await delay(lastsMs);
+    disk.free();
+    if (!postgres.isRunning) await postgres.start();
   },
 });
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
+import { BoundedDisk } from '../support/bounded-disk.js';
 import { migrated } from '../support/database.js';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
 import { type Line, lineTo } from '../support/line.js';
@@ -17,14 +18,22 @@ import {
 } from '../support/parts.js';
 import { Phone } from '../support/phone.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
+import { faketimeLibrary, SteppedClock } from '../support/stepped-clock.js';
 import { until } from '../support/until.js';
 import { Api } from './api.js';
+import { CardPlatform } from './card-platform.js';
 import { CodeCarrier } from './carrier.js';
 import type { Random } from '../support/random.js';
 import { RealtimeReader } from './reader.js';
 
 const BOUND_MS = 30_000;
 const EVENTS = ['verification.denied', 'verification.expired', 'verification.cancelled', 'verification.otp_delivery'];
+
+const AGENT_ID = 'campaign_agent';
+/** The folder of the servers' files, in that of the installation. */
+const STORES = 'stores';
+/** One control plane and one gateway, which start before the others. */
+const FIRST_APPS = 2;
 
 /** A process of the product. */
 export interface App {
@@ -35,6 +44,8 @@ export interface App {
 /** An app with a proxy to each of its stores. */
 export interface ProxiedApp extends App {
   readonly lines: readonly { readonly store: string; readonly line: Line }[];
+  /** Null where libfaketime is not installed, and for the first process of each app: its clock is right. */
+  readonly clock: SteppedClock | null;
 }
 
 /** Control planes and gateways, an aggregator, a carrier and a receiver of webhooks. */
@@ -47,6 +58,7 @@ export interface Installation {
   /** One to each gateway. */
   readonly links: readonly [Pick<Phone, 'send'>, Pick<Phone, 'send'>];
   readonly carrier: CodeCarrier;
+  readonly cards: CardPlatform;
   readonly receiver: Receiver;
   readonly reader: RealtimeReader;
   /** Folders with the logs of the apps and the files of Redis. */
@@ -60,6 +72,8 @@ export interface System extends Installation {
   readonly apps: readonly ProxiedApp[];
   readonly postgres: StorePart;
   readonly redis: StorePart | null;
+  /** With the files of both stores; null where it cannot be mounted. */
+  readonly disk: BoundedDisk | null;
   stop(): Promise<void>;
 }
 
@@ -89,26 +103,36 @@ export async function startSystem(random: Random, isWithRedis: boolean): Promise
 
 async function startIn(opened: Opened, random: Random, isWithRedis: boolean): Promise<System> {
   const dataDir = openFolder(opened);
-  const { postgres, redis } = await startStores(dataDir, isWithRedis ? 'redis' : 'postgresql');
+  const stores = path.join(dataDir, STORES);
+  const disk = opened.add(BoundedDisk.mountAt(stores), (mounted) => mounted?.unmount());
+  const { postgres, redis } = await startStores(stores, isWithRedis ? 'redis' : 'postgresql');
   opened.add(postgres, (part) => part.stop());
   if (redis !== null) opened.add(redis, (part) => part.stop());
   await migrated(postgres);
-  const lines: ProxiedApp['lines'][] = [];
-  const byProxies = async (app: AppName): Promise<Readonly<Record<string, string>>> => {
+  const strikable: Pick<ProxiedApp, 'lines' | 'clock'>[] = [];
+  const variablesOf = async (app: AppName): Promise<Readonly<Record<string, string>>> => {
     const database = opened.add(await lineTo(app === 'gateway' ? postgres.gatewayUrl : postgres.url), (line) =>
       line.close(),
     );
     const queues = redis === null ? null : opened.add(await lineTo(redis.url), (line) => line.close());
-    lines.push([
+    const lines = [
       { store: 'PostgreSQL', line: database },
       ...(queues === null ? [] : [{ store: 'Redis', line: queues }]),
-    ]);
-    return { DATABASE_URL: database.url, ...(queues === null ? {} : { REDIS_URL: queues.url }) };
+    ];
+    const library = strikable.length < FIRST_APPS ? null : faketimeLibrary();
+    const file = path.join(dataDir, `clock-${strikable.length}`);
+    const clock = library === null ? null : new SteppedClock(library, file);
+    strikable.push({ lines, clock });
+    return {
+      DATABASE_URL: database.url,
+      ...(queues === null ? {} : { REDIS_URL: queues.url }),
+      ...clock?.environment,
+    };
   };
   const { url, ownerUrl } = postgres;
-  const installation = await install(opened, random, { dataDir, url, ownerUrl, storesOf: byProxies });
-  const apps = installation.apps.map((app, nth) => ({ ...app, lines: lines[nth] ?? [] }));
-  return { ...installation, apps, postgres, redis, stop: () => opened.close() };
+  const installation = await install(opened, random, { dataDir, url, ownerUrl, variablesOf });
+  const apps = installation.apps.map((app, nth) => ({ ...app, ...(strikable[nth] ?? { lines: [], clock: null }) }));
+  return { ...installation, apps, postgres, redis, disk, stop: () => opened.close() };
 }
 
 /** A folder for the files of an installation. */
@@ -124,15 +148,15 @@ export interface InstallOptions {
   /** A migrated database: by control planes' role and by the role that owns the tables. */
   readonly url: string;
   readonly ownerUrl: string;
-  /** The variables with which the next app finds its stores. */
-  readonly storesOf: (app: AppName) => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
+  /** Variables of the next app: where its stores are, and others of this installation. */
+  readonly variablesOf: (app: AppName) => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
 }
 
 /** Starts two control planes and two gateways with all that surrounds them. `opened` ends them. */
 export async function install(
   opened: Opened,
   random: Random,
-  { dataDir, url, ownerUrl, storesOf }: InstallOptions,
+  { dataDir, url, ownerUrl, variablesOf }: InstallOptions,
 ): Promise<Installation> {
   const { certFile, keyFile, caFile } = await ensureCertificates({
     dataDir,
@@ -141,17 +165,21 @@ export async function install(
   });
   const secrets = newSecrets();
   const common = { ...secrets, ...COMMON_SETTINGS, LOG_LEVEL: 'info', TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
+  const cards = opened.add(await CardPlatform.open(random.fork()), (platform) => platform.close());
   const logs = path.join(dataDir, 'logs');
   mkdirSync(logs);
   const start = async (name: AppName, number: number): Promise<App> => {
     const ports = await (name === 'gateway' ? gatewayPorts() : controlPlanePorts());
-    const environment = { ...common, ...ports, ...(await storesOf(name)) };
+    const platform = name === 'gateway' ? cards.environment : {};
+    const environment = { ...common, ...ports, ...platform, ...(await variablesOf(name)) };
     const part = appPart(name, environment, path.join(logs, `${name}-${number}.log`));
     await opened.add(part, (started) => started.stop()).start();
     return { name: `${name} ${number}`, part };
   };
   const [firstPlane, firstGateway] = [await start('control-plane', 1), await start('gateway', 1)];
   const [secondPlane, secondGateway] = [await start('control-plane', 2), await start('gateway', 2)];
+
+  cards.listenAt([firstGateway, secondGateway].map(({ part }) => part.port('GATEWAY_HTTP_PORT')));
 
   const receiver = opened.add(await startReceiver(), (server) => server.close());
   const environment = { ...common, DATABASE_URL: url, DATABASE_MIGRATION_URL: ownerUrl };
@@ -175,11 +203,18 @@ export async function install(
     );
   return {
     apps: [firstPlane, firstGateway, secondPlane, secondGateway],
-    ...{ ownerUrl, demo, carrier, receiver, reader },
+    ...{ ownerUrl, demo, carrier, cards, receiver, reader },
     api: apiWith(demo.apiKey),
     links: [linkTo(firstGateway), linkTo(secondGateway)],
-    searched: [logs, path.join(dataDir, 'redis')].filter(existsSync),
-    secrets: [demo.apiKey, demo.testApiKey, demo.webhookSecret, demo.password, ...Object.values(secrets)],
+    searched: [logs, path.join(dataDir, STORES, 'redis')].filter(existsSync),
+    secrets: [
+      demo.apiKey,
+      demo.testApiKey,
+      demo.webhookSecret,
+      demo.password,
+      ...Object.values(secrets),
+      ...cards.secrets,
+    ],
   };
 }
 
@@ -190,14 +225,15 @@ async function setUp(admin: Api, demo: SeededDemo, port: number): Promise<void> 
     if (answer?.status !== 201) throw new Error(`${resource}: ${JSON.stringify(answer)}`);
     return String(answer.json['id']);
   };
+  const changed = async (resource: string, body: object): Promise<void> => {
+    const answer = await admin.call(`/v1/admin/${resource}`, { method: 'PATCH', body });
+    if (answer?.status !== 200) throw new Error(`${resource}: ${JSON.stringify(answer)}`);
+  };
   const bindId = await created('binds', {
     ...{ name: 'north', carrier: 'north', hosts: [{ host: '127.0.0.1', port }], systemId: 'us', password: 'secret08' },
     ...{ connections: 2, submitPerSecond: 1_000, responseTimeoutSeconds: 5, trustedForMo: false },
   });
   await created('routes', { prefix: '+', bindId });
-  const changed = await admin.call(`/v1/admin/accounts/${demo.accountId}`, {
-    method: 'PATCH',
-    body: { webhookEvents: EVENTS },
-  });
-  if (changed?.status !== 200) throw new Error(`accounts: ${JSON.stringify(changed)}`);
+  await changed(`accounts/${demo.accountId}`, { webhookEvents: EVENTS });
+  await changed(`brands/${demo.brandId}`, { rcsAgentId: AGENT_ID });
 }

@@ -1,6 +1,7 @@
 import type { SeededDemo } from '../support/demo.js';
 import type { Phone } from '../support/phone.js';
 import type { Answer, Api } from './api.js';
+import type { CardPlatform } from './card-platform.js';
 import type { CodeCarrier } from './carrier.js';
 import { type CancelAnswer, type CheckAnswer, newSession, type SessionHistory } from './history.js';
 import type { Random } from '../support/random.js';
@@ -23,9 +24,11 @@ const SCENARIOS = [
   'cancel',
   'race',
   'race',
-  ...Array.from({ length: 8 }, () => 'code' as const),
+  ...Array.from({ length: 4 }, () => 'card' as const),
+  ...Array.from({ length: 10 }, () => 'code' as const),
   ...Array.from({ length: 9 }, () => 'sms' as const),
 ] as const;
+type Scenario = (typeof SCENARIOS)[number];
 
 /** Through which the users act. */
 export interface Interfaces {
@@ -33,12 +36,15 @@ export interface Interfaces {
   /** Links of an aggregator, one to each gateway. */
   readonly links: readonly [Pick<Phone, 'send'>, ...Pick<Phone, 'send'>[]];
   readonly carrier: CodeCarrier;
+  readonly cards: CardPlatform;
   readonly demo: SeededDemo;
 }
 
 interface Opened {
   readonly id: string;
   readonly text: string;
+  /** Its card is on the phone. */
+  readonly isCard: boolean;
 }
 
 /** One caller's backend with one person, who verify one phone after the other. */
@@ -53,12 +59,15 @@ export class User {
     const history = newSession(phone);
     const scenario = this.random.pick(SCENARIOS);
     if (this.random.chance(OTHER_TEXT_SHARE)) await this.sendText(history, 'Where is my order?');
-    const opened = await this.create(history, scenario === 'leave' ? SHORT_TTL_SECONDS : TTL_SECONDS);
+    const opened = await this.create(history, scenario);
     if (opened === null) return history;
     switch (scenario) {
       case 'sms':
         await this.sendMessage(history, opened);
         await this.awaitEnd(history, opened);
+        break;
+      case 'card':
+        await this.useCard(history, opened);
         break;
       case 'code':
         await this.useCode(history, opened, this.random.below(3));
@@ -80,15 +89,19 @@ export class User {
     return history;
   }
 
-  private async create(history: SessionHistory, ttl: number): Promise<Opened | null> {
+  private async create({ phone, ids }: SessionHistory, scenario: Scenario): Promise<Opened | null> {
     const { accountId, brandId } = this.to.demo;
-    const body = { phone: history.phone, accountId, brandId, clientChallenge: CHALLENGE, channel: 'sms_fallback', ttl };
-    const answer = await this.post('/v1/verify', { body, key: `create ${history.phone}` }, ({ status, json }) => {
-      if (status === 200) history.ids.add(String(json['id']));
+    const ttl = scenario === 'leave' ? SHORT_TTL_SECONDS : TTL_SECONDS;
+    const channel = scenario === 'card' ? 'rcs' : 'sms_fallback';
+    if (channel === 'rcs') this.to.cards.enable(phone);
+    const body = { phone, accountId, brandId, clientChallenge: CHALLENGE, channel, ttl };
+    const answer = await this.post('/v1/verify', { body, key: `create ${phone}` }, ({ status, json }) => {
+      if (status === 200) ids.add(String(json['id']));
     });
     if (answer?.status !== 200) return null;
     const uri = String(answer.json['fallbackUri']);
-    return { id: String(answer.json['id']), text: decodeURIComponent(uri.slice(uri.indexOf('body=') + 5)) };
+    const text = decodeURIComponent(uri.slice(uri.indexOf('body=') + 5));
+    return { id: String(answer.json['id']), text, isCard: answer.json['channel'] === 'rcs' };
   }
 
   /** Sends the MO until it is accepted, sometimes once more, sometimes before from another phone. */
@@ -106,6 +119,15 @@ export class User {
       history.messages.push(status);
       return status === OK ? true : null;
     });
+  }
+
+  /** Taps the card, sometimes while the SMS is sent too; sends the SMS if no card came in time. */
+  private async useCard(history: SessionHistory, opened: Opened): Promise<void> {
+    const choice = this.random.chance(DENY_SHARE) ? 'deny' : 'approve';
+    const isBoth = this.random.chance(BOTH_SHARE);
+    if (opened.isCard && this.to.cards.tap(history.phone, choice)) history.tap = { choice, acceptedAt: null };
+    if (history.tap === null || isBoth) await this.sendMessage(history, opened);
+    await this.awaitEnd(history, opened);
   }
 
   /** Requests a code, guesses some times, and then sends the code that came. */
@@ -171,6 +193,10 @@ export async function cancelSession(api: Pick<Api, 'call'>, id: string): Promise
 
 /** Of the phones, those that also send a text without a token, which is stored and matches nothing. */
 const OTHER_TEXT_SHARE = 0.6;
+
+/** Of the taps, those on Deny, and those beside which the SMS is sent. */
+const DENY_SHARE = 0.2;
+const BOTH_SHARE = 0.1;
 
 /** A phone that no session is of. */
 const FORGER = '+12025550143';

@@ -9,6 +9,7 @@ const {
   CAMPAIGN_MINUTES: givenMinutes,
   CAMPAIGN_SESSIONS: givenSessions,
   CAMPAIGN_USERS: givenUsers,
+  CAMPAIGN_PREVIOUS: previous = null,
 } = process.env;
 const SHORT_RUN = 1_500;
 const MINUTE_MS = 60_000;
@@ -30,7 +31,9 @@ it(`random faults break no promise (npm run faults -- --seed ${seed})`, { timeou
     process.stdout.write(`[faults +${seconds}s] ${line}\n`);
   };
   log(`seed ${seed}, queues on ${queues}`);
-  const { violations, counts, faults, failures } = await runCampaign({ seed, sessions, minutes, users, queues, log });
+  const { violations, counts, faults, failures } = await runCampaign({
+    ...{ seed, sessions, minutes, users, previous, queues, log },
+  });
   for (const [name, count] of [...faults].sort(([one], [other]) => one.localeCompare(other))) log(`${count} × ${name}`);
   for (const [name, count] of Object.entries(counts)) log(`${count} ${name}`);
   for (const { invariant, text } of violations.slice(0, SHOWN)) log(`BROKEN: ${INVARIANTS[invariant]}: ${text}`);

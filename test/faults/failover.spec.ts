@@ -249,7 +249,7 @@ describe.skipIf(clusterIsMissing || !isAskedFor)('a failover of PostgreSQL under
     if (redis !== null) opened.add(redis, (server) => server.stop());
     return install(opened, new Random(1), {
       ...{ dataDir, url, ownerUrl },
-      storesOf: (app) => ({
+      variablesOf: (app) => ({
         DATABASE_URL: cluster.urlBy(to, app === 'gateway' ? gatewayUrl : url),
         ...(redis === null ? {} : { REDIS_URL: redis.url }),
       }),

@@ -33,6 +33,8 @@ const endProcess = (child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 
 /** An app from dist, ready when `/readyz` answers 200. */
 export class AppPart implements Part {
+  /** The build that its next start is of. */
+  dist = DIST;
   #child: ChildProcess | undefined;
 
   constructor(
@@ -81,7 +83,7 @@ export class AppPart implements Part {
 
   #fork(): ChildProcess {
     const log = this.logFile === null ? null : openSync(this.logFile, 'a');
-    const child = fork(path.join(DIST, `apps/${this.name}/src/main.js`), [], {
+    const child = fork(path.join(this.dist, `apps/${this.name}/src/main.js`), [], {
       env: { ...process.env, ...this.environment },
       stdio: ['ignore', log ?? 'ignore', log ?? 'inherit', 'ipc'],
     });
@@ -133,6 +135,11 @@ export class StorePart implements Part {
   /** PostgreSQL only: URL of the role that owns the tables. */
   get ownerUrl(): string {
     return this.#running?.ownerUrl ?? this.url;
+  }
+
+  /** Whether the server has not ended since its last start. */
+  get isRunning(): boolean {
+    return this.#running !== undefined && !hasExited(this.#running.child);
   }
 
   async start(): Promise<void> {
