@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseBenchArguments } from './bench-arguments.mjs';
-import { buildCommit, removeWorktree } from './bench-commit.mjs';
+import { buildCommit, removeWorktree } from './build-commit.mjs';
 import { endLeftOvers } from './bench-processes.mjs';
 import { ensureCertificates } from './certificates.mjs';
 import { writePrivate } from './files.mjs';

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildCommit, removeWorktree } from './bench-commit.mjs';
+import { buildCommit, removeWorktree } from './build-commit.mjs';
 import { prepare, ROOT } from './prepare.mjs';
 import { runCommand } from './processes.mjs';
 import { faultText, startLog, StartError } from './progress.mjs';

@@ -150,13 +150,15 @@ export interface InstallOptions {
   readonly ownerUrl: string;
   /** Variables of the next app: where its stores are, and others of this installation. */
   readonly variablesOf: (app: AppName) => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
+  /** The build that the apps are started from. Default: that of the working tree. */
+  readonly dist?: string | undefined;
 }
 
 /** Starts two control planes and two gateways with all that surrounds them. `opened` ends them. */
 export async function install(
   opened: Opened,
   random: Random,
-  { dataDir, url, ownerUrl, variablesOf }: InstallOptions,
+  { dataDir, url, ownerUrl, variablesOf, dist }: InstallOptions,
 ): Promise<Installation> {
   const { certFile, keyFile, caFile } = await ensureCertificates({
     dataDir,
@@ -173,6 +175,7 @@ export async function install(
     const platform = name === 'gateway' ? cards.environment : {};
     const environment = { ...common, ...ports, ...platform, ...(await variablesOf(name)) };
     const part = appPart(name, environment, path.join(logs, `${name}-${number}.log`));
+    part.dist = dist ?? part.dist;
     await opened.add(part, (started) => started.stop()).start();
     return { name: `${name} ${number}`, part };
   };
@@ -183,7 +186,7 @@ export async function install(
 
   const receiver = opened.add(await startReceiver(), (server) => server.close());
   const environment = { ...common, DATABASE_URL: url, DATABASE_MIGRATION_URL: ownerUrl };
-  const demo = await seedDemo(environment, { webhookUrl: receiver.url });
+  const demo = await seedDemo(environment, { webhookUrl: receiver.url, ...(dist === undefined ? {} : { dist }) });
   const ca = readFileSync(caFile);
   const baseUrls = [firstPlane, secondPlane].map(({ part }) => `https://127.0.0.1:${part.port('CONTROL_PLANE_PORT')}`);
   const apiWith = (key: string): Api => opened.add(new Api(baseUrls, ca, key), (api) => api.close());
@@ -206,7 +209,7 @@ export async function install(
     ...{ ownerUrl, demo, carrier, cards, receiver, reader },
     api: apiWith(demo.apiKey),
     links: [linkTo(firstGateway), linkTo(secondGateway)],
-    searched: [logs, path.join(dataDir, STORES, 'redis')].filter(existsSync),
+    searched: [logs, path.join(dataDir, 'redis'), path.join(dataDir, STORES, 'redis')].filter(existsSync),
     secrets: [
       demo.apiKey,
       demo.testApiKey,

@@ -5,6 +5,7 @@ import { freePort } from '../../config/stack/ports.mjs';
 import { startRedis } from '../../config/stack/redis.mjs';
 import { type Faults, tryPromises } from '../campaign/campaign.js';
 import { INVARIANTS } from '../campaign/checker.js';
+import { observed } from '../campaign/observed.js';
 import { type App, install, type Installation, openFolder, Opened } from '../campaign/system.js';
 import { clusterIsMissing } from '../support/cluster-programs.js';
 import { migrated } from '../support/database.js';
@@ -94,29 +95,6 @@ class Witness {
   #strangers = 0;
   readonly #stopping = new AbortController();
   #probing: Promise<unknown> = Promise.resolve();
-
-  /** The installation, with a record of what users do. */
-  observe({ api, links: [first, second], ...rest }: Installation): Installation {
-    const { calls, messages } = this;
-    const observed = (link: typeof first): typeof first => ({
-      send: (sms) =>
-        messages.record(
-          () => link.send(sms),
-          (status) => ({ isOk: status === OK, answer: String(status) }),
-        ),
-    });
-    return {
-      ...rest,
-      api: {
-        call: (path, call) =>
-          calls.record(
-            () => api.call(path, call),
-            (answer) => ({ isOk: answer !== null && answer.status < 500, answer: String(answer?.status ?? null) }),
-          ),
-      },
-      links: [observed(first), observed(second)],
-    };
-  }
 
   /** Asks each app whether it is ready, and sends MOs without a token to each gateway. */
   startProbes({ apps, links, demo }: Installation): void {
@@ -265,9 +243,9 @@ describe.skipIf(clusterIsMissing || !isAskedFor)('a failover of PostgreSQL under
         for (const way of WAYS) {
           const installation = await installBy(way, opened);
           const witness = opened.add(new Witness(), (each) => each.stop());
-          const observed = witness.observe(installation);
-          witness.startProbes(observed);
-          tried.push({ way, witness, installation: observed });
+          const recorded = observed(installation, witness);
+          witness.startProbes(recorded);
+          tried.push({ way, witness, installation: recorded });
           log(`two control planes and two gateways are ready, by ${way.by}, queues on ${way.queues}`);
         }
         const faults = new Failovers(

@@ -1,4 +1,4 @@
-// Builds a commit in a folder of its own, for `npm run bench -- --against <commit>`.
+// Builds a commit in a folder of its own, to compare it with the working tree or to run beside it.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -35,6 +35,15 @@ export async function buildCommit({ commit, folder, log, signal }) {
   signal.throwIfAborted();
   if (code !== 0) throw new StartError(`the build of ${name} failed (exit code ${code}): see the errors above`);
   return { name, dist: path.join(folder, 'dist') };
+}
+
+/** Whether the repository has the commit: a clone may be shallow, and a source archive has none. */
+export function hasCommit(commit) {
+  try {
+    return git('cat-file', '-e', `${commit}^{commit}`).ok;
+  } catch {
+    return false;
+  }
 }
 
 /** Links the packages of the working tree if the lock files are equal, else installs those of the commit. */

@@ -1,0 +1,1 @@
+export const PREVIOUS_RELEASE: string;
