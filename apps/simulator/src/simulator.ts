@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { boundPipelining, forbidSniffing } from '@countersign/http';
+import { boundRequests, forbidSniffing } from '@countersign/http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -47,7 +47,7 @@ export async function openSimulator(
   http.useGlobalPipes(validationPipe());
   http.useGlobalFilters(new ErrorFilter());
   const server = http.getHttpAdapter().getInstance();
-  boundPipelining(server.server);
+  boundRequests(server.server);
   forbidSniffing(server.server);
   server.addHook('onRequest', refuseAmbiguousHeaders);
   server.addHook('onRequest', onlyOwnPages);

@@ -4,5 +4,5 @@ export { compressed } from './compressed.js';
 export { hasMoreValues } from './json-values.js';
 export { type DocumentAnswer, KeptDocument } from './kept-document.js';
 export { forbidSniffing } from './no-sniffing.js';
-export { boundPipelining } from './pipelining.js';
+export { boundRequests } from './bounded-requests.js';
 export { headFault, WebSocketOrPlainRequest } from './request-head.js';

@@ -1,10 +1,12 @@
 import { IncomingMessage } from 'node:http';
 
 /**
- * Entries of `rawHeaders` (a name or a value each) from which on Node drops further ones. A request with that many could
- * have headers that we do not see.
+ * Fields of a head from which on Node drops further ones (`maxHeadersCount`): a request with that many could have fields that we do
+ * not see, and is refused. A field of three octets takes ten times as many in memory.
  */
-const MAX_RAW_HEADERS = 2_000;
+export const MAX_HEADER_FIELDS = 100;
+/** Each is a name and a value. */
+const MAX_RAW_HEADERS = 2 * MAX_HEADER_FIELDS;
 
 /**
  * Why a request must be refused with 400 because of its headers; null for one that may be answered. A second `Host` (RFC

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { boundPipelining, forbidSniffing, headFault } from '@countersign/http';
+import { boundRequests, forbidSniffing, headFault } from '@countersign/http';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.js';
 import type { Check } from './readiness.js';
@@ -51,7 +51,7 @@ export class OpsServer {
       forceCloseConnections: true,
     });
     this.#server.server.on('connection', (socket) => this.#boundConnections(socket));
-    boundPipelining(this.#server.server);
+    boundRequests(this.#server.server);
     forbidSniffing(this.#server.server);
     this.#route();
   }

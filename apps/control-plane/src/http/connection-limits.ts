@@ -22,6 +22,12 @@ const OUTSIDE_LIMITS = { connections: 256, connectionsOfNetwork: 256 };
 /** Further connections than MAX_CONNECTIONS, which are for the proxies; the last is the one that evicts another. */
 const OUTSIDE_RESERVE = OUTSIDE_LIMITS.connections + 1;
 
+/**
+ * `shared`: of a proxy, which sends requests of any client over it. `keyed`: its last request had a valid key. `unknown`: it has had
+ * none yet, or its last one had no valid key.
+ */
+export type ConnectionStanding = 'shared' | 'keyed' | 'unknown';
+
 /** Bounds the connections of the HTTP server, from the TCP handshake on. */
 export class ConnectionLimits {
   readonly #unauthenticated: UnauthenticatedConnections<Socket>;
@@ -32,6 +38,8 @@ export class ConnectionLimits {
   readonly #byName = new Map<string, Socket>();
   /** TCP sockets by the sockets whose last request had a valid key, so that the next request skips the look-up. */
   readonly #authenticated = new WeakMap<Socket, Socket>();
+  /** Those whose last request had a valid key, exempt or not. */
+  readonly #keyed = new WeakSet<Socket>();
   /** Accounts or admin keys by the TCP sockets that they exempt. */
   readonly #ownerOf = new Map<Socket, string>();
   readonly #connectionsOf = new Map<string, number>();
@@ -52,6 +60,7 @@ export class ConnectionLimits {
   /** Call when a request with a valid key was received on this connection. `owner`: the account, or the admin key. */
   authenticated(socket: Socket, owner: string): void {
     if (this.#authenticated.has(socket)) return;
+    this.#keyed.add(socket);
     const entered = this.#byName.get(connectionName(socket));
     const connections = this.#connectionsOf.get(owner) ?? 0;
     if (entered === undefined || connections >= MAX_OF_OWNER) return;
@@ -67,11 +76,17 @@ export class ConnectionLimits {
    */
   unauthenticated(socket: Socket): void {
     if (this.#trustedProxies !== null) return;
+    this.#keyed.delete(socket);
     const entered = this.#authenticated.get(socket);
     if (entered === undefined) return;
     this.#authenticated.delete(socket);
     this.release(entered);
     if (!entered.destroyed) this.#unauthenticated.add(entered.remoteAddress ?? '', entered)?.destroy();
+  }
+
+  standingOf(socket: Socket): ConnectionStanding {
+    if (this.#trustedProxies !== null) return 'shared';
+    return this.#keyed.has(socket) ? 'keyed' : 'unknown';
   }
 
   private exempt(entered: Socket | undefined): void {

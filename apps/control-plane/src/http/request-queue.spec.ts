@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Metrics } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ConnectionStanding } from './connection-limits.js';
 import { RequestDeadline } from './request-deadline.js';
 import { RequestQueue } from './request-queue.js';
 
@@ -23,12 +24,15 @@ function queued() {
   };
   const queue = new RequestQueue(deadline, { refuseUnread }, metrics);
   let count = 0;
-  const add = ([method, url]: readonly [string, string], { socket = new Socket() } = {}) => {
+  const add = (
+    [method, url]: readonly [string, string],
+    { socket = new Socket(), standing = 'keyed' }: { socket?: Socket; standing?: ConnectionStanding } = {},
+  ) => {
     const name = `${method} ${url} ${++count}`;
     const request = Object.assign(new IncomingMessage(socket), { method, url });
     const response = new ServerResponse(request);
     names.set(request, name);
-    queue.add(request, response, () => {
+    queue.add(request, response, standing, () => {
       begun.push(name);
       deadline.watch(request, () => undefined);
     });
@@ -104,6 +108,32 @@ describe('the queue of requests', () => {
     expect(text).toContain('countersign_http_requests_shed_total{class="create",app="test"} 1');
     expect(text).toContain('countersign_requests_waiting{app="test"} 1024');
     expect(text).toContain('countersign_requests_open{app="test"} 256');
+  });
+
+  it('takes further requests of a connection without a valid key for reports, whatever their path', () => {
+    const { add, addMany, begun, done } = queued();
+    const busy = addMany(384, CHECK);
+    const socket = new Socket();
+    const [first, second] = [add(CHECK, { socket, standing: 'unknown' }), add(CHECK, { socket, standing: 'unknown' })];
+    const create = add(CREATE);
+    const keyed = add(CHECK, { socket });
+    done(...busy);
+    expect(begun.slice(384)).toEqual([first.name, keyed.name, create.name, second.name]);
+  });
+
+  it('lets no connection of a proxy rest: its next request is of somebody else', () => {
+    const { add, addMany, begun, done, refused } = queued();
+    const busy = addMany(256, CREATE);
+    addMany(1_024, CREATE);
+    const { socket } = add(CREATE, { standing: 'shared' });
+    expect(refused).toHaveLength(1);
+    done(...busy);
+    const again = add(CREATE, { socket, standing: 'shared' });
+    vi.advanceTimersByTime(500);
+    const rest = begun.length;
+    expect(begun).not.toContain(again.name);
+    vi.advanceTimersByTime(520);
+    expect([rest, refused.includes(again.name)]).toEqual([512, true]);
   });
 
   it('lets the next request of a refused connection rest for two seconds while others wait', () => {

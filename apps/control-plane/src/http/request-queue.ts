@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Metrics } from '@countersign/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import type { ConnectionStanding } from './connection-limits.js';
 import { RefusedRequest } from './errors.js';
 import { RawResponses } from './raw-responses.js';
 import { RequestDeadline } from './request-deadline.js';
@@ -30,6 +31,7 @@ interface Waiting {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly begin: () => void;
+  readonly standing: ConnectionStanding;
   /** From when on it waits, on the monotonic clock: its arrival, or the end of its rest. */
   readonly sinceMs: number;
 }
@@ -44,8 +46,13 @@ function classOf({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>):
  * refused. Without this a process beyond its capacity begins all of them, each waits for all others, and when they are answered,
  * late, nobody waits for the answers.
  *
+ * The class of a request is read from its path, before its key is known. Whoever has no key would go before others with the path of a
+ * call of a session, so of a connection without a valid key the first request alone has the class of its path; others are of the last
+ * class.
+ *
  * A refusal costs half as much as a request that is served. So that refusals do not take the time of the others, the next request of a
- * connection that was refused rests until the time of Retry-After is over, unless no other one waits.
+ * connection that was refused rests until the time of Retry-After is over, unless no other one waits. Connections of proxies do not rest:
+ * their next request is of somebody else.
  */
 @Injectable()
 export class RequestQueue {
@@ -55,6 +62,8 @@ export class RequestQueue {
   /** Until when the requests of a connection rest, on the monotonic clock. */
   readonly #restsUntilMs = new WeakMap<Socket, number>();
   readonly #waitedMs = new WeakMap<IncomingMessage, number>();
+  /** Connections that have sent a request. */
+  readonly #known = new WeakSet<Socket>();
   readonly #refused;
   #timer: NodeJS.Timeout | undefined;
 
@@ -76,17 +85,17 @@ export class RequestQueue {
   }
 
   /** `begin` is called at once, later, or never: then the request is answered 503. */
-  add(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
+  add(request: IncomingMessage, response: ServerResponse, standing: ConnectionStanding, begin: () => void): void {
     // Of too many pipelined requests, the connection is closed already.
     if (request.socket.destroyed) return;
-    const kind = classOf(request);
+    const kind = this.classOf(request, standing);
     if (this.#size === 0 && this.deadline.inProgress < MOST_IN_PROGRESS[kind]) {
       begin();
       return;
     }
     const nowMs = performance.now();
     const sinceMs = Math.max(nowMs, this.#restsUntilMs.get(request.socket) ?? 0);
-    const entry = { kind, request, response, begin, sinceMs };
+    const entry = { kind, request, response, begin, standing, sinceMs };
     if (sinceMs > nowMs) this.#resting.push(entry);
     else this.enqueue(entry);
     this.sweepLater();
@@ -95,6 +104,12 @@ export class RequestQueue {
   /** How long a request has waited to begin, since it last rested. */
   waitedMs(request: IncomingMessage): number {
     return this.#waitedMs.get(request) ?? 0;
+  }
+
+  private classOf(request: IncomingMessage, standing: ConnectionStanding): RequestClass {
+    if (standing === 'unknown' && this.#known.has(request.socket)) return 'report';
+    if (standing === 'unknown') this.#known.add(request.socket);
+    return classOf(request);
   }
 
   private enqueue(entry: Waiting): void {
@@ -153,10 +168,10 @@ export class RequestQueue {
     for (const entry of rested) this.enqueue(entry);
   }
 
-  private refuse({ kind, request, response }: Waiting): void {
+  private refuse({ kind, request, response, standing }: Waiting): void {
     if (request.socket.destroyed) return;
     this.#refused.inc({ class: kind });
-    this.#restsUntilMs.set(request.socket, performance.now() + RETRY_AFTER_SECONDS * 1_000);
+    if (standing !== 'shared') this.#restsUntilMs.set(request.socket, performance.now() + RETRY_AFTER_SECONDS * 1_000);
     void this.responses.refuseUnread(request, response, OVERLOADED);
   }
 }

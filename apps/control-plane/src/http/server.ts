@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
-import { boundedQuery, boundPipelining, WebSocketOrPlainRequest } from '@countersign/http';
+import { boundedQuery, boundRequests, WebSocketOrPlainRequest } from '@countersign/http';
 import type { TlsSettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { AGREED_TLS, CertificateReload } from '@countersign/tls';
@@ -101,7 +101,7 @@ export class ApiServer {
     hooks.addTo(instance, this.#connections);
     this.queueRequests(hooks.admission.queue);
     // Before the queue, so that requests which wait are counted as unanswered.
-    boundPipelining(instance.server);
+    boundRequests(instance.server);
     addBodyParser(instance);
   }
 
@@ -110,7 +110,7 @@ export class ApiServer {
     const listeners = server.listeners('request');
     server.removeAllListeners('request');
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      queue.add(request, response, () => {
+      queue.add(request, response, this.#connections.standingOf(request.socket), () => {
         for (const listener of listeners) listener.call(server, request, response);
       });
     });

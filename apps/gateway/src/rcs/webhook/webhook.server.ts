@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { boundedQuery, boundPipelining, headFault } from '@countersign/http';
+import { boundedQuery, boundRequests, headFault } from '@countersign/http';
 import { GatewaySettings } from '@countersign/settings';
 import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -80,7 +80,7 @@ export class WebhookServer {
 
   #boundConnections(): void {
     const { server } = this.#server;
-    boundPipelining(server);
+    boundRequests(server);
     server.on('connection', (socket) => {
       const name = connectionName(socket);
       const admission = this.#connections.add(name, socket.remoteAddress ?? '', socket);

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { boundRequests } from './bounded-requests.js';
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+let server: http.Server;
+let started: {
+  readonly destroyed: boolean;
+  readonly socket: net.Socket;
+  readonly response: http.ServerResponse;
+}[];
+let socket: net.Socket;
+
+beforeEach(async () => {
+  started = [];
+  server = http.createServer((request, response) => {
+    const { socket: own } = request;
+    started.push({ destroyed: own.destroyed, socket: own, response });
+  });
+  boundRequests(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+});
+afterEach(() => {
+  socket.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
+describe('unanswered requests of one connection', () => {
+  it('are 64 at most: a further one closes the connection, and its handler has no socket', async () => {
+    socket.write(REQUEST.repeat(1_000));
+    await once(socket.resume(), 'close');
+    expect(started.filter(({ destroyed }) => !destroyed)).toHaveLength(64);
+  });
+
+  it('do not count after they are answered', async () => {
+    for (let round = 1; round <= 4; round += 1) {
+      socket.write(REQUEST.repeat(60));
+      await expect.poll(() => started.length).toBe(60 * round);
+      for (const { response } of started.slice(-60)) response.end('answer');
+      await expect.poll(() => started.filter(({ response }) => !response.closed)).toEqual([]);
+    }
+    expect(started.filter(({ destroyed }) => destroyed)).toEqual([]);
+  });
+});
+
+describe('unanswered requests of many connections', () => {
+  const CONNECTIONS = 60;
+  let sockets: net.Socket[];
+
+  const connectAll = async (): Promise<void> => {
+    const { port } = server.address() as AddressInfo;
+    sockets = Array.from({ length: CONNECTIONS }, () => net.connect(port, '127.0.0.1'));
+    for (const each of sockets) each.on('error', () => undefined).resume();
+    await Promise.all(sockets.map((each) => once(each, 'connect')));
+  };
+  const open = (): number => started.filter(({ socket: own }) => !own.destroyed).length;
+  const closed = (): number => sockets.filter(({ destroyed }) => destroyed).length;
+
+  afterEach(() => {
+    for (const each of sockets) each.destroy();
+  });
+
+  it('are two of each and 1,024 in all: connections that pipeline more are closed, the others stay', async () => {
+    await connectAll();
+    for (const each of sockets.slice(0, 40)) each.write(REQUEST.repeat(64));
+    await expect.poll(closed).toBe(40 - Math.floor(1_024 / 62));
+    await expect.poll(open).toBe(16 * 64);
+    for (const each of sockets.slice(40)) each.write(REQUEST.repeat(2));
+    await expect.poll(open).toBe(16 * 64 + 20 * 2);
+    expect(closed()).toBe(40 - Math.floor(1_024 / 62));
+  });
+
+  it('do not count after their connections are closed', async () => {
+    for (let round = 1; round <= 3; round += 1) {
+      await connectAll();
+      started = [];
+      for (const each of sockets.slice(0, 16)) each.write(REQUEST.repeat(64));
+      await expect.poll(() => started.length).toBe(16 * 64);
+      expect(started.filter(({ destroyed }) => destroyed)).toEqual([]);
+      for (const each of sockets) each.destroy();
+      await expect.poll(open).toBe(0);
+    }
+  });
+});

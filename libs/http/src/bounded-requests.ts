@@ -1,0 +1,60 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { MAX_HEADER_FIELDS } from './request-head.js';
+
+/** Maximum number of unanswered requests of one HTTP/1.1 connection. */
+const MAX_PIPELINED_REQUESTS = 64;
+/** Of these, requests that are not counted as pipelined: the next one may be read before an answer is known to be sent. */
+const UNCOUNTED_REQUESTS = 2;
+/** Maximum number of pipelined requests of all connections of a server. */
+const MAX_PIPELINED_OF_SERVER = 1_024;
+
+/**
+ * Bounds the memory of requests that are not answered yet: their number, and the fields of their heads. Node parses all requests of one chunk at once and starts a handler for
+ * each (pipelining, RFC 9112 section 9.3.2): 64 KB contain more than a thousand. A connection is destroyed that has more than
+ * MAX_PIPELINED_REQUESTS, or one that pipelines while all connections together have MAX_PIPELINED_OF_SERVER; clients do not pipeline.
+ * A handler that is started afterwards has a destroyed socket.
+ *
+ * A connection closes after a request with an `Upgrade` that the server ignores: of a further request in the same chunk
+ * Node loses the octets, and would read the rest as another one.
+ */
+export function boundRequests(server: Server): void {
+  const pipelined = new PipelinedRequests();
+  server.maxHeadersCount = MAX_HEADER_FIELDS;
+  server.prependListener('request', ({ socket, headers }, response) => {
+    if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    if (!pipelined.add(socket)) socket.destroy();
+    response.once('close', () => pipelined.remove(socket));
+  });
+}
+
+/** Unanswered requests by connection, and how many of all are pipelined. */
+class PipelinedRequests {
+  readonly #unanswered = new WeakMap<Socket, number>();
+  #pipelined = 0;
+
+  /** Whether the connection may have one more. */
+  add(socket: Socket): boolean {
+    const before = this.#unanswered.get(socket);
+    // The responses that wait for their turn are not closed with the connection.
+    if (before === undefined) socket.once('close', () => this.forget(socket));
+    const count = (before ?? 0) + 1;
+    this.#unanswered.set(socket, count);
+    if (count > UNCOUNTED_REQUESTS) this.#pipelined += 1;
+    return (
+      count <= MAX_PIPELINED_REQUESTS && (count <= UNCOUNTED_REQUESTS || this.#pipelined <= MAX_PIPELINED_OF_SERVER)
+    );
+  }
+
+  remove(socket: Socket): void {
+    const count = this.#unanswered.get(socket) ?? 0;
+    if (count === 0) return;
+    this.#unanswered.set(socket, count - 1);
+    if (count > UNCOUNTED_REQUESTS) this.#pipelined -= 1;
+  }
+
+  private forget(socket: Socket): void {
+    this.#pipelined -= Math.max(0, (this.#unanswered.get(socket) ?? 0) - UNCOUNTED_REQUESTS);
+    this.#unanswered.set(socket, 0);
+  }
+}
