@@ -10,16 +10,24 @@ export const MAX_UNREAD_OUTPUT_OCTETS = 4 * 1024 * 1024;
 
 /**
  * Collects the output of a link during one event loop turn and writes it to the socket at once: one system call for a
- * hundred answers. A chunk passed to the socket is never modified again.
+ * hundred answers. A chunk passed to the socket is never modified again. While the socket has not sent the chunk before, further
+ * output is collected in one chunk: a chunk of one small answer takes twenty times its octets, and a peer that reads nothing is
+ * disconnected by octets alone.
  */
 export class LinkOutput {
   #chunk: Buffer | null = null;
   #used = 0;
   #nextChunkOctets = SMALLEST_CHUNK_OCTETS;
   #scheduled = false;
+  /** Chunks that the socket has not sent yet. */
+  #unsent = 0;
   readonly #flushScheduled = (): void => {
     this.#scheduled = false;
-    this.flush();
+    if (this.#unsent === 0) this.flush();
+  };
+  readonly #onSent = (): void => {
+    this.#unsent -= 1;
+    if (this.#unsent === 0 && !this.#scheduled) this.flush();
   };
 
   constructor(
@@ -59,7 +67,10 @@ export class LinkOutput {
       this.socket.destroy();
       return;
     }
-    if (this.socket.writable) this.socket.write(chunk.subarray(0, this.#used));
+    if (this.socket.writable) {
+      this.#unsent += 1;
+      this.socket.write(chunk.subarray(0, this.#used), this.#onSent);
+    }
     this.#nextChunkOctets = Math.min(LARGEST_CHUNK_OCTETS, Math.max(SMALLEST_CHUNK_OCTETS, this.#used * 2));
     this.#used = 0;
     if (this.socket.writableLength > MAX_UNREAD_OUTPUT_OCTETS) this.onUnread();
