@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { AdminAddresses } from '../http/admin-addresses.js';
 import { type Outcome, refuse, succeed } from '../http/errors.js';
+import type { PausedWait } from '../http/pause-deadline.decorator.js';
 import { FailureLog } from '../operations/failure-log.js';
 import { type FirstStep, FirstStepService } from './first-step.service.js';
 import { newChecks, OidcClient } from './oidc.client.js';
 import { OidcRecords } from './oidc-records.js';
 import type { Visitor } from './visitor.decorator.js';
+
+/** Three requests to the provider at most. */
+const PROVIDER_MS = 13_000;
 
 /** The values that a sign-in begins with. */
 export interface BegunOidc {
@@ -13,6 +17,14 @@ export interface BegunOidc {
   readonly token: string;
   /** The provider's page. */
   readonly url: string;
+}
+
+/** A browser that comes back from the provider. */
+export interface ReturnedOidc {
+  /** Of its cookie. */
+  readonly token: string | null;
+  /** Of the redirection, with its question mark. */
+  readonly query: string;
 }
 
 /** Signs members of the installation in with an OpenID provider. */
@@ -30,11 +42,11 @@ export class OidcSignInService {
     this.logFailure = failures.about('a sign-in over OpenID Connect');
   }
 
-  async begin(): Promise<Outcome<BegunOidc>> {
+  async begin(pausedWait: PausedWait): Promise<Outcome<BegunOidc>> {
     if (!this.client.isConfigured) return refuse('NOT_FOUND');
     const checks = newChecks();
     try {
-      const url = await this.client.authorizationUrl(checks);
+      const url = await pausedWait(PROVIDER_MS, () => this.client.authorizationUrl(checks));
       return succeed({ url, token: await this.records.begin(checks) });
     } catch (error) {
       this.logFailure(describe(error));
@@ -44,18 +56,17 @@ export class OidcSignInService {
 
   /**
    * The session or second step of the member whom the provider names; null for every failure, so that no answer says which it was.
-   *
-   * @param token of the browser's cookie
-   * @param query of the redirection back, with its question mark
    */
-  async end(visitor: Visitor, token: string | null, query: string): Promise<FirstStep | null> {
+  async end(visitor: Visitor, { token, query }: ReturnedOidc, pausedWait: PausedWait): Promise<FirstStep | null> {
     if (!this.client.isConfigured || token === null || !this.addresses.has(visitor.clientAddress)) return null;
     const checks = await this.records.take(token);
     if (checks === null) return null;
-    const identity = await this.client.identityOf(query, checks).catch((error: unknown) => {
-      this.logFailure(describe(error));
-      return null;
-    });
+    const identity = await pausedWait(PROVIDER_MS, () => this.client.identityOf(query, checks)).catch(
+      (error: unknown) => {
+        this.logFailure(describe(error));
+        return null;
+      },
+    );
     if (identity === null) return null;
     return this.firstSteps.end(visitor, (tx) => this.records.identify(tx, identity, visitor.requestId));
   }

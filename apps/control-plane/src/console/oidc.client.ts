@@ -1,4 +1,5 @@
 import type { VerifiedIdentity } from '@countersign/accounts/members';
+import { TimedSlots } from '@countersign/resilience';
 import { ControlPlaneSettings, type OidcSettings } from '@countersign/settings';
 import { Inject, Injectable } from '@nestjs/common';
 import {
@@ -8,6 +9,7 @@ import {
   calculatePKCECodeChallenge,
   ClientSecretBasic,
   type Configuration,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
@@ -15,10 +17,15 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
+import { boundedFetch } from './bounded-fetch.js';
 
 const REDIRECT_PATH = '/console/api/sign-in/oidc/callback';
 /** Deadline of each request to the provider. */
 const REQUEST_SECONDS = 4;
+/** After a failed discovery, no other one is tried for so long: anybody may begin a sign-in. */
+const DISCOVERY_PAUSE_MS = 1_000;
+/** Sign-ins whose tokens are asked for at a time, and others that wait for that: anybody may come back with an invented code. */
+const EXCHANGES = { slots: 16, maxWaiting: 64, maxWaitMs: 2_000 } as const;
 
 /** Values that the end of a sign-in must match. */
 export interface OidcChecks {
@@ -38,6 +45,7 @@ export const newChecks = (): OidcChecks => ({
 export class OidcClient {
   readonly #settings: OidcSettings | null;
   readonly #redirectUri: string;
+  readonly #exchanges = new TimedSlots(EXCHANGES);
   #provider: Promise<Configuration> | null = null;
 
   constructor(@Inject(ControlPlaneSettings) settings: Pick<ControlPlaneSettings, 'oidc' | 'publicBaseUrl'>) {
@@ -70,7 +78,17 @@ export class OidcClient {
    *
    * @param query of the redirection back, with its question mark
    */
-  async identityOf(query: string, { state, nonce, verifier }: OidcChecks): Promise<VerifiedIdentity> {
+  async identityOf(query: string, checks: OidcChecks): Promise<VerifiedIdentity> {
+    if (!this.#exchanges.tryTake() && !(await this.#exchanges.wait()))
+      throw new Error('too many sign-ins end at a time');
+    try {
+      return await this.exchange(query, checks);
+    } finally {
+      this.#exchanges.release();
+    }
+  }
+
+  private async exchange(query: string, { state, nonce, verifier }: OidcChecks): Promise<VerifiedIdentity> {
     const provider = await this.provider();
     const tokens = await authorizationCodeGrant(provider, new URL(this.#redirectUri + query), {
       expectedState: state,
@@ -87,13 +105,13 @@ export class OidcClient {
     return { issuer, subject, verifiedEmail: isVerified === true && typeof email === 'string' ? email : null };
   }
 
-  /** Read once; read again after a failure. */
+  /** Read once; read again some time after a failure. */
   private provider(): Promise<Configuration> {
     if (this.#settings === null) throw new Error('no OpenID provider is configured');
-    this.#provider ??= discover(this.#settings).catch((error: unknown) => {
-      this.#provider = null;
-      throw error;
-    });
+    if (this.#provider === null) {
+      this.#provider = discover(this.#settings);
+      this.#provider.catch(() => setTimeout(() => (this.#provider = null), DISCOVERY_PAUSE_MS).unref());
+    }
     return this.#provider;
   }
 }
@@ -105,5 +123,8 @@ function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Con
   const overLoopback = url.protocol === 'http:' ? [allowInsecureRequests] : [];
   // Without the second the library trusts the TLS of the token endpoint instead of the signature.
   const execute = [...overLoopback, enableNonRepudiationChecks];
-  return discovery(url, clientId, undefined, ClientSecretBasic(clientSecret), { execute, timeout: REQUEST_SECONDS });
+  return discovery(url, clientId, undefined, ClientSecretBasic(clientSecret), {
+    ...{ execute, timeout: REQUEST_SECONDS },
+    [customFetch]: boundedFetch,
+  });
 }

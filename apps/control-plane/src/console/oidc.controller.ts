@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieOf, deleteCookie, setCookie } from '../http/console-requests.js';
 import { valueOf } from '../http/errors.js';
 import { Limits } from '../http/limits.js';
+import { PauseDeadline, type PausedWait } from '../http/pause-deadline.decorator.js';
 import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
 import type { FirstStep } from './first-step.service.js';
@@ -13,8 +14,6 @@ import { ByVisitor, type Visitor } from './visitor.decorator.js';
 
 /** Binds the way back from the provider to the browser that went there. Lax, since the way back begins on its page. */
 const COOKIE = '__Host-countersign-oidc';
-/** Three requests to the provider at most. */
-const BUDGET_MS = 13_000;
 
 @Controller('console/api/sign-in/oidc')
 export class OidcController {
@@ -25,7 +24,7 @@ export class OidcController {
 
   @Get()
   @HttpCode(303)
-  @Access({ access: 'sign-in', body: 'none', budgetMs: BUDGET_MS })
+  @Access({ access: 'sign-in', body: 'none' })
   @Operation({
     id: 'beginOidcSignIn',
     tag: 'Console',
@@ -37,20 +36,21 @@ export class OidcController {
   })
   async begin(
     @ByVisitor() { clientAddress }: Visitor,
+    @PauseDeadline() pausedWait: PausedWait,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     const { headers, refusal } = await this.limits.countStart('oidc', clientAddress);
     request.limitHeaders = headers;
     if (refusal !== null) valueOf({ ok: false, refusal });
-    const { token, url } = valueOf(await this.signIns.begin());
+    const { token, url } = valueOf(await this.signIns.begin(pausedWait));
     const cookie = setCookie(token, { name: COOKIE, maxAgeSeconds: OIDC_SECONDS, sameSite: 'Lax' });
     void reply.header('set-cookie', cookie).header('location', url).header('referrer-policy', 'no-referrer');
   }
 
   @Get('callback')
   @HttpCode(303)
-  @Access({ access: 'sign-in', body: 'none', budgetMs: BUDGET_MS })
+  @Access({ access: 'sign-in', body: 'none' })
   @Operation({
     id: 'endOidcSignIn',
     tag: 'Console',
@@ -67,6 +67,7 @@ export class OidcController {
   })
   async end(
     @ByVisitor() visitor: Visitor,
+    @PauseDeadline() pausedWait: PausedWait,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
@@ -76,7 +77,8 @@ export class OidcController {
     if (counted.refusal !== null) valueOf({ ok: false, refusal: counted.refusal });
     const queryAt = request.originalUrl.indexOf('?');
     const query = queryAt === -1 ? '?' : request.originalUrl.slice(queryAt);
-    const step = await this.signIns.end(visitor, cookieOf(request.headers.cookie, COOKIE), query);
+    const token = cookieOf(request.headers.cookie, COOKIE);
+    const step = await this.signIns.end(visitor, { token, query }, pausedWait);
     void reply.header('set-cookie', deleteCookie(COOKIE));
     if (step !== null) {
       leadOn(reply, step);

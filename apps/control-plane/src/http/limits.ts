@@ -28,11 +28,19 @@ type KeyPolicy = keyof KeyLimits;
 const perMinute = (name: string, limit: number): Policy => ({ name, limit, windowSeconds: WINDOW_SECONDS });
 const ADMIN_POLICIES = policySet([perMinute('default', ADMIN_LIMIT)]);
 const TICKET_POLICIES = policySet([perMinute('ticket', TICKET_LIMIT)]);
-/** Sign-ins of the console that one address begins. Those over OpenID Connect cost nobody anything. */
+/**
+ * Sign-ins of the console that one address begins, and by phone one site (an IPv6 /48, of which anybody gets one with its 65,536
+ * clients): each has a row that is kept. Those over OpenID Connect cost nobody anything.
+ */
 const STARTS = { phone: 5, oidc: 60, 'second-step': 5 };
+const STARTS_OF_SITE = 50;
+const IPV6_SITE_BITS = 48;
 const START_SECONDS = 600;
 const START_POLICIES = {
-  phone: policySet([{ name: 'start', limit: STARTS.phone, windowSeconds: START_SECONDS }]),
+  phone: policySet([
+    { name: 'start', limit: STARTS.phone, windowSeconds: START_SECONDS },
+    { name: 'site', limit: STARTS_OF_SITE, windowSeconds: START_SECONDS },
+  ]),
   oidc: policySet([{ name: 'start', limit: STARTS.oidc, windowSeconds: START_SECONDS }]),
   'second-step': policySet([{ name: 'start', limit: STARTS['second-step'], windowSeconds: START_SECONDS }]),
 };
@@ -124,7 +132,8 @@ export class Limits {
 
   /** Counts the begin of a sign-in of the console. */
   countStart(kind: 'phone' | 'oidc', address: string): Promise<Counted> {
-    return this.count(START_POLICIES[kind], () => `start:${kind}:${addressKey(address)}`);
+    const keys = { start: addressKey(address), site: `site:${networkOf(address, IPV6_SITE_BITS) ?? 'unknown'}` };
+    return this.count(START_POLICIES[kind], ({ name }) => `start:${kind}:${name === 'site' ? keys.site : keys.start}`);
   }
 
   /** Counts a second step of a holder, whose phone is bothered by each, and whose codes each of them may guess five times. */

@@ -28,8 +28,7 @@ export class RequestAdmission {
   async admit(request: FastifyRequest, reply: FastifyReply, proceed: () => void): Promise<void> {
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store').headers(this.securityHeaders);
     const { route } = request.routeOptions.config;
-    const budgetMs =
-      (route?.access === 'admin' || route?.access === 'sign-in' ? route.budgetMs : undefined) ?? REQUEST_BUDGET_MS;
+    const budgetMs = (route?.access === 'admin' ? route.budgetMs : undefined) ?? REQUEST_BUDGET_MS;
     const answerLate = (): void => this.answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' }));
     this.deadline.watch(request, answerLate, budgetMs - this.queue.waitedMs(request.raw));
     const refused = await this.authorizer

@@ -121,6 +121,22 @@ describe('the queue of requests', () => {
     expect(begun.slice(384)).toEqual([first.name, keyed.name, create.name, second.name]);
   });
 
+  it('lets a connection without a valid key rest for five seconds while 32 requests are in progress, also if none waits', () => {
+    const { add, addMany, begun, done, queue } = queued();
+    const socket = new Socket();
+    const busy = addMany(31, CREATE);
+    queue.restKeyless(socket);
+    const atOnce = add(USAGE, { socket, standing: 'unknown' });
+    expect(begun).toContain(atOnce.name);
+    const rests = add(USAGE, { socket, standing: 'unknown' });
+    const other = add(USAGE);
+    done(...busy);
+    vi.advanceTimersByTime(4_900);
+    expect([begun.includes(rests.name), begun.includes(other.name)]).toEqual([false, true]);
+    vi.advanceTimersByTime(150);
+    expect(begun).toContain(rests.name);
+  });
+
   it('lets no connection of a proxy rest: its next request is of somebody else', () => {
     const { add, addMany, begun, done, refused } = queued();
     const busy = addMany(256, CREATE);

@@ -24,6 +24,12 @@ const MAX_WAIT_MS = 1_000;
 const SWEEP_INTERVAL_MS = 20;
 /** When a refused caller may come back. */
 const RETRY_AFTER_SECONDS = 2;
+/**
+ * How long the next request rests of a connection whose address has used up its quota of calls without a valid key, unless little is in
+ * progress: each answer lets such a client send the next request at once.
+ */
+const KEYLESS_REST_MS = 5_000;
+const LITTLE_IN_PROGRESS = 32;
 const OVERLOADED = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: RETRY_AFTER_SECONDS });
 
 interface Waiting {
@@ -59,6 +65,10 @@ export class RequestQueue {
   readonly #waiting: Readonly<Record<RequestClass, Waiting[]>> = { session: [], create: [], report: [] };
   #size = 0;
   #resting: Waiting[] = [];
+  /** Of connections without a valid key: they do not begin earlier when no other request waits. */
+  #restingKeyless: Waiting[] = [];
+  /** Until when such connections rest, on the monotonic clock. */
+  readonly #keylessUntilMs = new WeakMap<Socket, number>();
   /** Until when the requests of a connection rest, on the monotonic clock. */
   readonly #restsUntilMs = new WeakMap<Socket, number>();
   readonly #waitedMs = new WeakMap<IncomingMessage, number>();
@@ -74,7 +84,7 @@ export class RequestQueue {
   ) {
     deadline.onProgress(() => this.beginNext());
     const open = (): number => deadline.size;
-    const waiting = (): number => this.#size + this.#resting.length;
+    const waiting = (): number => this.#size + this.#resting.length + this.#restingKeyless.length;
     metrics.gauge({ name: 'requests_open', help: 'Requests that have begun, without a response yet.', read: open });
     metrics.gauge({ name: 'requests_waiting', help: 'Requests that wait to begin.', read: waiting });
     this.#refused = metrics.counter({
@@ -89,6 +99,12 @@ export class RequestQueue {
     // Of too many pipelined requests, the connection is closed already.
     if (request.socket.destroyed) return;
     const kind = this.classOf(request, standing);
+    const keylessUntilMs = this.#keylessUntilMs.get(request.socket) ?? 0;
+    if (keylessUntilMs > performance.now() && this.deadline.inProgress >= LITTLE_IN_PROGRESS) {
+      this.#restingKeyless.push({ kind, request, response, begin, standing, sinceMs: keylessUntilMs });
+      this.sweepLater();
+      return;
+    }
     if (this.#size === 0 && this.deadline.inProgress < MOST_IN_PROGRESS[kind]) {
       begin();
       return;
@@ -99,6 +115,11 @@ export class RequestQueue {
     if (sinceMs > nowMs) this.#resting.push(entry);
     else this.enqueue(entry);
     this.sweepLater();
+  }
+
+  /** Call when a request was refused because its address has used up the quota of calls without a valid key. */
+  restKeyless(socket: Socket): void {
+    this.#keylessUntilMs.set(socket, performance.now() + KEYLESS_REST_MS);
   }
 
   /** How long a request has waited to begin, since it last rested. */
@@ -144,7 +165,8 @@ export class RequestQueue {
   }
 
   private sweepLater(): void {
-    if (this.#timer !== undefined || (this.#size === 0 && this.#resting.length === 0)) return;
+    const isEmpty = this.#size === 0 && this.#resting.length === 0 && this.#restingKeyless.length === 0;
+    if (this.#timer !== undefined || isEmpty) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.sweep(performance.now());
@@ -163,8 +185,9 @@ export class RequestQueue {
       this.#size -= expired.length;
       for (const entry of expired) this.refuse(entry);
     }
-    const rested = this.#resting.filter(({ sinceMs }) => sinceMs <= nowMs);
+    const rested = [...this.#resting, ...this.#restingKeyless].filter(({ sinceMs }) => sinceMs <= nowMs);
     this.#resting = this.#resting.filter(({ sinceMs }) => sinceMs > nowMs);
+    this.#restingKeyless = this.#restingKeyless.filter(({ sinceMs }) => sinceMs > nowMs);
     for (const entry of rested) this.enqueue(entry);
   }
 

@@ -15,12 +15,7 @@ export type BodyKind = 'json' | 'none';
 export type RouteAccess =
   | { readonly access: 'public' }
   /** A call of the console before there is a session. */
-  | {
-      readonly access: 'sign-in';
-      readonly body: BodyKind;
-      /** As below. */
-      readonly budgetMs?: number;
-    }
+  | { readonly access: 'sign-in'; readonly body: BodyKind }
   /** A call of the console, for every session of it. */
   | { readonly access: 'console'; readonly body: BodyKind }
   | {

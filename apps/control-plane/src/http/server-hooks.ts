@@ -15,6 +15,7 @@ import type { Caller } from './route-access.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 /** A request whose body arrives later than this after its headers is authorized again. */
+const TOO_MANY_REQUESTS = 429;
 const ADMITTED_FOR_MS = 250;
 
 const TOO_MANY_BODIES = new RefusedRequest({
@@ -63,10 +64,14 @@ export class ServerHooks {
       if (isLate && request.caller !== null) void this.admission.admitAgain(request, reply, done);
       else done();
     });
-    instance.addHook('onSend', (request, _reply, payload, done) => {
+    instance.addHook('onSend', (request, reply, payload, done) => {
       this.deadline.endProgress(request);
       const { raw, connectionOwner } = request;
-      if (connectionOwner === null) connections.unauthenticated(raw.socket);
+      if (connectionOwner === null) {
+        connections.unauthenticated(raw.socket);
+        const isShared = connections.standingOf(raw.socket) === 'shared';
+        if (reply.statusCode === TOO_MANY_REQUESTS && !isShared) this.admission.queue.restKeyless(raw.socket);
+      }
       // After an error in sending, the answer to the error is sent over the same response.
       request.unreadAnswer ??= unreadAnswers.track(raw.socket, connectionOwner, octetsOf(payload));
       done();

@@ -24,12 +24,12 @@ export function inRanges(address: string, ranges: readonly AddressRange[]): bool
 /** The IPv6 prefix of one client (RFC 6177), which can use all addresses of it. */
 const IPV6_CLIENT_BITS = 64;
 
-/** The network by which a client is counted: the address itself for IPv4, its /64 for IPv6; null for text that is no address. */
-export function networkOf(address: string): string | null {
+/** The network by which a client is counted: the address itself for IPv4, its /64 or a shorter prefix for IPv6; null for text that is no address. */
+export function networkOf(address: string, ipv6Bits = IPV6_CLIENT_BITS): string | null {
   if (!ipaddr.isValid(address)) return null;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/${IPV6_CLIENT_BITS}`).toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/${ipv6Bits}`).toString();
 }
 
 /**
