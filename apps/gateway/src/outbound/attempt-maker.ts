@@ -18,11 +18,13 @@ import {
   judgeParts,
   ILLEGAL_OPTIONS,
   NOT_SENT,
+  SENT_BEFORE,
   UNREADABLE_TEXT,
   type AnswerConventions,
 } from './judge-answer.js';
 import { identifiesPhone } from './recipient-forms.js';
 import { destinationAddressOf, NO_RECEIPT, submitPdu } from './submit-pdu.js';
+import { SubmittedCodes } from './submitted-codes.js';
 import { textParts, type TextPart } from './text-parts.js';
 
 const MS_PER_SECOND = 1_000;
@@ -47,6 +49,8 @@ interface AttemptTimes {
 /** Makes the attempt of a claimed message: sends the SMS with the code. */
 @Injectable()
 export class AttemptMaker {
+  readonly #submitted = new SubmittedCodes();
+
   constructor(
     private readonly keys: ServerKeys,
     private readonly clock: DatabaseClock,
@@ -59,11 +63,13 @@ export class AttemptMaker {
   async makeAttempt(claimed: Claimed): Promise<MadeAttempt> {
     const times: AttemptTimes = { submittedAt: null, answeredAt: null };
     const outcome = await this.sendParts(claimed, times);
+    if (outcome.kind === 'submitted' || outcome.kind === 'unknown') this.#submitted.add(claimed.message.id);
     return { outcome, ...times };
   }
 
   private async sendParts(claimed: Claimed, times: AttemptTimes): Promise<AttemptOutcome> {
     const { message, plan } = claimed;
+    if (!this.#submitted.mayBeSent(message.id)) return { kind: 'refused', error: SENT_BEFORE };
     const sender = this.senders.senderOf(plan.link);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
     // `busy`: the next poll fails the message as expired.

@@ -10,6 +10,8 @@ export type AnswerConventions = Pick<SendingTerms, 'temporaryStatuses' | 'messag
 export const NOT_SENT = ATTEMPT_ERRORS.notSent;
 export const NO_ANSWER = ATTEMPT_ERRORS.noAnswer;
 export const UNREADABLE_TEXT = ATTEMPT_ERRORS.unreadableText;
+/** This process has sent the code twice already. */
+export const SENT_BEFORE = ATTEMPT_ERRORS.sentBefore;
 /** The stored submit options are not legal in this release. */
 export const ILLEGAL_OPTIONS = ATTEMPT_ERRORS.illegalOptions;
 

@@ -9,6 +9,7 @@ export const ATTEMPT_ERRORS = {
   unreadableText: 'UNREADABLE_TEXT',
   illegalOptions: 'ILLEGAL_OPTIONS',
   noAnswer: 'NO_ANSWER',
+  sentBefore: 'SENT_BEFORE',
 } as const;
 const OWN_ERRORS: ReadonlySet<string> = new Set(Object.values(ATTEMPT_ERRORS));
 
