@@ -1,7 +1,7 @@
 // The command line of `npm run bench`.
 import { StartError } from './progress.mjs';
 
-/** Every section; soak runs only if it is named. */
+/** Every section; soak and memory run only if they are named. */
 const SECTIONS = [
   'create',
   'inbound',
@@ -16,6 +16,7 @@ const SECTIONS = [
   'usage',
   'overview',
   'overload',
+  'memory',
 ];
 /** The sections that use only the public interfaces of a build. */
 const COMPARED = ['create', 'create-half', 'inbound', 'inbound-half', 'check', 'poll', 'webhooks'];

@@ -7,7 +7,14 @@ import { runLoad } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate, type Contender } from './rounds.js';
 import type { Demo } from './seed.js';
-import { type Environment, startControlPlane, startGateway, storeProcesses, withoutProcess } from './subjects.js';
+import {
+  type Environment,
+  LOCAL_WEBHOOKS,
+  startControlPlane,
+  startGateway,
+  storeProcesses,
+  withoutProcess,
+} from './subjects.js';
 import { warmUp } from './warm-up.js';
 
 const SECTION = 'lifecycle';
@@ -50,13 +57,7 @@ async function onQueues(
   demo: Demo,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Figures> {
-  const local = {
-    ...environment,
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-    WEBHOOK_ALLOW_HTTP: 'true',
-    WEBHOOK_HOST_PER_SECOND: '1000000',
-  };
-  const own = { ...local, REDIS_URL: queues.redisUrl };
+  const own = { ...environment, ...LOCAL_WEBHOOKS, REDIS_URL: queues.redisUrl };
   const product = await startControlPlane('countersign', own);
   const gateway = await startGateway('gateway', own);
   const { apiKey, accountId, brandId, systemId, password } = demo;

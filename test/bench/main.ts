@@ -6,6 +6,7 @@ import { benchCreate } from './create.js';
 import { optional, required, runEnvironment } from './environment.js';
 import { benchInbound } from './inbound.js';
 import { benchLifecycle } from './lifecycle.js';
+import { benchMemory } from './memory.js';
 import { benchOverload } from './overload.js';
 import { benchOverview } from './overview.js';
 import { benchPoll } from './poll.js';
@@ -49,7 +50,8 @@ try {
   if (runs('lifecycle')) sections.push(await benchLifecycle(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('realtime')) sections.push(await benchRealtime(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('overload')) sections.push(await benchOverload(processes, { ...demo, certificate }, ROUNDS));
-  // Only when it is named: it takes a fixed time on any machine.
+  // Only when they are named: soak takes a fixed time on any machine, and memory leaves a million rows.
+  if (wanted.has('memory')) sections.push(await benchMemory(processes, demo));
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   if (runs('overview')) sections.push(await benchOverview(processes, demo, ROUNDS));

@@ -5,6 +5,13 @@ import { type RunningSubject, type Subject, startSubject } from './processes.js'
 /** The environment of every process of the run: the stores, the keys, the certificate. */
 export type Environment = Readonly<Record<string, string>>;
 
+/** Variables of a control plane that posts webhooks to receivers on this machine, as fast as it can. */
+export const LOCAL_WEBHOOKS: Environment = {
+  WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_HOST_PER_SECOND: '1000000',
+};
+
 async function opsUrl(): Promise<{ port: string; readyUrl: string }> {
   const port = String(await freePort());
   return { port, readyUrl: `http://127.0.0.1:${port}/readyz` };

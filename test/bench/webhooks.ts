@@ -9,7 +9,7 @@ import { type Measure, type Ratio, type Row, ratioOf, withProbes } from './repor
 import { alternate } from './rounds.js';
 import { type Demo, pendingSessions } from './seed.js';
 import { median } from './statistics.js';
-import { type Environment, startControlPlane, startGateway, storeProcesses } from './subjects.js';
+import { type Environment, LOCAL_WEBHOOKS, startControlPlane, startGateway, storeProcesses } from './subjects.js';
 import { warmUp } from './warm-up.js';
 
 const SECTION = 'webhooks';
@@ -181,12 +181,7 @@ export async function benchWebhooks(
   seconds: number,
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const receivers = await startReceivers(environment, RECEIVERS);
-  const local = {
-    ...environment,
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-    WEBHOOK_ALLOW_HTTP: 'true',
-    WEBHOOK_HOST_PER_SECOND: '1000000',
-  };
+  const local = { ...environment, ...LOCAL_WEBHOOKS };
   const product = await startControlPlane('countersign', local);
   const gateway = await startGateway('gateway', local);
   try {

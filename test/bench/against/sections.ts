@@ -9,7 +9,7 @@ import { Probes } from '../probe/probes.js';
 import { runLoad } from '../processes.js';
 import { flowOf, type Receivers, startReceivers } from '../receivers.js';
 import { type Measure, withProbes } from '../report.js';
-import type { Environment } from '../subjects.js';
+import { type Environment, LOCAL_WEBHOOKS } from '../subjects.js';
 import { warmUp } from '../warm-up.js';
 import {
   approvedCount,
@@ -176,11 +176,7 @@ async function webhooks(environment: Environment): Promise<Section> {
   const receivers = await startReceivers(environment, RECEIVERS);
   return {
     needsGateway: true,
-    environment: {
-      WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-      WEBHOOK_ALLOW_HTTP: 'true',
-      WEBHOOK_HOST_PER_SECOND: '1000000',
-    },
+    environment: LOCAL_WEBHOOKS,
     run: (side) => backlog(side, receivers),
     stop: () => receivers.subject.stop(),
   };
