@@ -11,6 +11,12 @@ const CHECK = ['POST', '/v1/verify/sess_1/check'] as const;
 const USAGE = ['GET', '/v1/usage?from=2026-01-01'] as const;
 const LIST = ['GET', '/v1/verify'] as const;
 
+interface AddOptions {
+  readonly socket?: Socket;
+  readonly standing?: ConnectionStanding;
+  readonly authorization?: string;
+}
+
 /** A queue with requests that begin at once, and end when the test ends them. */
 function queued() {
   const deadline = new RequestDeadline();
@@ -26,10 +32,10 @@ function queued() {
   let count = 0;
   const add = (
     [method, url]: readonly [string, string],
-    { socket = new Socket(), standing = 'keyed' }: { socket?: Socket; standing?: ConnectionStanding } = {},
+    { socket = new Socket(), standing = 'keyed', authorization }: AddOptions = {},
   ) => {
     const name = `${method} ${url} ${++count}`;
-    const request = Object.assign(new IncomingMessage(socket), { method, url });
+    const request = Object.assign(new IncomingMessage(socket), { method, url, headers: { authorization } });
     const response = new ServerResponse(request);
     names.set(request, name);
     queue.add(request, response, standing, () => {
@@ -125,8 +131,8 @@ describe('the queue of requests', () => {
     const { add, addMany, begun, done, queue } = queued();
     const socket = new Socket();
     const busy = addMany(31, CREATE);
-    queue.restKeyless(socket);
     const atOnce = add(USAGE, { socket, standing: 'unknown' });
+    queue.noteQuotaExceeded(atOnce.request, 'unknown');
     expect(begun).toContain(atOnce.name);
     const rests = add(USAGE, { socket, standing: 'unknown' });
     const other = add(USAGE);
@@ -135,6 +141,20 @@ describe('the queue of requests', () => {
     expect([begun.includes(rests.name), begun.includes(other.name)]).toEqual([false, true]);
     vi.advanceTimersByTime(150);
     expect(begun).toContain(rests.name);
+  });
+
+  it('takes requests for reports whose key was answered 429 in the last five seconds, over any connection', () => {
+    const { add, addMany, begun, done, queue } = queued();
+    const authorization = 'Bearer one';
+    queue.noteQuotaExceeded(add(USAGE, { authorization, standing: 'shared' }).request, 'shared');
+    const busy = addMany(384, CHECK);
+    const beyond = add(CHECK, { authorization, standing: 'shared' });
+    const other = add(CREATE, { authorization: 'Bearer other', standing: 'shared' });
+    done(...busy.slice(0, 200));
+    expect([begun.includes(other.name), begun.includes(beyond.name)]).toEqual([true, false]);
+    vi.advanceTimersByTime(5_000);
+    const later = add(CHECK, { authorization, standing: 'shared' });
+    expect(begun).toContain(later.name);
   });
 
   it('lets no connection of a proxy rest: its next request is of somebody else', () => {

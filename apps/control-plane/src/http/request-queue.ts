@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Metrics } from '@countersign/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { ConnectionStanding } from './connection-limits.js';
 import { RefusedRequest } from './errors.js';
 import { RawResponses } from './raw-responses.js';
@@ -30,7 +32,12 @@ const RETRY_AFTER_SECONDS = 2;
  */
 const KEYLESS_REST_MS = 5_000;
 const LITTLE_IN_PROGRESS = 32;
+/** How long requests with a key whose quota is used up are of the last class, and how many keys are remembered. */
+const OVER_QUOTA_MS = 5_000;
+const MAX_OVER_QUOTA = 10_000;
 const OVERLOADED = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: RETRY_AFTER_SECONDS });
+
+const digestOf = (authorization: string): string => createHash('sha256').update(authorization).digest('base64url');
 
 interface Waiting {
   readonly kind: RequestClass;
@@ -52,9 +59,9 @@ function classOf({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>):
  * refused. Without this a process beyond its capacity begins all of them, each waits for all others, and when they are answered,
  * late, nobody waits for the answers.
  *
- * The class of a request is read from its path, before its key is known. Whoever has no key would go before others with the path of a
- * call of a session, so of a connection without a valid key the first request alone has the class of its path; others are of the last
- * class.
+ * The class of a request is read from its path, before its key is known. So that a caller without a valid key, or one whose quota is used
+ * up, does not go before others with the path of a call of a session, the last class is that of the requests of a connection without a
+ * valid key after its first one, and of those with a key that was answered 429 in the last seconds.
  *
  * A refusal costs half as much as a request that is served. So that refusals do not take the time of the others, the next request of a
  * connection that was refused rests until the time of Retry-After is over, unless no other one waits. Connections of proxies do not rest:
@@ -72,6 +79,9 @@ export class RequestQueue {
   /** Until when the requests of a connection rest, on the monotonic clock. */
   readonly #restsUntilMs = new WeakMap<Socket, number>();
   readonly #waitedMs = new WeakMap<IncomingMessage, number>();
+  /** Digests of the `Authorization` of requests that were answered 429, and until when they are of the last class. */
+  readonly #overQuotaUntilMs = new LRUCache<string, number>({ max: MAX_OVER_QUOTA });
+  #latestOverQuotaMs = 0;
   /** Connections that have sent a request. */
   readonly #known = new WeakSet<Socket>();
   readonly #refused;
@@ -117,9 +127,15 @@ export class RequestQueue {
     this.sweepLater();
   }
 
-  /** Call when a request was refused because its address has used up the quota of calls without a valid key. */
-  restKeyless(socket: Socket): void {
-    this.#keylessUntilMs.set(socket, performance.now() + KEYLESS_REST_MS);
+  /** Call when a request was answered 429. */
+  noteQuotaExceeded(request: IncomingMessage, standing: ConnectionStanding): void {
+    const { authorization } = request.headers;
+    const nowMs = performance.now();
+    if (authorization !== undefined) {
+      this.#latestOverQuotaMs = nowMs + OVER_QUOTA_MS;
+      this.#overQuotaUntilMs.set(digestOf(authorization), this.#latestOverQuotaMs);
+    }
+    if (standing === 'unknown') this.#keylessUntilMs.set(request.socket, nowMs + KEYLESS_REST_MS);
   }
 
   /** How long a request has waited to begin, since it last rested. */
@@ -128,9 +144,16 @@ export class RequestQueue {
   }
 
   private classOf(request: IncomingMessage, standing: ConnectionStanding): RequestClass {
-    if (standing === 'unknown' && this.#known.has(request.socket)) return 'report';
-    if (standing === 'unknown') this.#known.add(request.socket);
-    return classOf(request);
+    const isUnknown = standing === 'unknown';
+    if (isUnknown && this.#known.has(request.socket)) return 'report';
+    if (isUnknown) this.#known.add(request.socket);
+    return this.isOverQuota(request) ? 'report' : classOf(request);
+  }
+
+  private isOverQuota({ headers: { authorization } }: IncomingMessage): boolean {
+    // Most of the time nobody is over a quota, and no digest is computed.
+    if (this.#latestOverQuotaMs <= performance.now() || authorization === undefined) return false;
+    return (this.#overQuotaUntilMs.get(digestOf(authorization)) ?? 0) > performance.now();
   }
 
   private enqueue(entry: Waiting): void {

@@ -67,11 +67,9 @@ export class ServerHooks {
     instance.addHook('onSend', (request, reply, payload, done) => {
       this.deadline.endProgress(request);
       const { raw, connectionOwner } = request;
-      if (connectionOwner === null) {
-        connections.unauthenticated(raw.socket);
-        const isShared = connections.standingOf(raw.socket) === 'shared';
-        if (reply.statusCode === TOO_MANY_REQUESTS && !isShared) this.admission.queue.restKeyless(raw.socket);
-      }
+      if (connectionOwner === null) connections.unauthenticated(raw.socket);
+      if (reply.statusCode === TOO_MANY_REQUESTS)
+        this.admission.queue.noteQuotaExceeded(raw, connections.standingOf(raw.socket));
       // After an error in sending, the answer to the error is sent over the same response.
       request.unreadAnswer ??= unreadAnswers.track(raw.socket, connectionOwner, octetsOf(payload));
       done();
