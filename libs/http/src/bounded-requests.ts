@@ -18,20 +18,26 @@ const MAX_PIPELINED_OF_SERVER = 1_024;
  * A connection closes after a request with an `Upgrade` that the server ignores: of a further request in the same chunk
  * Node loses the octets, and would read the rest as another one.
  */
-export function boundRequests(server: Server): void {
-  const pipelined = new PipelinedRequests();
+export function boundRequests(server: Server): Pick<UnansweredRequests, 'hasAny'> {
+  const unanswered = new UnansweredRequests();
   server.maxHeadersCount = MAX_HEADER_FIELDS;
   server.prependListener('request', ({ socket, headers }, response) => {
     if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    if (!pipelined.add(socket)) socket.destroy();
-    response.once('close', () => pipelined.remove(socket));
+    if (!unanswered.add(socket)) socket.destroy();
+    response.once('close', () => unanswered.remove(socket));
   });
+  return unanswered;
 }
 
 /** Unanswered requests by connection, and how many of all are pipelined. */
-class PipelinedRequests {
+class UnansweredRequests {
   readonly #unanswered = new WeakMap<Socket, number>();
   #pipelined = 0;
+
+  /** Whether a request of the connection is not answered. */
+  hasAny(socket: Socket): boolean {
+    return (this.#unanswered.get(socket) ?? 0) > 0;
+  }
 
   /** Whether the connection may have one more. */
   add(socket: Socket): boolean {

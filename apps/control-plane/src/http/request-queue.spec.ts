@@ -15,7 +15,17 @@ interface AddOptions {
   readonly socket?: Socket;
   readonly standing?: ConnectionStanding;
   readonly authorization?: string;
+  /** Further requests arrive in the same turn of the event loop. */
+  readonly isSameTurn?: boolean;
 }
+
+/** Callbacks of setImmediate. */
+const immediates: (() => void)[] = [];
+
+/** Ends turns until none follows. */
+const endTurns = (): void => {
+  for (let next = immediates.shift(); next !== undefined; next = immediates.shift()) next();
+};
 
 /** A queue with requests that begin at once, and end when the test ends them. */
 function queued() {
@@ -32,7 +42,7 @@ function queued() {
   let count = 0;
   const add = (
     [method, url]: readonly [string, string],
-    { socket = new Socket(), standing = 'keyed', authorization }: AddOptions = {},
+    { socket = new Socket(), standing = 'keyed', authorization, isSameTurn = false }: AddOptions = {},
   ) => {
     const name = `${method} ${url} ${++count}`;
     const request = Object.assign(new IncomingMessage(socket), { method, url, headers: { authorization } });
@@ -42,18 +52,27 @@ function queued() {
       begun.push(name);
       deadline.watch(request, () => undefined);
     });
+    if (!isSameTurn) endTurns();
     return { name, request, socket };
   };
   const addMany = (number: number, kind: readonly [string, string]) => Array.from({ length: number }, () => add(kind));
   const done = (...requests: readonly { readonly request: IncomingMessage }[]): void => {
     for (const { request } of requests) deadline.done(request);
+    endTurns();
   };
   return { add, addMany, begun, done, metrics, queue, refused };
 }
 
 describe('the queue of requests', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.stubGlobal('setImmediate', (call: () => void) => immediates.push(call));
+  });
+  afterEach(() => {
+    endTurns();
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
 
   it('lets 256 creates begin at once, and the next one when one of them is done', () => {
     const { add, addMany, begun, done, refused } = queued();
@@ -63,6 +82,16 @@ describe('the queue of requests', () => {
     if (first !== undefined) done(first);
     expect(begun.slice(256)).toEqual([next.name]);
     expect(refused).toEqual([]);
+  });
+
+  it('lets 16 requests begin in a turn of the event loop, and the others in the turns after it', () => {
+    const { add, begun } = queued();
+    const names = Array.from({ length: 40 }, () => add(CHECK, { isSameTurn: true }).name);
+    expect(begun).toEqual(names.slice(0, 16));
+    immediates.shift()?.();
+    expect(begun).toEqual(names.slice(0, 32));
+    endTurns();
+    expect(begun).toEqual(names);
   });
 
   it('does not begin a report beside 128 requests, nor a create beside 256, while calls of a session still begin', () => {
@@ -195,7 +224,8 @@ describe('the queue of requests', () => {
     const waiting = addMany(1_024, CREATE);
     const { socket } = add(CREATE);
     const again = add(CREATE, { socket });
-    done(...busy, ...waiting);
+    done(...busy);
+    for (let at = 0; at < 1_024; at += 256) done(...waiting.slice(at, at + 256));
     expect(begun.at(-1)).toBe(again.name);
     expect(begun).toHaveLength(256 + 1_024 + 1);
   });

@@ -19,6 +19,11 @@ type RequestClass = (typeof CLASSES)[number];
  * them take memory, and none is answered sooner.
  */
 const MOST_IN_PROGRESS: Readonly<Record<RequestClass, number>> = { session: 384, create: 256, report: 128 };
+/**
+ * Requests that begin in one turn of the event loop. In each turn the server accepts one connection and serves all that have sent
+ * something: a turn in which hundreds of requests begin keeps new connections waiting.
+ */
+const MOST_IN_A_TURN = 16;
 /** Requests that wait to begin; one more is refused. At 4,000 requests a second the last of them begins after a quarter of a second. */
 const MAX_WAITING = 1_024;
 /** A request that has waited for so long is refused. */
@@ -71,6 +76,11 @@ function classOf({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>):
 export class RequestQueue {
   readonly #waiting: Readonly<Record<RequestClass, Waiting[]>> = { session: [], create: [], report: [] };
   #size = 0;
+  #begunInTurn = 0;
+  readonly #endTurn = (): void => {
+    this.#begunInTurn = 0;
+    this.beginNext();
+  };
   #resting: Waiting[] = [];
   /** Of connections without a valid key: they do not begin earlier when no other request waits. */
   #restingKeyless: Waiting[] = [];
@@ -115,7 +125,8 @@ export class RequestQueue {
       this.sweepLater();
       return;
     }
-    if (this.#size === 0 && this.deadline.inProgress < MOST_IN_PROGRESS[kind]) {
+    if (this.#size === 0 && this.mayBegin({ kind })) {
+      this.countBegun();
       begin();
       return;
     }
@@ -169,20 +180,29 @@ export class RequestQueue {
   private beginNext(): void {
     for (const kind of CLASSES) {
       const waiting = this.#waiting[kind];
-      while (waiting.length > 0 && this.deadline.inProgress < MOST_IN_PROGRESS[kind]) {
+      while (waiting.length > 0 && this.mayBegin({ kind })) {
         this.#size -= 1;
         this.begin(waiting.shift());
       }
     }
-    const mayBegin = ({ kind }: Waiting): boolean => this.deadline.inProgress < MOST_IN_PROGRESS[kind];
-    while (this.#size === 0 && this.#resting[0] !== undefined && mayBegin(this.#resting[0])) {
+    while (this.#size === 0 && this.#resting[0] !== undefined && this.mayBegin(this.#resting[0])) {
       this.begin(this.#resting.shift());
     }
+  }
+
+  private mayBegin({ kind }: Pick<Waiting, 'kind'>): boolean {
+    return this.#begunInTurn < MOST_IN_A_TURN && this.deadline.inProgress < MOST_IN_PROGRESS[kind];
+  }
+
+  private countBegun(): void {
+    if (this.#begunInTurn === 0) setImmediate(this.#endTurn);
+    this.#begunInTurn += 1;
   }
 
   /** Begins a request unless its connection is closed. */
   private begin(entry: Waiting | undefined): void {
     if (entry === undefined || entry.request.socket.destroyed) return;
+    this.countBegun();
     this.#waitedMs.set(entry.request, Math.max(0, performance.now() - entry.sinceMs));
     entry.begin();
   }

@@ -78,4 +78,34 @@ describe('beyond the capacity of the process', () => {
       await server.close();
     }
   });
+
+  it('an upgrade that overtakes unanswered requests closes the connection', async () => {
+    const { server, port, release, begun } = await startHanging();
+    const [alone, behind] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    const upgrade =
+      'GET /v1/realtime HTTP/1.1\r\nHost: cs.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+    const upgraded: unknown[] = [];
+    server.server.on('upgrade', (_request: unknown, socket: { destroyed: boolean; destroy: () => void }) => {
+      upgraded.push(socket.destroyed);
+      socket.destroy();
+    });
+    const closed = new Promise((resolve) =>
+      behind
+        .resume()
+        .on('error', () => undefined)
+        .once('close', resolve),
+    );
+    try {
+      behind.write(CREATE + upgrade);
+      await closed;
+      expect(begun()).toBe(1);
+      alone.on('error', () => undefined).write(upgrade);
+      await vi.waitFor(() => expect(upgraded).toEqual([true, false]));
+    } finally {
+      release();
+      for (const socket of [alone, behind]) socket.destroy();
+      await server.close();
+    }
+  });
 });

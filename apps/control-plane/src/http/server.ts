@@ -101,7 +101,11 @@ export class ApiServer {
     hooks.addTo(instance, this.#connections);
     this.queueRequests(hooks.admission.queue);
     // Before the queue, so that requests which wait are counted as unanswered.
-    boundRequests(instance.server);
+    const unanswered = boundRequests(instance.server);
+    // The answers of earlier requests would be written into the WebSocket.
+    instance.server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+      if (unanswered.hasAny(socket)) socket.destroy();
+    });
     addBodyParser(instance);
   }
 
