@@ -16,6 +16,7 @@ const SECTIONS = [
   'usage',
   'overview',
   'overload',
+  'scale',
   'memory',
 ];
 /** The sections that use only the public interfaces of a build. */

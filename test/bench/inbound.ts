@@ -4,7 +4,7 @@ import { KANNEL_IS_MISSING, startKannel } from './kannel.js';
 import { runLoad, type Subject } from './processes.js';
 import type { Pace } from './load/open-loop.js';
 import type { SmppTask } from './load/smpp.js';
-import { type Measure, type Ratio, type Row, ratioOf, type Section } from './report.js';
+import { combined, type Measure, type Ratio, type Row, ratioOf, type Section } from './report.js';
 import { alternate } from './rounds.js';
 import { type Demo, type Message, approvedCount, inRotation, pendingSessions } from './seed.js';
 import { type Environment, startBaseline, startGateway, storeProcesses } from './subjects.js';
@@ -36,17 +36,23 @@ const task = (
   ramp: RAMP_MESSAGES,
 });
 
-/** Runs the messages through a gateway and proves that every one of them approved its session in the database. */
-async function matched(
+/** A gateway, and the processes that are measured while messages go through it. */
+export type MessageTarget = Pick<Subject, 'port' | 'processes'>;
+
+/** Runs the messages through gateways, in equal shares, and proves that every one of them approved its session in the database. */
+export async function matched(
   demo: Demo,
-  port: number,
+  targets: readonly MessageTarget[],
   count: number,
-  processes: readonly MeteredProcess[],
   pace: Pick<SmppTask, 'perSecond' | 'ramp'> = {},
 ): Promise<Measure> {
   const before = await approvedCount(demo);
   const messages = await pendingSessions(demo, count);
-  const measure = await runLoad<Measure>('smpp.js', { ...task(demo, port, messages, processes), ...pace });
+  const measures = targets.map(({ port, processes }, nth) => {
+    const share = messages.filter((_, at) => at % targets.length === nth);
+    return runLoad<Measure>('smpp.js', { ...task(demo, port, share, processes), ...pace });
+  });
+  const measure = combined(await Promise.all(measures));
   const approved = (await approvedCount(demo)) - before;
   if (approved !== count) {
     const answers = `${count} messages were answered, ${measure.errors} with an error`;
@@ -66,16 +72,17 @@ export async function benchInbound(environment: Environment, demo: Demo, rounds:
   const npmSmpp = await startBaseline('npm smpp, no database', 'npm-smpp-server.js', environment);
   const kannel = await startKannel(environment, demo);
   const sample = await pendingSessions(demo, 1_000);
+  const withStores = ({ port, processes }: Subject): MessageTarget => ({
+    port,
+    processes: [...processes, ...storeProcesses(environment)],
+  });
   const answered =
     ({ port, processes }: Subject, count: number) =>
     (): Promise<Measure> =>
       runLoad<Measure>('smpp.js', task(demo, port, inRotation(sample, count), processes));
-  const approving =
-    ({ port, processes }: Subject, count: number) =>
-    (): Promise<Measure> =>
-      matched(demo, port, count, [...processes, ...storeProcesses(environment)]);
-  const atRate = ({ count, ...pace }: Pace): Promise<Measure> =>
-    matched(demo, product.port, count, [...product.processes, ...storeProcesses(environment)], pace);
+  const approving = (subject: Subject, count: number) => (): Promise<Measure> =>
+    matched(demo, [withStores(subject)], count);
+  const atRate = ({ count, ...pace }: Pace): Promise<Measure> => matched(demo, [withStores(product)], count, pace);
   const contenders = [
     { subject: npmSmpp, run: answered(npmSmpp, BASELINE_MESSAGES) },
     { subject: bareLink, run: answered(bareLink, LINK_LAYER_MESSAGES) },

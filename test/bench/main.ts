@@ -16,6 +16,7 @@ import { benchRcs } from './rcs.js';
 import { benchRealtime } from './realtime.js';
 import { render, type Section } from './report.js';
 import { prepare } from './seed.js';
+import { benchScale } from './scale.js';
 import { benchSmpp } from './smpp.js';
 import { benchSoak } from './soak.js';
 import { benchUsage } from './usage.js';
@@ -50,6 +51,8 @@ try {
   if (runs('lifecycle')) sections.push(await benchLifecycle(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('realtime')) sections.push(await benchRealtime(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('overload')) sections.push(await benchOverload(processes, { ...demo, certificate }, ROUNDS));
+  if (runs('scale'))
+    sections.push(await benchScale(processes, { ...demo, certificate }, { rounds: ROUNDS, seconds: CREATE_SECONDS }));
   // Only when they are named: soak takes a fixed time on any machine, and memory leaves a million rows.
   if (wanted.has('memory')) sections.push(await benchMemory(processes, demo));
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));

@@ -1,4 +1,4 @@
-import { CPU_FIGURES, type CpuPerOperation, type CpuUse, perOperation } from './cpu/use.js';
+import { addMicros, CPU_FIGURES, type CpuPerOperation, type CpuUse, perOperation } from './cpu/use.js';
 import type { ProbeFigures, RoleProfile } from './probe/probes.js';
 import { median } from './statistics.js';
 
@@ -29,6 +29,23 @@ export function withProbes(measure: Measure, operations: number, { allocatedByte
     ...measure,
     ...(allocatedBytes === undefined || operations === 0 ? {} : { allocatedBytes: allocatedBytes / operations }),
     ...(profiles.length === 0 ? {} : { profiles: profiles.map((each) => ({ ...each, operations })) }),
+  };
+}
+
+/** The measures of load generators that ran at the same time: rates and CPU time are added, latencies are the highest. */
+export function combined(measures: readonly Measure[]): Measure {
+  const [only] = measures;
+  if (only !== undefined && measures.length === 1) return only;
+  const total = (of: (measure: Measure) => number): number => measures.reduce((sum, measure) => sum + of(measure), 0);
+  return {
+    perSecond: total(({ perSecond }) => perSecond),
+    p50Ms: Math.max(...measures.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...measures.map(({ p99Ms }) => p99Ms)),
+    errors: total(({ errors }) => errors),
+    cpu: {
+      operations: total(({ cpu }) => cpu?.operations ?? 0),
+      micros: measures.reduce((micros, { cpu }) => addMicros(micros, cpu?.micros ?? {}), {}),
+    },
   };
 }
 
