@@ -93,6 +93,17 @@ describe('the timers of a link', () => {
     expect(fired({ ...resumed, enquiredMs: null, answerDueMs: null, provenMs: 60_000 }, 70_000)).toBe('pdu-read');
   });
 
+  it('gives a peer no further time that alternates floods and single messages', () => {
+    const waiting = timersWaiting(timersBound(startTimers({ ...SETTINGS, enquireLinkMs: 0 }, 0), 0), 10_000, null);
+    let timers = waiting;
+    for (let nowMs = 0; nowMs < 20_000; nowMs += 800) {
+      expect(fired(timers, nowMs)).toBe(null);
+      timers = timersReadingStopped(timersRead(timers, nowMs, { ...QUIET, isHeldBack: true }));
+      timers = timersRead(timersReadingResumed(timers, nowMs + 700), nowMs + 700, QUIET);
+    }
+    expect(fired(timers, 20_000)).toBe('response');
+  });
+
   it('gives a peer that is held back by what it sends the response time once more', () => {
     const settings = { ...SETTINGS, enquireLinkMs: 0 };
     const waiting = timersWaiting(timersBound(startTimers(settings, 0), 0), 10_000, null);
@@ -104,9 +115,9 @@ describe('the timers of a link', () => {
       expect(fired(flooded, nowMs + 499)).toBe(null);
     }
     expect(fired(flooded, 20_000)).toBe('response');
-    const calm = timersRead(timersReadingResumed(flooded, 19_500), 19_500, QUIET);
-    expect(fired(calm, 20_499)).toBe(null);
-    expect(fired(calm, 20_500)).toBe('response');
+    const calm = timersRead(timersReadingResumed(flood(waiting, 10_500), 13_000), 13_000, QUIET);
+    expect(fired(calm, 13_999)).toBe(null);
+    expect(fired(calm, 14_000)).toBe('response');
     // Messages of ours that are not stored yet hold nothing against the peer.
     expect(fired(timersReadingStopped(calm), 60_000)).toBe(null);
   });

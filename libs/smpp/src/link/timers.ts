@@ -39,8 +39,8 @@ export interface TimersState {
   readonly handlerDueMs: number | null;
   /** When reading started or resumed; null while back-pressure stops it: a missing response is then not counted. */
   readonly readingSinceMs: number | null;
-  /** Since when reads end in pauses that the peer causes by what it sends; null after a read without one. */
-  readonly heldBackSinceMs: number | null;
+  /** The first and the last read of a series that ended in pauses which the peer caused by what it sends; null without a series. */
+  readonly heldBack: { readonly sinceMs: number; readonly lastMs: number } | null;
 }
 
 export type TimerName =
@@ -48,6 +48,8 @@ export type TimerName =
 
 /** After reading resumes, time to read responses that are already in the socket before they count as missing. */
 const RESUMED_GRACE_MS = 1_000;
+/** Longer than a pause with the grace after it. */
+const SERIES_ENDS_AFTER_MS = 2_000;
 
 export function startTimers(settings: LinkTimers, nowMs: number): TimersState {
   return {
@@ -61,7 +63,7 @@ export function startTimers(settings: LinkTimers, nowMs: number): TimersState {
     answerDueMs: null,
     handlerDueMs: null,
     readingSinceMs: nowMs,
-    heldBackSinceMs: null,
+    heldBack: null,
   };
 }
 
@@ -88,8 +90,15 @@ export function timersRead(timers: TimersState, nowMs: number, read: ReadOutcome
     partialSinceMs: read.partial ? since : null,
     provenMs: read.answered ? nowMs : timers.provenMs,
     lastMessageMs: read.message ? nowMs : timers.lastMessageMs,
-    heldBackSinceMs: read.isHeldBack ? (timers.heldBackSinceMs ?? nowMs) : null,
+    heldBack: heldBackAfter(timers, nowMs, read),
   };
+}
+
+/** One read without a pause does not end a series: a peer could alternate them, and answer nothing. */
+function heldBackAfter({ heldBack }: TimersState, nowMs: number, { isHeldBack }: ReadOutcome): TimersState['heldBack'] {
+  const goesOn = heldBack !== null && nowMs - heldBack.lastMs <= SERIES_ENDS_AFTER_MS;
+  if (!isHeldBack) return goesOn ? heldBack : null;
+  return { sinceMs: goesOn ? heldBack.sinceMs : nowMs, lastMs: nowMs };
 }
 
 export function timersEnquireAnswered(timers: TimersState, nowMs: number): TimersState {
@@ -136,10 +145,10 @@ const DUE: readonly (readonly [TimerName, (timers: TimersState) => number])[] = 
 ];
 
 /** A peer that is held back has the response time once more: its flood may precede the response, and need not end. */
-function missingAtMs({ readingSinceMs, heldBackSinceMs, settings }: TimersState, dueMs: number): number {
+function missingAtMs({ readingSinceMs, heldBack, settings }: TimersState, dueMs: number): number {
   const { responseMs } = settings;
   const readMs = readingSinceMs === null ? NEVER : readingSinceMs + Math.min(RESUMED_GRACE_MS, responseMs);
-  const latestMs = heldBackSinceMs === null ? NEVER : Math.max(dueMs, heldBackSinceMs) + responseMs;
+  const latestMs = heldBack === null ? NEVER : Math.max(dueMs, heldBack.sinceMs) + responseMs;
   return Math.min(Math.max(dueMs, readMs), latestMs);
 }
 
