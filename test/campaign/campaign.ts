@@ -232,6 +232,7 @@ function filesOf(folder: string): string[] {
 
 function countsOf({ sessions, webhooks, frames, hasGap }: History, rows: FinalRows): Readonly<Record<string, number>> {
   const ended = (status: string): number => rows.sessions.filter((row) => row.status === status).length;
+  const shown = new Set(frames.map(({ eventId }) => eventId));
   const taps = sessions.flatMap(({ tap }) => (tap === null ? [] : [tap]));
   const copies = sum(sessions.map(({ codes }) => codes.length));
   const received = sessions.filter(({ codes }) => codes.length > 0).length;
@@ -252,6 +253,7 @@ function countsOf({ sessions, webhooks, frames, hasGap }: History, rows: FinalRo
     'webhooks received': webhooks.length,
     'realtime events received': frames.length,
     'realtime readers with a gap': hasGap ? 1 : 0,
+    'events that they did not receive': rows.events.filter(({ id }) => !shown.has(id)).length,
     events: rows.events.length,
   };
 }
