@@ -15,6 +15,9 @@ const SECTION = 'scale';
 const COUNTS = [1, 2, 3] as const;
 /** To each process: as many of it take as much load as many machines would. */
 const CONNECTIONS = 64;
+/** The system of the demo has four in all. $1 connections. */
+const ALLOW_LINKS = `UPDATE smpp_systems SET max_connections = $1`;
+const LINKS_OF_A_GATEWAY = 4;
 const PHONES = 4_000;
 const MESSAGES = 8_000;
 
@@ -36,6 +39,7 @@ export async function benchScale(
   demo: Demo,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Section> {
+  await demo.database.query(ALLOW_LINKS, [LINKS_OF_A_GATEWAY * COUNTS.length]);
   const planes: Subject[] = [];
   const gateways: Subject[] = [];
   for (const nth of COUNTS) {

@@ -13,7 +13,6 @@ const MAX_PIPELINED_OF_SERVER = 1_024;
  * Bounds the memory of requests that are not answered yet: their number, and the fields of their heads. Node parses all requests of one chunk at once and starts a handler for
  * each (pipelining, RFC 9112 section 9.3.2): 64 KB contain more than a thousand. A connection is destroyed that has more than
  * MAX_PIPELINED_REQUESTS, or one that pipelines while all connections together have MAX_PIPELINED_OF_SERVER; clients do not pipeline.
- * A handler that is started afterwards has a destroyed socket.
  *
  * A connection closes after a request with an `Upgrade` that the server ignores: of a further request in the same chunk
  * Node loses the octets, and would read the rest as another one.
@@ -21,12 +20,35 @@ const MAX_PIPELINED_OF_SERVER = 1_024;
 export function boundRequests(server: Server): Pick<UnansweredRequests, 'hasAny'> {
   const unanswered = new UnansweredRequests();
   server.maxHeadersCount = MAX_HEADER_FIELDS;
+  // After the listener with which the server makes the parser; with TLS it listens to the second.
+  server.on('connection', stopWhenDestroyed);
+  server.on('secureConnection', stopWhenDestroyed);
   server.prependListener('request', ({ socket, headers }, response) => {
     if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (!unanswered.add(socket)) socket.destroy();
     response.once('close', () => unanswered.remove(socket));
   });
   return unanswered;
+}
+
+/** The parser of Node on a socket of a server; its types do not name it. */
+interface ParsedSocket extends Socket {
+  readonly parser?: { onIncoming?: ((request: unknown, shouldKeepAlive: boolean) => number) | null } | null;
+}
+
+/** Ends the parser: an error in a callback. */
+const STOP_PARSING = -1;
+
+/**
+ * Ends the parsing of a chunk once its connection is destroyed. Node would parse all requests in it, and keep them until the end of the
+ * turn of the event loop: those of hundreds of connections take the memory of the process.
+ */
+function stopWhenDestroyed(socket: ParsedSocket): void {
+  const { parser } = socket;
+  const onIncoming = parser?.onIncoming;
+  if (parser == null || onIncoming == null) return;
+  parser.onIncoming = (request, shouldKeepAlive) =>
+    socket.destroyed ? STOP_PARSING : onIncoming(request, shouldKeepAlive);
 }
 
 /** Unanswered requests by connection, and how many of all are pipelined. */
