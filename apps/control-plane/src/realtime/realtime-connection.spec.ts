@@ -79,6 +79,29 @@ describe('a connection whose client does not read', () => {
   });
 });
 
+describe('a connection whose client does not read small frames', () => {
+  it('is closed with 4503 by their number, and each counts for more than its octets', async () => {
+    const buffered = new BufferedOctets();
+    const { connection, client, ours } = await connected({ buffered });
+    client.pause();
+    // Fills the socket buffers of the operating system.
+    for (let sent = 0; ours.bufferedAmount === 0 && sent < 4_096; sent += 1) {
+      connection.send(PIECE);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const before = { octets: ours.bufferedAmount, counted: buffered.octets };
+    for (let sent = 0; sent < 4_000; sent += 1) connection.send('{"type":"pong","id":1}');
+    expect(connection.open).toBe(true);
+    expect(ours.bufferedAmount - before.octets).toBeLessThan(128 * 1024);
+    expect(buffered.octets - before.counted).toBeGreaterThan(4_000 * 512);
+    for (let sent = 0; sent < 200; sent += 1) connection.send('{"type":"pong","id":1}');
+    expect(connection.open).toBe(false);
+    client.resume();
+    expect((await once(client, 'close'))[0]).toBe(4503);
+    await expect.poll(() => buffered.octets).toBe(0);
+  });
+});
+
 describe('connections whose readers do not read', () => {
   /** A connection of the account, with so many octets that wait for its client. */
   async function behind(

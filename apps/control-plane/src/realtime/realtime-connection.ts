@@ -9,6 +9,10 @@ import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './
 
 /** Unsent octets after which a slow reader is closed (contract, Realtime). */
 const MAX_BEHIND_OCTETS = 1024 * 1024;
+/** Unsent frames after which it is closed, however small they are: a `pong` takes ten times its octets in memory. */
+const MAX_BEHIND_FRAMES = 4_096;
+/** Octets that an unsent frame takes beside its own. */
+const FRAME_OCTETS = 512;
 /** Fewer buffered octets are not counted: every frame is buffered for a moment, and a change of a session has fewer. */
 const MIN_COUNTED_OCTETS = 4 * 1024;
 /** Messages that wait while one is handled: five seconds of them at 20 a second, more than any handling takes. */
@@ -51,6 +55,8 @@ export class RealtimeConnection {
   #closeTimer: NodeJS.Timeout | undefined;
   #isUnauthenticated: boolean;
   #countedOctets = 0;
+  /** Frames that the system has not taken. */
+  #unsentFrames = 0;
   #isDropped = false;
 
   constructor(
@@ -149,29 +155,26 @@ export class RealtimeConnection {
     this.reportAuthenticatedOrClosed();
     this.count(0);
     this.#listener = ticket;
-    this.#recount();
+    this.recount();
     return true;
   }
 
   /** Sends a frame; closes the connection instead when the client reads too slowly. */
   send(frame: string | Buffer): void {
     if (!this.open) return;
-    if (this.socket.bufferedAmount > MAX_BEHIND_OCTETS) this.close(CLOSE.tooSlow);
-    else {
-      this.socket.send(frame, AS_TEXT, this.#recount);
-      this.#recount();
-    }
+    const isBehind = this.socket.bufferedAmount > MAX_BEHIND_OCTETS || this.#unsentFrames > MAX_BEHIND_FRAMES;
+    if (isBehind) this.close(CLOSE.tooSlow);
+    else this.write(frame, this.#onTaken);
   }
 
   /** As `send`; resolves once the system has taken all frames so far, or the connection is over. */
   sendAndFlush(frame: Buffer): Promise<void> {
     if (!this.open) return Promise.resolve();
     return new Promise((resolve) => {
-      this.socket.send(frame, AS_TEXT, () => {
-        this.#recount();
+      this.write(frame, () => {
+        this.#onTaken();
         resolve();
       });
-      this.#recount();
     });
   }
 
@@ -223,11 +226,21 @@ export class RealtimeConnection {
     return this.#listener.kind === 'key' ? this.#listener.tenant : null;
   }
 
-  /** After a frame was given to the socket, and after the system has taken one. */
-  readonly #recount = (): void => {
-    const octets = this.socket.bufferedAmount;
-    this.count(octets < MIN_COUNTED_OCTETS || this.#isDropped ? 0 : octets);
+  private write(frame: string | Buffer, onTaken: () => void): void {
+    this.#unsentFrames += 1;
+    this.socket.send(frame, AS_TEXT, onTaken);
+    this.recount();
+  }
+
+  readonly #onTaken = (): void => {
+    this.#unsentFrames -= 1;
+    this.recount();
   };
+
+  private recount(): void {
+    const octets = this.socket.bufferedAmount + this.#unsentFrames * FRAME_OCTETS;
+    this.count(octets < MIN_COUNTED_OCTETS || this.#isDropped ? 0 : octets);
+  }
 
   private count(octets: number): void {
     if (octets === this.#countedOctets) return;
