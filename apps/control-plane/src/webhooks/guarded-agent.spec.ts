@@ -74,6 +74,21 @@ describe('the HTTP client of webhooks', () => {
     expect(calls).toBe(before);
   });
 
+  it('refuses a name with more than 32 addresses before one of them is judged', async () => {
+    const before = calls;
+    const many = (count: number): string[] => Array.from({ length: count }, () => '127.0.0.1');
+    expect(await call('hooks.test', allowed, lookupOf(many(33)))).toBe('refused');
+    expect(calls).toBe(before);
+    expect(await call('hooks.test', allowed, lookupOf(many(32)))).toBe(200);
+  });
+
+  it('attempts two addresses of each family at most', async () => {
+    const wide = new TargetRules({ allowedCidrs: ['127.0.0.0/8', '::1/128'], allowHttp: true });
+    const closed = ['127.0.0.2', '127.0.0.3'];
+    expect(await call('hooks.test', wide, lookupOf([...closed, '127.0.0.1']))).toBe('AggregateError');
+    expect(await call('hooks.test', wide, lookupOf(['127.0.0.2', '127.0.0.1', '::1']))).toBe(200);
+  });
+
   it('refuses local names alike, known or not, without a look-up, unless the operator allows networks', async () => {
     const looked: string[] = [];
     const known: LookupAll = (hostname, done) => {

@@ -19,6 +19,10 @@ const MAX_KEPT_CONNECTIONS = 256;
 const KEEP_ALIVE_MS = 10_000;
 const MAX_REPLY_HEAD_OCTETS = 16 * 1024;
 const NOT_PUBLIC = 'an address of the host is not public';
+/** Addresses of a name that are judged: all of them, or none; an answer over TCP may have thousands. */
+const MAX_ADDRESSES = 32;
+/** Of each family, those that a connection is attempted to, one after the other. */
+const MAX_ATTEMPTED = 2;
 
 /** Target rules refuse the address. Not a connection error: a retry would change nothing. */
 export class TargetRefused extends Error {
@@ -183,10 +187,15 @@ function guardedLookup(rules: TargetRules, protocol: string, resolve: LookupAll)
       const [first] = addresses;
       if (error !== null || first === undefined) {
         callback(error ?? new Error(`${hostname} has no address`), '', 0);
+      } else if (addresses.length > MAX_ADDRESSES) {
+        callback(new TargetRefused(`the host has more than ${MAX_ADDRESSES} addresses`), '', 0);
       } else if (!addresses.every(({ address }) => rules.admits(address, protocol))) {
         callback(new TargetRefused(NOT_PUBLIC), '', 0);
       } else if (options.all === true) {
-        callback(null, [...addresses]);
+        callback(
+          null,
+          [4, 6].flatMap((wanted) => addresses.filter(({ family }) => family === wanted).slice(0, MAX_ATTEMPTED)),
+        );
       } else {
         callback(null, first.address, first.family);
       }
