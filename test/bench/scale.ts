@@ -23,8 +23,8 @@ const MESSAGES = 8_000;
 
 const micros = ({ cpuMicros }: Row): number => cpuMicros?.['total without load'] ?? NaN;
 
-function ratiosOf(rows: readonly [Row, Row, Row], what: string): Ratio[] {
-  const [one, ...more] = rows;
+function ratiosOf([one, ...more]: readonly Row[], what: string): Ratio[] {
+  if (one === undefined) return [];
   return more.map((row, at) => ({
     section: SECTION,
     name: `CPU per ${what} by ${COUNTS[at + 1] ?? ''} processes / by one`,
@@ -79,14 +79,10 @@ export async function benchScale(
     await warmUp(`${SECTION} creates`, () => creates(targets(planes, planes.length)));
     await warmUp(`${SECTION} messages`, () => messages(targets(gateways, gateways.length)));
     const createRows = await alternate(SECTION, rounds, [
-      contender('control plane', planes, creates, 1),
-      contender('control plane', planes, creates, 2),
-      contender('control plane', planes, creates, 3),
+      ...COUNTS.map((count) => contender('control plane', planes, creates, count)),
     ]);
     const messageRows = await alternate(SECTION, rounds, [
-      contender('gateway', gateways, messages, 1),
-      contender('gateway', gateways, messages, 2),
-      contender('gateway', gateways, messages, 3),
+      ...COUNTS.map((count) => contender('gateway', gateways, messages, count)),
     ]);
     return {
       rows: [...createRows, ...messageRows],

@@ -10,7 +10,7 @@ export interface ConnectTask {
   readonly addresses: readonly string[];
 }
 
-/** Those that were opened, and those that the server has not closed in the meantime. */
+/** Connections that were opened, and of these the ones that the server has not closed since. */
 export interface ConnectionCounts {
   readonly opened: number;
   readonly open: number;
