@@ -43,9 +43,8 @@ export class GuessLimits {
     this.guesses.recordDisconnect(system, address);
   }
 
-  /** A password or a system was created or changed. */
+  /** A password or a system was created or changed: peers may try again. The failures of other systems stay. */
   clearFailures(): void {
     this.lockout.clearFailures();
-    this.guesses.clearFailures();
   }
 }

@@ -17,7 +17,7 @@ type System = Pick<SmppSystem, 'id' | 'passwordDigest' | 'digestVersion'>;
 
 interface SystemRecord {
   /**
-   * A changed password makes all peers unknown. A digest under another version of the master key counts as the same
+   * A changed password makes all peers unknown and ends the failures. A digest under another version of the master key counts as the same
    * password: digests are renewed during a rotation.
    */
   password: Pick<SmppSystem, 'passwordDigest' | 'digestVersion'>;
@@ -67,11 +67,6 @@ export class SystemGuesses {
   recordDisconnect(system: System, address: string): void {
     const record = this.#systems.get(system.id);
     if (record !== undefined && !isOfAnotherPassword(record, system)) this.rememberPeer(record, address);
-  }
-
-  /** Deletes the failures of all systems: a password or a system was created or changed. Known peers stay. */
-  clearFailures(): void {
-    for (const record of this.#systems.values()) record.failures = [];
   }
 
   private rememberPeer({ knownPeers }: SystemRecord, address: string): void {

@@ -62,6 +62,14 @@ describe('codeDigest', () => {
 });
 
 describe('isAmong', () => {
+  it('matches no element that is no digest', () => {
+    const digest = codeDigest(keys, SESSION, '123456');
+    const digests = codeDigests(keys, SESSION, '123456');
+    for (const stored of [[null], [[digest]], [Buffer.of(0)], ['x']])
+      expect(matchesAnyDigest(digests, stored)).toBe(false);
+    expect(matchesAnyDigest(digests, [null, digest])).toBe(true);
+  });
+
   it('matches a code at any position among those sent, and no other', () => {
     fc.assert(
       fc.property(fc.array(code, { maxLength: MAX_CODES }), code, (sent, tried) => {
