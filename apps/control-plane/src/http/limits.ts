@@ -57,6 +57,8 @@ const ADDRESS_POLICIES = policySet([perMinute('ip', WRONG_KEYS_LIMIT)]);
 export interface Counted {
   readonly headers: LimitHeaders;
   readonly refusal: Refusal | null;
+  /** Whether the first of its quotas is exhausted, which counts all requests of the key or address. */
+  readonly isUsedUp: boolean;
 }
 
 /** The refusal of a request without a valid key. */
@@ -236,6 +238,7 @@ const quotaOf = ({ keyId, quotaId = keyId, tenant }: QuotaUser): string =>
 const countedOf = (set: PolicySet, results: readonly QuotaResult[]): Counted & { readonly away: boolean } => ({
   headers: limitHeaders(set, results, Date.now()),
   refusal: refusalOf(results),
+  isUsedUp: results[0]?.allowed === false,
   away: results.some(({ away }) => away),
 });
 
@@ -257,7 +260,7 @@ const polled = (sessionId: string | undefined): string => parseId('sess', sessio
 const addressKey = (address: string): string => `ip:${networkOf(address) ?? 'unknown'}`;
 
 /** The count, whose refusal has this message. */
-const withMessage = ({ headers, refusal }: Counted, message: string): Counted => ({
-  headers,
+const withMessage = ({ refusal, ...counted }: Counted, message: string): Counted => ({
+  ...counted,
   refusal: refusal === null ? null : { ...refusal, message },
 });

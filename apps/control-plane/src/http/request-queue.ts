@@ -66,7 +66,7 @@ function classOf({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>):
  *
  * The class of a request is read from its path, before its key is known. So that a caller without a valid key, or one whose quota is used
  * up, does not go before others with the path of a call of a session, the last class is that of the requests of a connection without a
- * valid key after its first one, and of those with a key that was answered 429 in the last seconds.
+ * valid key after its first one, and of those with a key that was refused by its quota in the last seconds.
  *
  * A refusal costs half as much as a request that is served. So that refusals do not take the time of the others, the next request of a
  * connection that was refused rests until the time of Retry-After is over, unless no other one waits. Connections of proxies do not rest:
@@ -89,7 +89,7 @@ export class RequestQueue {
   /** Until when the requests of a connection rest, on the monotonic clock. */
   readonly #restsUntilMs = new WeakMap<Socket, number>();
   readonly #waitedMs = new WeakMap<IncomingMessage, number>();
-  /** Digests of the `Authorization` of requests that were answered 429, and until when they are of the last class. */
+  /** Digests of the `Authorization` of requests that were refused by a quota, and until when they are of the last class. */
   readonly #overQuotaUntilMs = new LRUCache<string, number>({ max: MAX_OVER_QUOTA });
   #latestOverQuotaMs = 0;
   /** Connections that have sent a request. */
@@ -138,7 +138,7 @@ export class RequestQueue {
     this.sweepLater();
   }
 
-  /** Call when a request was answered 429. */
+  /** Call when a request was refused because all that its key, or its address without one, may send was sent. */
   noteQuotaExceeded(request: IncomingMessage, standing: ConnectionStanding): void {
     const { authorization } = request.headers;
     const nowMs = performance.now();

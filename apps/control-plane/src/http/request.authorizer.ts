@@ -99,8 +99,9 @@ export class RequestAuthorizer {
     request.connectionOwner = connectionOwnerOf(caller);
     if (needsDigests(route, request.method))
       request.keyDigests = this.keys.digestsOf(request.headers.authorization ?? '');
-    const { headers, refusal } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
+    const { headers, refusal, isUsedUp } = await this.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
+    request.isQuotaUsedUp = isUsedUp;
     if (refusal !== null) return new RefusedRequest(refusal);
     const forged = request.consoleSession === null ? null : this.console.judgeWrite(request);
     if (forged !== null) return forged;
@@ -185,6 +186,7 @@ export class RequestAuthorizer {
   private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {
     const { headers, refused } = await this.limits.refuseKey(request.clientAddress);
     request.limitHeaders = headers;
+    request.isQuotaUsedUp = refused.refusal.code === 'RATE_LIMITED';
     return isConsoleRequest(request.raw) && refused.refusal.code === 'UNAUTHORIZED' ? SIGNED_OUT : refused;
   }
 

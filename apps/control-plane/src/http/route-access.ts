@@ -71,6 +71,8 @@ declare module 'fastify' {
     errorCode: string | null;
     /** Rate limit headers of the response; null until a quota has counted the request. */
     limitHeaders: LimitHeaders | null;
+    /** Whether it was refused because the quota of all requests of its key, or of its address without one, is used up. */
+    isQuotaUsedUp: boolean;
     /** The address of the client, behind the TLS proxy too. */
     clientAddress: string;
     /** Answers the request when it is overdue. */

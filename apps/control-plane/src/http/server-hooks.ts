@@ -15,7 +15,6 @@ import type { Caller } from './route-access.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 /** A request whose body arrives later than this after its headers is authorized again. */
-const TOO_MANY_REQUESTS = 429;
 const ADMITTED_FOR_MS = 250;
 
 const TOO_MANY_BODIES = new RefusedRequest({
@@ -64,12 +63,11 @@ export class ServerHooks {
       if (isLate && request.caller !== null) void this.admission.admitAgain(request, reply, done);
       else done();
     });
-    instance.addHook('onSend', (request, reply, payload, done) => {
+    instance.addHook('onSend', (request, _reply, payload, done) => {
       this.deadline.endProgress(request);
       const { raw, connectionOwner } = request;
       if (connectionOwner === null) connections.unauthenticated(raw.socket);
-      if (reply.statusCode === TOO_MANY_REQUESTS)
-        this.admission.queue.noteQuotaExceeded(raw, connections.standingOf(raw.socket));
+      if (request.isQuotaUsedUp) this.admission.queue.noteQuotaExceeded(raw, connections.standingOf(raw.socket));
       // After an error in sending, the answer to the error is sent over the same response.
       request.unreadAnswer ??= unreadAnswers.track(raw.socket, connectionOwner, octetsOf(payload));
       done();
@@ -97,6 +95,7 @@ export class ServerHooks {
     instance.decorateRequest('keyDigests', null);
     instance.decorateRequest('errorCode', null);
     instance.decorateRequest('limitHeaders', null);
+    instance.decorateRequest('isQuotaUsedUp', false);
     instance.decorateRequest('clientAddress', '');
     instance.decorateRequest('bodyDigest', null);
     instance.decorateRequest('unreadAnswer', null);
