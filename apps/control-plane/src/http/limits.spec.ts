@@ -215,3 +215,21 @@ describe('a subscribe', () => {
     expect((await limits.countCall(caller({ poll: 1 }), POLL, SESSION)).refusal).toBeNull();
   });
 });
+
+describe('sign-ins of the console by phone', () => {
+  const begin = async (address: string): Promise<boolean> =>
+    (await limits.countStart('phone', address)).refusal === null;
+
+  it('are five of an IPv4 address, and of each /64 until those of its /48 are fifty', async () => {
+    expect((await limits.countStart('phone', '198.51.100.1')).headers['ratelimit-policy']).toBe('"start";q=5;w=600');
+    const { headers } = await limits.countStart('phone', '2001:db8:1:ffff::1');
+    expect(headers['ratelimit-policy']).toBe('"start";q=5;w=600, "site";q=50;w=600');
+    const begun: boolean[] = [];
+    for (let network = 0; network < 12; network += 1)
+      for (let start = 0; start < 5; start += 1) begun.push(await begin(`2001:db8:1:${network}::${start + 1}`));
+    expect(begun.filter(Boolean)).toHaveLength(49);
+    expect(await begin('2001:db8:2::1')).toBe(true);
+    for (let start = 0; start < 4; start += 1) expect(await begin('198.51.100.1')).toBe(true);
+    expect(await begin('198.51.100.1')).toBe(false);
+  });
+});

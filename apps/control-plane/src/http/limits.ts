@@ -36,14 +36,13 @@ const STARTS = { phone: 5, oidc: 60, 'second-step': 5 };
 const STARTS_OF_SITE = 50;
 const IPV6_SITE_BITS = 48;
 const START_SECONDS = 600;
+const START_POLICY = { name: 'start', limit: STARTS.phone, windowSeconds: START_SECONDS };
 const START_POLICIES = {
-  phone: policySet([
-    { name: 'start', limit: STARTS.phone, windowSeconds: START_SECONDS },
-    { name: 'site', limit: STARTS_OF_SITE, windowSeconds: START_SECONDS },
-  ]),
-  oidc: policySet([{ name: 'start', limit: STARTS.oidc, windowSeconds: START_SECONDS }]),
-  'second-step': policySet([{ name: 'start', limit: STARTS['second-step'], windowSeconds: START_SECONDS }]),
+  phone: policySet([START_POLICY]),
+  oidc: policySet([{ ...START_POLICY, limit: STARTS.oidc }]),
+  'second-step': policySet([{ ...START_POLICY, limit: STARTS['second-step'] }]),
 };
+const SITE_POLICIES = policySet([START_POLICY, { ...START_POLICY, name: 'site', limit: STARTS_OF_SITE }]);
 /** Changes of an account and mode by itself: each has an entry in the audit log, which is kept for good. */
 const CHANGES_LIMIT = 300;
 const CHANGES_SECONDS = 3_600;
@@ -134,8 +133,13 @@ export class Limits {
 
   /** Counts the begin of a sign-in of the console. */
   countStart(kind: 'phone' | 'oidc', address: string): Promise<Counted> {
-    const keys = { start: addressKey(address), site: `site:${networkOf(address, IPV6_SITE_BITS) ?? 'unknown'}` };
-    return this.count(START_POLICIES[kind], ({ name }) => `start:${kind}:${name === 'site' ? keys.site : keys.start}`);
+    const site = networkOf(address, IPV6_SITE_BITS);
+    // An IPv4 address is a site of its own.
+    const set = kind === 'phone' && site?.includes(':') === true ? SITE_POLICIES : START_POLICIES[kind];
+    return this.count(
+      set,
+      ({ name }) => `start:${kind}:${name === 'site' ? `site:${site ?? ''}` : addressKey(address)}`,
+    );
   }
 
   /** Counts a second step of a holder, whose phone is bothered by each, and whose codes each of them may guess five times. */
