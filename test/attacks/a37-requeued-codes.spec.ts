@@ -1,10 +1,6 @@
-import { type Database } from '@countersign/postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { Carrier } from '../support/carrier.js';
-import { ControlPlaneHarness } from '../support/control-plane-harness.js';
-import { GatewayBeside } from '../support/gateway-beside.js';
-import { stolenConnection } from '../support/stolen-connection.js';
+import { idOf } from '../support/admin-calls.js';
+import { openStolenGateway, type StolenGateway } from '../support/stolen-gateway.js';
 import { until } from '../support/until.js';
 
 const PHONES = ['+12125550123', '+12135550123', '+13055550123'];
@@ -17,31 +13,15 @@ const REQUEUE = `
   FROM unnest($1::uuid[], $2::bytea[]) AS kept (kept_id, text)
   WHERE id = kept_id AND state IN ('submitted', 'failed', 'delivered', 'undelivered') AND network_error IS DISTINCT FROM 'SENT_BEFORE'`;
 
-let harness: ControlPlaneHarness;
-let gateway: GatewayBeside;
-let carrier: Carrier;
-let admin: AdminCalls;
-let stolen: Database;
+let stage: StolenGateway;
 
 beforeAll(async () => {
-  harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
-  gateway = await GatewayBeside.start(harness);
-  carrier = new Carrier('out');
-  admin = new AdminCalls(harness);
-  const port = await carrier.listen();
-  const bind = { name: 'out', carrier: 'out', host: '127.0.0.1', port, systemId: 'us', password: 'secret08' };
-  await admin.post('routes', { prefix: '+', bindId: idOf(await admin.post('binds', bind)) });
-  await until('the carrier is bound', WITHIN_MS, () => carrier.isBound);
-  stolen = await stolenConnection(gateway.environment['DATABASE_URL'] ?? '');
+  stage = await openStolenGateway({ environment: { REDIS_URL: '' } });
 });
-afterAll(async () => {
-  await stolen.close();
-  await gateway.stop();
-  await carrier.close();
-  await harness.close();
-});
+afterAll(() => stage.close());
 
 it('A37 a code that the role of gateways puts back into the queue is sent twice at most by a gateway', async () => {
+  const { harness, admin, carrier, stolen } = stage;
   const texts = new Map<string, Buffer>();
   const saveTexts = async (): Promise<boolean> => {
     const rows = await stolen.query<{ id: string; text: Buffer }>(

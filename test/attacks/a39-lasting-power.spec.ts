@@ -7,10 +7,10 @@ import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
 import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { DemoAccount } from '../support/demo-account.js';
-import { GatewayBeside } from '../support/gateway-beside.js';
 import { PhoneBrowser, PhoneMembers } from '../support/phone-sign-in.js';
 import { receiptsOf } from '../support/quoting-receipts.js';
-import { refused, stolenConnection } from '../support/stolen-connection.js';
+import { refused } from '../support/stolen-connection.js';
+import { openStolenGateway, type StolenGateway } from '../support/stolen-gateway.js';
 import { until } from '../support/until.js';
 
 // The phone of a member is verified by messages that gateways carry and engineers route. An attacker who controls these signs in as
@@ -26,8 +26,8 @@ const HARMLESS = [
   'POST /v1/webhooks/deliveries/{deliveryId}/retry',
 ];
 
+let stage: StolenGateway;
 let harness: ControlPlaneHarness;
-let gateway: GatewayBeside;
 let carrier: Carrier;
 let root: AdminCalls;
 let members: PhoneMembers;
@@ -41,25 +41,12 @@ const draftOf = (name: string, port: number) => ({
 });
 
 beforeAll(async () => {
-  harness = await ControlPlaneHarness.open();
-  gateway = await GatewayBeside.start(harness);
-  carrier = new Carrier('out');
-  root = new AdminCalls(harness);
+  stage = await openStolenGateway({ bind: { trustedForMo: true, senderFormat: 'international' } });
+  ({ harness, carrier, admin: root, bindId, stolen } = stage);
   members = new PhoneMembers(harness);
   account = new DemoAccount(harness);
-  const trusted = { trustedForMo: true, senderFormat: 'international' };
-  const bind = await root.post('binds', { ...draftOf('out', await carrier.listen()), ...trusted });
-  bindId = idOf(bind);
-  await root.post('routes', { prefix: '+', bindId });
-  await until('the bind is bound', WITHIN_MS, () => carrier.isBound);
-  stolen = await stolenConnection(gateway.environment['DATABASE_URL'] ?? '');
 });
-afterAll(async () => {
-  await stolen.close();
-  await gateway.stop();
-  await carrier.close();
-  await harness.close();
-});
+afterAll(() => stage.close());
 
 const newKey = (changed: Readonly<Record<string, unknown>> = {}): Promise<Answer> => account.newKey(changed);
 
