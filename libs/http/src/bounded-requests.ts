@@ -10,9 +10,10 @@ const UNCOUNTED_REQUESTS = 2;
 const MAX_PIPELINED_OF_SERVER = 1_024;
 
 /**
- * Bounds the memory of requests that are not answered yet: their number, and the fields of their heads. Node parses all requests of one chunk at once and starts a handler for
- * each (pipelining, RFC 9112 section 9.3.2): 64 KB contain more than a thousand. A connection is destroyed that has more than
- * MAX_PIPELINED_REQUESTS, or one that pipelines while all connections together have MAX_PIPELINED_OF_SERVER; clients do not pipeline.
+ * Bounds the memory of requests that are not answered yet: their number, and the fields of their heads. Node parses all requests of one
+ * chunk at once and starts a handler for each (pipelining, RFC 9112 section 9.3.2): 64 KB contain more than a thousand. A connection is
+ * destroyed that has more than MAX_PIPELINED_REQUESTS, or one that pipelines while all connections together have
+ * MAX_PIPELINED_OF_SERVER; clients do not pipeline.
  *
  * A connection closes after a request with an `Upgrade` that the server ignores: of a further request in the same chunk
  * Node loses the octets, and would read the rest as another one.

@@ -32,14 +32,9 @@ export class ReportReads implements Transactions {
     return this.#inTurn(() => this.database.transaction(work));
   }
 
-  async #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    if (!this.#slots.tryTake() && !(await this.#slots.wait())) {
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    return this.#slots.run(run, () => {
       throw new DatabaseUnavailable(`reports: ${MAX_WAITING} wait already, or none ended within ${MAX_WAIT_MS} ms`);
-    }
-    try {
-      return await run();
-    } finally {
-      this.#slots.release();
-    }
+    });
   }
 }

@@ -46,4 +46,14 @@ describe('slots', () => {
     expect(slots.isIdle).toBe(true);
     expect(slots.tryTake()).toBe(true);
   });
+
+  it('are released after the work of a run, also when it fails; a run without one does what it does when all are taken', async () => {
+    const slots = new TimedSlots({ slots: 1, maxWaiting: 0, maxWaitMs: 100 });
+    const full = vi.fn(() => 'full');
+    expect(await slots.run(() => slots.run(() => Promise.resolve('ran'), full), full)).toBe('full');
+    expect(full).toHaveBeenCalledTimes(1);
+    await expect(slots.run(() => Promise.reject(new Error('failed')), full)).rejects.toThrow('failed');
+    expect(slots.isIdle).toBe(true);
+    expect(await slots.run(() => Promise.resolve('ran'), full)).toBe('ran');
+  });
 });

@@ -15,6 +15,16 @@ export class TimedSlots {
 
   constructor(private readonly limits: SlotLimits) {}
 
+  /** Runs `work` with a slot; `onFull` instead when too many wait for one, or none was released in time. */
+  async run<Result>(work: () => Promise<Result>, onFull: () => Result): Promise<Result> {
+    if (!this.tryTake() && !(await this.wait())) return onFull();
+    try {
+      return await work();
+    } finally {
+      this.release();
+    }
+  }
+
   /** Whether no slot is taken. */
   get isIdle(): boolean {
     return this.#taken === 0;

@@ -78,14 +78,13 @@ export class OidcClient {
    *
    * @param query of the redirection back, with its question mark
    */
-  async identityOf(query: string, checks: OidcChecks): Promise<VerifiedIdentity> {
-    if (!this.#exchanges.tryTake() && !(await this.#exchanges.wait()))
-      throw new Error('too many sign-ins end at a time');
-    try {
-      return await this.exchange(query, checks);
-    } finally {
-      this.#exchanges.release();
-    }
+  identityOf(query: string, checks: OidcChecks): Promise<VerifiedIdentity> {
+    return this.#exchanges.run(
+      () => this.exchange(query, checks),
+      () => {
+        throw new Error('too many sign-ins end at a time');
+      },
+    );
   }
 
   private async exchange(query: string, { state, nonce, verifier }: OidcChecks): Promise<VerifiedIdentity> {

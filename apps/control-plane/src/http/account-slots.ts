@@ -24,11 +24,9 @@ export class AccountSlots {
     const key = tenantKey(tenant);
     const slots = this.#byTenant.get(key) ?? new TimedSlots(LIMITS);
     this.#byTenant.set(key, slots);
-    if (!slots.tryTake() && !(await slots.wait())) return this.refuseCall();
     try {
-      return await call();
+      return await slots.run(call, () => this.refuseCall());
     } finally {
-      slots.release();
       if (slots.isIdle) this.#byTenant.delete(key);
     }
   }

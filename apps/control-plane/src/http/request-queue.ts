@@ -1,18 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Metrics } from '@countersign/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import type { ConnectionStanding } from './connection-limits.js';
 import { RefusedRequest } from './errors.js';
 import { RawResponses } from './raw-responses.js';
+import { CLASSES, type RequestClass, RequestClasses } from './request-classes.js';
 import { RequestDeadline } from './request-deadline.js';
-
-/** Classes of requests in the order in which they begin: calls of a session, then new sessions, then reports and all others. */
-const CLASSES = ['session', 'create', 'report'] as const;
-
-type RequestClass = (typeof CLASSES)[number];
 
 /**
  * Requests in progress in this process below which one more of a class begins. They are several transactions of PostgreSQL; more of
@@ -37,12 +31,7 @@ const RETRY_AFTER_SECONDS = 2;
  */
 const KEYLESS_REST_MS = 5_000;
 const LITTLE_IN_PROGRESS = 32;
-/** How long requests with a key whose quota is used up are of the last class, and how many keys are remembered. */
-const OVER_QUOTA_MS = 5_000;
-const MAX_OVER_QUOTA = 10_000;
 const OVERLOADED = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: RETRY_AFTER_SECONDS });
-
-const digestOf = (authorization: string): string => createHash('sha256').update(authorization).digest('base64url');
 
 interface Waiting {
   readonly kind: RequestClass;
@@ -54,19 +43,10 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-function classOf({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RequestClass {
-  if (url.startsWith('/v1/verify/')) return 'session';
-  return method === 'POST' && url === '/v1/verify' ? 'create' : 'report';
-}
-
 /**
  * Lets requests begin while few are in progress; the others wait, before anything is done for them, and those beyond a bound are
  * refused. Without this a process beyond its capacity begins all of them, each waits for all others, and when they are answered,
  * late, nobody waits for the answers.
- *
- * The class of a request is read from its path, before its key is known. So that a caller without a valid key, or one whose quota is used
- * up, does not go before others with the path of a call of a session, the last class is that of the requests of a connection without a
- * valid key after its first one, and of those with a key that was refused by its quota in the last seconds.
  *
  * A refusal costs half as much as a request that is served. So that refusals do not take the time of the others, the next request of a
  * connection that was refused rests until the time of Retry-After is over, unless no other one waits. Connections of proxies do not rest:
@@ -89,11 +69,7 @@ export class RequestQueue {
   /** Until when the requests of a connection rest, on the monotonic clock. */
   readonly #restsUntilMs = new WeakMap<Socket, number>();
   readonly #waitedMs = new WeakMap<IncomingMessage, number>();
-  /** Digests of the `Authorization` of requests that were refused by a quota, and until when they are of the last class. */
-  readonly #overQuotaUntilMs = new LRUCache<string, number>({ max: MAX_OVER_QUOTA });
-  #latestOverQuotaMs = 0;
-  /** Connections that have sent a request. */
-  readonly #known = new WeakSet<Socket>();
+  readonly #classes = new RequestClasses();
   readonly #refused;
   #timer: NodeJS.Timeout | undefined;
 
@@ -118,9 +94,10 @@ export class RequestQueue {
   add(request: IncomingMessage, response: ServerResponse, standing: ConnectionStanding, begin: () => void): void {
     // Of too many pipelined requests, the connection is closed already.
     if (request.socket.destroyed) return;
-    const kind = this.classOf(request, standing);
+    const nowMs = performance.now();
+    const kind = this.#classes.classOf(request, standing, nowMs);
     const keylessUntilMs = this.#keylessUntilMs.get(request.socket) ?? 0;
-    if (keylessUntilMs > performance.now() && this.deadline.inProgress >= LITTLE_IN_PROGRESS) {
+    if (keylessUntilMs > nowMs && this.deadline.inProgress >= LITTLE_IN_PROGRESS) {
       this.#restingKeyless.push({ kind, request, response, begin, standing, sinceMs: keylessUntilMs });
       this.sweepLater();
       return;
@@ -130,7 +107,6 @@ export class RequestQueue {
       begin();
       return;
     }
-    const nowMs = performance.now();
     const sinceMs = Math.max(nowMs, this.#restsUntilMs.get(request.socket) ?? 0);
     const entry = { kind, request, response, begin, standing, sinceMs };
     if (sinceMs > nowMs) this.#resting.push(entry);
@@ -140,31 +116,14 @@ export class RequestQueue {
 
   /** Call when a request was refused because all that its key, or its address without one, may send was sent. */
   noteQuotaExceeded(request: IncomingMessage, standing: ConnectionStanding): void {
-    const { authorization } = request.headers;
     const nowMs = performance.now();
-    if (authorization !== undefined) {
-      this.#latestOverQuotaMs = nowMs + OVER_QUOTA_MS;
-      this.#overQuotaUntilMs.set(digestOf(authorization), this.#latestOverQuotaMs);
-    }
+    this.#classes.noteQuotaExceeded(request, nowMs);
     if (standing === 'unknown') this.#keylessUntilMs.set(request.socket, nowMs + KEYLESS_REST_MS);
   }
 
   /** How long a request has waited to begin, since it last rested. */
   waitedMs(request: IncomingMessage): number {
     return this.#waitedMs.get(request) ?? 0;
-  }
-
-  private classOf(request: IncomingMessage, standing: ConnectionStanding): RequestClass {
-    const isUnknown = standing === 'unknown';
-    if (isUnknown && this.#known.has(request.socket)) return 'report';
-    if (isUnknown) this.#known.add(request.socket);
-    return this.isOverQuota(request) ? 'report' : classOf(request);
-  }
-
-  private isOverQuota({ headers: { authorization } }: IncomingMessage): boolean {
-    // Most of the time nobody is over a quota, and no digest is computed.
-    if (this.#latestOverQuotaMs <= performance.now() || authorization === undefined) return false;
-    return (this.#overQuotaUntilMs.get(digestOf(authorization)) ?? 0) > performance.now();
   }
 
   private enqueue(entry: Waiting): void {

@@ -1,4 +1,4 @@
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { WIDE, keyed, start } from './server.fixture.js';
 
@@ -25,12 +25,27 @@ describe('beyond the capacity of the process', () => {
     });
     await server.listen({ port: 0, host: '127.0.0.1' });
     const { port } = server.server.address() as AddressInfo;
-    return { server, port, release, begun: () => begun };
+    const sockets: Socket[] = [];
+    return {
+      server,
+      release,
+      begun: () => begun,
+      connections: (count: number): Socket[] => {
+        const opened = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
+        sockets.push(...opened);
+        return opened;
+      },
+      stop: async (): Promise<void> => {
+        release();
+        for (const socket of sockets) socket.destroy();
+        await server.close();
+      },
+    };
   }
 
   it('requests wait, and one more is answered 503 on a connection that stays open', async () => {
-    const { server, port, release, begun } = await startHanging();
-    const sockets = Array.from({ length: SOCKETS + 1 }, () => connect(port, '127.0.0.1'));
+    const { release, begun, connections, stop } = await startHanging();
+    const sockets = connections(SOCKETS + 1);
     const received = sockets.map(() => '');
     for (const [at, socket] of sockets.entries())
       socket.on('data', (octets) => (received[at] = `${received[at] ?? ''}${octets.toString()}`));
@@ -55,15 +70,13 @@ describe('beyond the capacity of the process', () => {
       await vi.waitFor(() => expect(received.at(-1)).toContain('created'));
       expect(statuses().filter((status) => status.endsWith('200'))).toHaveLength(IN_PROGRESS + WAITING + 1);
     } finally {
-      release();
-      for (const socket of sockets) socket.destroy();
-      await server.close();
+      await stop();
     }
   });
 
   it('requests that wait count as unanswered: a connection with more than 64 of them is closed', async () => {
-    const { server, port, release, begun } = await startHanging();
-    const sockets = Array.from({ length: 5 }, () => connect(port, '127.0.0.1'));
+    const { begun, connections, stop } = await startHanging();
+    const sockets = connections(5);
     const [pipelines] = sockets;
     const closed = new Promise((resolve) => pipelines?.on('error', () => undefined).once('close', resolve));
     try {
@@ -73,15 +86,13 @@ describe('beyond the capacity of the process', () => {
       await closed;
       expect(begun()).toBe(IN_PROGRESS);
     } finally {
-      release();
-      for (const socket of sockets) socket.destroy();
-      await server.close();
+      await stop();
     }
   });
 
   it('an upgrade that overtakes unanswered requests closes the connection', async () => {
-    const { server, port, release, begun } = await startHanging();
-    const [alone, behind] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    const { server, begun, connections, stop } = await startHanging();
+    const [alone, behind] = connections(2);
     const upgrade =
       'GET /v1/realtime HTTP/1.1\r\nHost: cs.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
@@ -92,20 +103,18 @@ describe('beyond the capacity of the process', () => {
     });
     const closed = new Promise((resolve) =>
       behind
-        .resume()
+        ?.resume()
         .on('error', () => undefined)
         .once('close', resolve),
     );
     try {
-      behind.write(CREATE + upgrade);
+      behind?.write(CREATE + upgrade);
       await closed;
       expect(begun()).toBe(1);
-      alone.on('error', () => undefined).write(upgrade);
+      alone?.on('error', () => undefined).write(upgrade);
       await vi.waitFor(() => expect(upgraded).toEqual([true, false]));
     } finally {
-      release();
-      for (const socket of [alone, behind]) socket.destroy();
-      await server.close();
+      await stop();
     }
   });
 });

@@ -17,8 +17,8 @@ type System = Pick<SmppSystem, 'id' | 'passwordDigest' | 'digestVersion'>;
 
 interface SystemRecord {
   /**
-   * A changed password makes all peers unknown and ends the failures. A digest under another version of the master key counts as the same
-   * password: digests are renewed during a rotation.
+   * A changed password makes all peers unknown and ends the failures. A digest under another version of the master key counts
+   * as the same password: digests are renewed during a rotation.
    */
   password: Pick<SmppSystem, 'passwordDigest' | 'digestVersion'>;
   /** Times of wrong passwords, oldest first, at most `MAX_SYSTEM_FAILURES`. */

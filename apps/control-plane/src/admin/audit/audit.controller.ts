@@ -6,10 +6,10 @@ import { AuditedReads } from '../crud/audited-reads.js';
 import { ListsOnly } from '../crud/admin-operations.js';
 import type { Engineer } from '../crud/admin-resource.js';
 import { ByEngineer } from '../crud/engineer.decorator.js';
-import { viewFor } from '../crud/people.js';
+import { showsPeople, viewFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { AuditQuery } from './audit.dto.js';
-import { AuditList, auditView, holdsPeople, withoutPeople } from './audit.view.js';
+import { AuditList, auditView, withoutPeople } from './audit.view.js';
 
 const AUDIT = { needs: 'audit.list', ids: 'AuditEntries', many: 'entries of the audit log' } as const;
 
@@ -25,6 +25,7 @@ export class AuditController {
     const { resource, resourceId } = query;
     const table = AUDIT_ENTRIES.where({ resource, resource_id: resourceId });
     const entries = { name: 'audit', idPrefix: 'aud', table, view: viewFor(by.role, auditView, withoutPeople) };
+    const holdsPeople = showsPeople(withoutPeople);
     return valueOf(await this.reads.list(entries, by, { query, filter: { resource, resourceId }, holdsPeople }));
   }
 }

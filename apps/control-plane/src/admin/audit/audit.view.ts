@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AuditEntry } from '@countersign/events';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
@@ -81,5 +80,3 @@ export const withoutPeople = (entry: Plain<AuditAnswer>): Plain<AuditAnswer> => 
   before: maskPeopleIn(entry.before),
   after: maskPeopleIn(entry.after),
 });
-
-export const holdsPeople = (entry: Plain<AuditAnswer>): boolean => !isDeepStrictEqual(entry, withoutPeople(entry));

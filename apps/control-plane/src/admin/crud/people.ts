@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AdminRole } from '@countersign/accounts/admin-keys';
 import { checkPhone, maskPhone, maskPhonesIn } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
@@ -24,6 +25,12 @@ export function viewFor<Row, View>(
 ): (row: Row) => View {
   return hasRight(role, 'readPersonalData') ? view : (row) => masked(view(row));
 }
+
+/** Whether a view has people's data: something that is masked for other roles. */
+export const showsPeople =
+  <View>(masked: (shown: View) => View) =>
+  (shown: View): boolean =>
+    !isDeepStrictEqual(shown, masked(shown));
 
 /** A resource for reads by a role, with the view of `viewFor`. */
 export function maskedFor<Row extends { readonly id: Uuid }, View extends object>(

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers/destinations';
 import { RESTRICTED_KINDS } from '@countersign/phone';
 import { renderId } from '@countersign/ids';
@@ -104,6 +103,3 @@ export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<Destination
   const { prefix, reason, origin } = rule;
   return { ...rule, prefix: origin === 'guard' ? shortPrefix(prefix) : maskPrefix(prefix), reason: maskText(reason) };
 }
-
-/** Whether the rule has a whole phone number, or a guard's prefix, which lacks four digits of one. */
-export const isOfPerson = (rule: Plain<DestinationAnswer>): boolean => !isDeepStrictEqual(rule, withoutPerson(rule));

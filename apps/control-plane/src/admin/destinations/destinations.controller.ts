@@ -6,11 +6,12 @@ import { Creates, Deletes, Lists, ListsOnly, Shows, Updates } from '../crud/admi
 import type { Engineer } from '../crud/admin-resource.js';
 import { ByEngineer } from '../crud/engineer.decorator.js';
 import { AccountPageQuery, PageQuery } from '../crud/paging.js';
+import { showsPeople } from '../crud/people.js';
 import { BudgetList } from './budget.view.js';
 import type { Plain } from '../crud/plain.js';
 import { DestinationChange, DestinationDraft } from './destination.dto.js';
 import { DestinationResource } from './destination.resource.js';
-import { DestinationAnswer, DestinationList, isOfPerson } from './destination.view.js';
+import { DestinationAnswer, DestinationList, withoutPerson } from './destination.view.js';
 import { RefusalList } from './refusal.view.js';
 
 const RULE = {
@@ -53,7 +54,7 @@ export class DestinationsController extends CrudController(DestinationResource, 
   query: AccountPageQuery,
   draft: DestinationDraft,
   change: DestinationChange,
-  holdsPeople: isOfPerson,
+  holdsPeople: showsPeople(withoutPerson),
 }) {
   @ListsOnly(REFUSALS, RefusalList, {
     description: 'Codes that were not sent, by account, rule, block of numbers and hour.',
