@@ -24,6 +24,7 @@ const GUIDES = [
   'members',
   'operations',
   'sizing',
+  'cells',
   'a-carrier-calls',
   'carrier-requirements',
   'carrier-requirements/india-dlt',

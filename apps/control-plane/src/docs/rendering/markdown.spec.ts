@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anchorOf, inline, renderMarkdown } from './markdown.js';
@@ -24,6 +25,23 @@ describe('a page in Markdown', () => {
     const table = html('| A | B |\n|---|---|\n| `x\\|y` | 2 |');
     expect(table).toContain('<th scope="col">A</th><th scope="col">B</th>');
     expect(table).toContain('<tr><td><code>x|y</code></td><td>2</td></tr>');
+  });
+
+  it('contains a picture that lies beside the pages, with its caption, and no other', () => {
+    const picture = html('![Load & limit](cells.svg)');
+    expect(picture).toMatch(/^<figure><svg [^]*<\/svg>\n<figcaption>Load &amp; limit<\/figcaption><\/figure>$/);
+    for (const other of ['https://example.com/a.svg', '../a.svg', '/a.svg', 'a.png']) {
+      expect(html(`![Text](${other})`)).toBe(`<p>![Text](${other})</p>`);
+    }
+  });
+
+  it('has pictures without styles, which the policy of the pages would refuse', () => {
+    const folder = new URL('../pages/', import.meta.url);
+    const pictures = readdirSync(folder).filter((name) => name.endsWith('.svg'));
+    expect(pictures.length).toBeGreaterThan(0);
+    for (const name of pictures) {
+      expect(readFileSync(new URL(name, folder), 'utf8')).not.toMatch(/style|<script|href|<image/i);
+    }
   });
 
   it('has code blocks, with their empty lines and without further formatting', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Marked, type Tokens } from 'marked';
 import { block, code, escape, table } from './page.js';
 
@@ -5,6 +6,15 @@ import { block, code, escape, table } from './page.js';
 export interface RenderedText {
   readonly title: string;
   readonly html: string;
+}
+
+/** A picture beside the pages. */
+const PICTURE = /^[a-z-]+\.svg$/;
+
+/** The picture is part of the page, so that it has the colour of the text. */
+function figure(file: string, caption: string): string {
+  const svg = readFileSync(new URL(`../pages/${file}`, import.meta.url), 'utf8');
+  return `<figure>${svg}<figcaption>${escape(caption)}</figcaption></figure>`;
 }
 
 /** GitHub-flavoured Markdown with our code blocks and tables. HTML in the text is shown, not passed on. */
@@ -18,7 +28,7 @@ const marked = new Marked({
       return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     html: ({ text }) => escape(text),
-    image: ({ raw }) => escape(raw),
+    image: ({ href, text, raw }) => (PICTURE.test(href) ? figure(href, text) : escape(raw)),
     link({ href, raw, tokens }) {
       if (!/^(https:|\/)/.test(href)) return escape(raw);
       return `<a href="${escape(href)}">${this.parser.parseInline(tokens)}</a>`;
@@ -26,6 +36,11 @@ const marked = new Marked({
     list(list) {
       const tag = list.ordered ? 'ol' : 'ul';
       return `<${tag}>${list.items.map((item) => this.listitem(item).trim()).join('\n')}</${tag}>\n`;
+    },
+    // A picture is a block of its own.
+    paragraph({ tokens }) {
+      const html = this.parser.parseInline(tokens);
+      return html.startsWith('<figure>') ? `${html}\n` : `<p>${html}</p>\n`;
     },
     table({ header, rows }) {
       const cells = (row: readonly Tokens.TableCell[]): string[] =>

@@ -39,6 +39,9 @@ th,td{text-align:left;vertical-align:top;padding:.5rem 1rem .5rem 0;border-botto
 th:last-child,td:last-child{padding-right:0}
 th{color:var(--soft);font-weight:600}
 td:first-child code{overflow-wrap:normal;white-space:nowrap}
+figure{margin:1.2rem 0}
+figure svg{display:block;width:100%;height:auto;font:12px system-ui,-apple-system,"Segoe UI",sans-serif}
+figcaption{color:var(--soft);font-size:.88rem;margin-top:.35rem}
 .pill{display:inline-block;border:1px solid var(--line);border-radius:999px;padding:.05rem .6rem;font-size:.85rem;color:var(--soft)}
 .call{border-top:1px solid var(--line);margin-top:3rem;padding-top:.5rem}
 .call h2{margin-top:1rem}

@@ -59,6 +59,7 @@ const NAVIGATION: readonly {
       ['/docs/keys', 'Server keys'],
       ['/docs/operations', 'Operations'],
       ['/docs/sizing', 'Sizing'],
+      ['/docs/cells', 'Cells: simulation results'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
       ['/docs/carrier-requirements', 'Carrier requirements'],
       ['/docs/guard', 'Guard: simulation results'],
