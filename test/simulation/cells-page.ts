@@ -35,9 +35,7 @@ export function renderCellsPicture(runs: readonly CellRun[]): string {
     })),
     limit: { value: 1, name: 'all that a cell can take' },
     highest: Math.ceil(Math.max(...runs.map(highestOf)) / SCALE_STEP) * SCALE_STEP,
-    ticks: new Map(
-      Array.from({ length: years }, (_, at) => [(at + 1) * MONTHS_A_YEAR - 1, `year ${at + 1}`] as const),
-    ),
+    ticks: new Map(Array.from({ length: years }, (_, at) => [(at + 1) * MONTHS_A_YEAR - 1, `year ${at + 1}`] as const)),
     formatValue: percent,
   });
 }
@@ -48,7 +46,15 @@ function yearRows({ name, months }: CellRun): string[] {
     const last = own.at(-1);
     const fullest = Math.max(...own.map((month) => month.fullest));
     const moved = own.reduce((sum, month) => sum + month.moved, 0);
-    return row([name, year + 1, last?.accounts ?? 0, last?.cells ?? 0, percent(last?.mean ?? 0), percent(fullest), moved]);
+    return row([
+      name,
+      year + 1,
+      last?.accounts ?? 0,
+      last?.cells ?? 0,
+      percent(last?.mean ?? 0),
+      percent(fullest),
+      moved,
+    ]);
   });
 }
 
