@@ -1,7 +1,7 @@
 // The command line of `npm run bench`.
 import { StartError } from './progress.mjs';
 
-/** Every section; soak and memory run only if they are named. */
+/** Every section; soak, memory and growth run only if they are named. */
 const SECTIONS = [
   'create',
   'inbound',
@@ -18,6 +18,7 @@ const SECTIONS = [
   'overload',
   'scale',
   'memory',
+  'growth',
 ];
 /** The sections that use only the public interfaces of a build. */
 const COMPARED = ['create', 'create-half', 'inbound', 'inbound-half', 'check', 'poll', 'webhooks'];

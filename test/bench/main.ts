@@ -4,6 +4,7 @@ import os from 'node:os';
 import { benchCheck } from './check.js';
 import { benchCreate } from './create.js';
 import { optional, required, runEnvironment } from './environment.js';
+import { benchGrowth } from './growth.js';
 import { benchInbound } from './inbound.js';
 import { benchLifecycle } from './lifecycle.js';
 import { benchMemory } from './memory.js';
@@ -53,8 +54,9 @@ try {
   if (runs('overload')) sections.push(await benchOverload(processes, { ...demo, certificate }, ROUNDS));
   if (runs('scale'))
     sections.push(await benchScale(processes, { ...demo, certificate }, { rounds: ROUNDS, seconds: CREATE_SECONDS }));
-  // Only when they are named: soak takes a fixed time on any machine, and memory leaves a million rows.
+  // Only when they are named: soak takes a fixed time on any machine, memory leaves a million rows, and growth fills disks.
   if (wanted.has('memory')) sections.push(await benchMemory(processes, demo));
+  if (wanted.has('growth')) sections.push(await benchGrowth(processes, demo, masterKey));
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   if (runs('overview')) sections.push(await benchOverview(processes, demo, ROUNDS));

@@ -14,6 +14,8 @@ export interface Measure {
   readonly allocatedBytes?: number;
   /** Of the same time; absent unless the bench profiles. */
   readonly profiles?: readonly Profiled[];
+  /** Pages of PostgreSQL that an operation read, from its buffers or not; absent where they are not counted. */
+  readonly pages?: number;
   /** Absent in a closed loop. */
   readonly pace?: MeasuredPace;
 }
@@ -55,10 +57,12 @@ export interface MeasuredPace {
   readonly perSecond: number;
   /** How late the generator sent its requests, in milliseconds; the latencies include it. */
   readonly sendDelayP99Ms: number;
+  /** The highest p99 of the requests that were due in one second. */
+  readonly worstSecondP99Ms: number;
 }
 
 /** One subject over all rounds: medians, and its resident set at the end. */
-export interface Row extends Omit<Measure, 'cpu' | 'pace' | 'allocatedBytes'> {
+export interface Row extends Omit<Measure, 'cpu' | 'pace' | 'allocatedBytes' | 'pages'> {
   readonly section: string;
   readonly subject: string;
   readonly rssMiB: number;

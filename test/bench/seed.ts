@@ -27,7 +27,11 @@ export interface Demo extends SeededDemo {
 }
 
 export async function prepare(environment: Environment, masterKey: Buffer): Promise<Demo> {
-  const seeded = await seedDemo(environment);
+  return openStores(environment, masterKey, await seedDemo(environment));
+}
+
+/** The stores of a database that has the demo account. */
+export async function openStores(environment: Environment, masterKey: Buffer, seeded: SeededDemo): Promise<Demo> {
   const report = (error: unknown): void => {
     process.stderr.write(`${String(error)}\n`);
   };

@@ -2,7 +2,7 @@
 export const quantile = (sorted: readonly number[], share: number): number =>
   Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 100) / 100;
 
-const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+export const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
 
 /** The middle value, or the mean of the two in the middle; NaN without values. */
 export const median = (values: readonly number[]): number => interpolated(ascending(values), 0.5);

@@ -1,5 +1,5 @@
 import { firstIdAt, type Uuid } from '@countersign/ids';
-import type { Database } from '@countersign/postgres';
+import type { Database, Executor } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
 
 const MINUTE_MS = 60_000;
@@ -11,6 +11,9 @@ const PARTITION_DAYS = 8;
 const SETTLED_AFTER_MS = 15 * 60_000;
 /** Time limit of one statement of the seeding. */
 const SEED_TIMEOUT_MS = 120_000;
+const SEED_CONNECTIONS = 2;
+/** Progress is printed after so many hours of sessions. */
+const PROGRESS_PARTS = 24;
 
 export interface UsageSeed {
   readonly accountId: Uuid;
@@ -19,15 +22,17 @@ export interface UsageSeed {
   readonly nowMs: number;
   readonly days: number;
   readonly sessions: number;
+  /** Every hour has its rows, not only the first and the open ones. */
+  readonly everyHour?: boolean;
 }
 
-/** Sessions of two channels, four statuses and five countries. $1 account, $2 brand, $3 from, $4 to, $5 count. */
+/** Sessions of two channels, four statuses, five countries and many phones. $1 account, $2 brand, $3 from, $4 to, $5 count. */
 const INSERT_SESSIONS = `
   INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
     brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
     expires_at, ended_at, approved_by)
   SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || substr(md5(n || at::text || $1::uuid), 1, 20))::uuid,
-    $1, $2, '+14155552671', (ARRAY['US', 'GB', 'DE', 'BR', 'IN'])[1 + n % 5], false,
+    $1, $2, '+1415' || (2000000 + n * 7919 % 7999999), (ARRAY['US', 'GB', 'DE', 'BR', 'IN'])[1 + n % 5], false,
     (ARRAY['approved', 'approved', 'approved', 'expired', 'denied', 'cancelled'])[1 + n % 6],
     (ARRAY['rcs', 'sms_fallback'])[1 + n % 2], sha256((n || at::text || $1::uuid)::bytea), repeat('ab', 32), 'BENCH', 'Bench',
     'Send this.', '+14155550100', true, '{}', 1, at, at + interval '90 seconds', at + interval '9 seconds',
@@ -41,6 +46,14 @@ const INSERT_CODES = `
     created_at, expires_at, submitted_at, cost_usd)
   SELECT id, id, account_id, false, phone, '+1415555', country, 'BENCH', 'submitted', created_at, expires_at, created_at, 0.041
   FROM sessions WHERE account_id = $1 AND id >= $2 AND id < $3 AND right(id::text, 1) IN ('0', '8')`;
+
+/** The message of every session that one approved. $1 account, $2 lowest id, $3 end of the ids. */
+const INSERT_MESSAGES = `
+  INSERT INTO messages (id, direction, carrier, link_id, source, source_ton, source_npi, destination, data_coding, text_sealed,
+    fate, session_id, account_id, received_at)
+  SELECT id, 'in', 'bench', id, substr(phone, 2), 1, 1, '14155550100', 0, decode(repeat('5e', 90), 'hex'), 'matched', id, account_id,
+    ended_at
+  FROM sessions WHERE account_id = $1 AND id >= $2 AND id < $3 AND approved_by = 'mo'`;
 
 /** Aggregated hours. $1 account, $2 brand, $3 first hour, $4 their end, $5 sessions in an hour. */
 const INSERT_HOURS = `
@@ -88,9 +101,40 @@ const INSERT_PRICES = `
   SELECT gen_random_uuid(), channel, country, 0.0079, to_timestamp(0), to_timestamp(0)
   FROM unnest(ARRAY['rcs', 'sms_fallback', 'sms_otp']) AS channel, unnest(ARRAY['*', 'US', 'GB']) AS country`;
 
+/** Sessions at equal intervals. */
+interface Part {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly sessions: number;
+}
+
+async function insertPart({ accountId, brandId }: UsageSeed, part: Part, session: Executor): Promise<void> {
+  const { fromMs, toMs, sessions } = part;
+  await session.query(INSERT_SESSIONS, [accountId, brandId, new Date(fromMs), new Date(toMs), sessions]);
+  const ids = [accountId, firstIdAt(fromMs), firstIdAt(toMs)];
+  await session.query(INSERT_CODES, ids);
+  await session.query(INSERT_MESSAGES, ids);
+}
+
+/** Every part once, on several connections. */
+async function insertParts(database: Database, seed: UsageSeed, parts: readonly Part[]): Promise<void> {
+  const waiting = [...parts];
+  const insert = async (session: Executor): Promise<void> => {
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      await insertPart(seed, part, session);
+      const done = parts.length - waiting.length;
+      if (done % PROGRESS_PARTS === 0) process.stderr.write(`seeded ${done} of ${parts.length} hours\n`);
+    }
+  };
+  await Promise.all(
+    Array.from({ length: SEED_CONNECTIONS }, () => database.maintenance(SEED_TIMEOUT_MS, (session) => insert(session))),
+  );
+}
+
 /**
- * Inserts the sessions of some days as a month of service would have left them: past hours and minutes aggregated, the first
- * hour and the open ones as rows. No control plane may run meanwhile. Returns the count of sessions in a report from half past the first hour until now.
+ * Inserts the sessions of some days as a month of service would have left them: past hours and minutes aggregated; as rows the
+ * first hour and the open ones, or every hour. No control plane may run meanwhile. Returns the count of sessions in a report from
+ * half past the first hour until now.
  */
 export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ fromMs: number; counted: number }> {
   const { accountId, brandId, nowMs, days, sessions } = seed;
@@ -98,23 +142,24 @@ export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ 
     await ensurePartitions(database, nowMs - ago * DAY_MS);
   }
   const foldedUntilMs = Math.floor((nowMs - SETTLED_AFTER_MS) / HOUR_MS) * HOUR_MS;
-  const firstMs = foldedUntilMs - days * 24 * HOUR_MS;
-  const perHour = Math.ceil(sessions / (days * 24) / 40) * 40;
+  const hours = days * 24;
+  const firstMs = foldedUntilMs - hours * HOUR_MS;
+  const perHour = Math.ceil(sessions / hours / 40) * 40;
+  const past = Array.from({ length: hours }, (_, at) => {
+    const fromMs = firstMs + at * HOUR_MS;
+    return { fromMs, toMs: fromMs + HOUR_MS, sessions: perHour };
+  });
   const openSessions = Math.ceil((perHour * (nowMs - foldedUntilMs)) / HOUR_MS);
+  const open = { fromMs: foldedUntilMs, toMs: nowMs, sessions: openSessions };
+  await insertParts(database, seed, [...(seed.everyHour === true ? past : past.slice(0, 1)), open]);
   await database.maintenance(SEED_TIMEOUT_MS, async (session) => {
-    const folded = [new Date(firstMs), new Date(foldedUntilMs)];
     await session.query(INSERT_PRICES);
-    await session.query(INSERT_HOURS, [accountId, brandId, ...folded, perHour]);
+    await session.query(INSERT_HOURS, [accountId, brandId, new Date(firstMs), new Date(foldedUntilMs), perHour]);
     await session.query(INSERT_DAYS, [new Date(foldedUntilMs)]);
-    const first = [new Date(firstMs), new Date(firstMs + HOUR_MS)];
-    await session.query(INSERT_SESSIONS, [accountId, brandId, ...first, perHour]);
-    const open = [new Date(foldedUntilMs), new Date(nowMs)];
-    await session.query(INSERT_SESSIONS, [accountId, brandId, ...open, openSessions]);
-    await session.query(INSERT_CODES, [accountId, firstIdAt(firstMs), firstIdAt(nowMs)]);
-    await session.query(INSERT_MINUTES, [accountId, ...open]);
+    await session.query(INSERT_MINUTES, [accountId, new Date(foldedUntilMs), new Date(nowMs)]);
     await session.query('ANALYZE');
     const settled = new Date(Math.floor((nowMs - SETTLED_AFTER_MS) / MINUTE_MS) * MINUTE_MS);
     await session.query(INSERT_PROGRESS, [new Date(foldedUntilMs), settled]);
   });
-  return { fromMs: firstMs + HOUR_MS / 2, counted: perHour / 2 + (days * 24 - 1) * perHour + openSessions };
+  return { fromMs: firstMs + HOUR_MS / 2, counted: perHour / 2 + (hours - 1) * perHour + openSessions };
 }

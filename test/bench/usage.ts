@@ -8,7 +8,7 @@ import { alternate } from './rounds.js';
 import type { Demo } from './seed.js';
 import { type Environment, startControlPlane, storeProcesses } from './subjects.js';
 import { SteadyCreates } from './steady-creates.js';
-import { seedUsage } from './usage-seed.js';
+import { seedUsage, type UsageSeed } from './usage-seed.js';
 
 const SESSIONS = 10_000_000;
 /** A day less than retention: the first edge is still exact, and counted live. */
@@ -31,11 +31,21 @@ interface Caller {
   readonly path: string;
 }
 
-/** An account with a month of use, and the call that reports it. */
-async function monthOfUse(
-  demo: Demo,
-): Promise<Omit<Caller, 'certificate'> & { readonly counted: number; readonly ids: Owner }> {
-  const { database, keys } = demo;
+/** An account with a month of use. */
+export interface MonthOfUse {
+  readonly apiKey: string;
+  readonly ids: Owner;
+  /** Half past its first hour. */
+  readonly fromMs: number;
+  /** Sessions since then. */
+  readonly counted: number;
+}
+
+/** Makes an account and its past sessions. */
+export async function monthOfUse(
+  { database, keys }: Pick<Demo, 'database' | 'keys'>,
+  size: Pick<UsageSeed, 'sessions' | 'everyHour'>,
+): Promise<MonthOfUse> {
   const nowMs = Date.now();
   const accounts = new AccountStore({ keys, newId: () => newId(nowMs) });
   const { account } = await accounts.createAccount(database, { name: 'Bench' });
@@ -45,10 +55,8 @@ async function monthOfUse(
     name: 'bench',
     limits: { default: PER_MINUTE, usage: PER_MINUTE },
   });
-  const seed = { accountId: account.id, brandId: newId(nowMs), nowMs, days: DAYS, sessions: SESSIONS };
-  const { fromMs, counted } = await seedUsage(database, seed);
-  const ids = { accountId: account.id, brandId: seed.brandId };
-  return { apiKey: key, counted, ids, path: `/v1/usage?from=${new Date(fromMs).toISOString()}` };
+  const ids = { accountId: account.id, brandId: newId(nowMs) };
+  return { ...(await seedUsage(database, { ...ids, nowMs, days: DAYS, ...size })), apiKey: key, ids };
 }
 
 /** The count of sessions in the report. */
@@ -67,7 +75,8 @@ export async function benchUsage(
   rounds: number,
   seconds: number,
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
-  const { counted, ids, ...month } = await monthOfUse(demo);
+  const { counted, ids, apiKey, fromMs } = await monthOfUse(demo, { sessions: SESSIONS });
+  const month = { apiKey, path: `/v1/usage?from=${new Date(fromMs).toISOString()}` };
   const product = await startControlPlane('countersign', environment);
   const origin = `https://127.0.0.1:${product.port}`;
   try {

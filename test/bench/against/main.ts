@@ -33,7 +33,7 @@ for (const section of sections) {
   done.push({ section, pairs: measured });
   rows.push(...compare(section, measured));
 }
-const names = { commit: builds.commit.name, tree: builds.tree.name };
+const names = { base: builds.commit.name, compared: builds.tree.name };
 const machine = {
   cores: os.cpus().length,
   cpu: os.cpus()[0]?.model ?? 'unknown',
@@ -41,6 +41,6 @@ const machine = {
   queues: builds.tree.stores['REDIS_URL'] === undefined ? 'postgresql' : 'redis',
 };
 process.stdout.write(
-  `\npairs: ${pairs}; ratio: ${names.tree} / ${names.commit}, median of the pairs\n${renderComparison(names, rows)}\n\n`,
+  `\npairs: ${pairs}; ratio: ${names.compared} / ${names.base}, median of the pairs\n${renderComparison(names, rows)}\n\n`,
 );
 process.stdout.write(`${JSON.stringify({ machine, names, rows, pairs: done })}\n`);

@@ -62,8 +62,8 @@ async function group(run: Run, from: number, count: number, all: number): Promis
         const side = sides.get(which);
         if (side !== undefined) measures.set(which, await measured(run, side, `${at + 1}/${all}`));
       }
-      const [commit, tree] = [measures.get('commit'), measures.get('tree')];
-      if (commit !== undefined && tree !== undefined) pairs.push({ commit, tree });
+      const [base, compared] = [measures.get('commit'), measures.get('tree')];
+      if (base !== undefined && compared !== undefined) pairs.push({ base, compared });
     }
     return pairs;
   } finally {

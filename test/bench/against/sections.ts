@@ -49,17 +49,22 @@ const TEST_CODE = '424242';
 
 const onlyRest = { needsGateway: false, environment: {}, stop: () => Promise.resolve() };
 
-const https = (side: Side, task: Omit<HttpsTask, 'origin' | 'connections' | 'processes'>): Promise<Measure> =>
+/** Requests to the control plane of a side, over 64 connections if nothing else is said. */
+export const https = (
+  side: Side,
+  task: Omit<HttpsTask, 'origin' | 'connections' | 'processes'> & { readonly connections?: number },
+): Promise<Measure> =>
   runLoad<Measure>('https.js', {
+    connections: CONNECTIONS,
     ...task,
     origin: `https://127.0.0.1:${side.controlPlane.port}`,
-    connections: CONNECTIONS,
     processes: [...side.controlPlane.processes, ...side.stores],
   } satisfies HttpsTask);
 
-function createRequests(side: Side): HttpsTask['requests'] {
+/** Creates, each for another phone. */
+export function createRequests(side: Side, count = CREATE_PHONES): HttpsTask['requests'] {
   const webhookUrl = 'https://hooks.example.com/countersign';
-  const bodies = Array.from({ length: CREATE_PHONES }, () => createBody(side, nextPhone(), webhookUrl));
+  const bodies = Array.from({ length: count }, () => createBody(side, nextPhone(), webhookUrl));
   return bodies.map((body) => ({ path: '/v1/verify', body }));
 }
 
@@ -74,12 +79,12 @@ const create: Section = {
     }),
 };
 
-const createAtRate = (side: Side, pace: Pace): Promise<Measure> =>
+export const createAtRate = (side: Side, pace: Pace): Promise<Measure> =>
   runLoad<Measure>('https-at-rate.js', {
     port: side.controlPlane.port,
     apiKey: side.demo.apiKey,
     method: 'POST',
-    requests: createRequests(side),
+    requests: createRequests(side, pace.count),
     pace,
     processes: [...side.controlPlane.processes, ...side.stores],
   } satisfies HttpsAtRateTask);
@@ -121,22 +126,32 @@ const check: Section = {
   },
 };
 
-function smppTask({ demo, gateway }: Side, messages: SmppTask['messages'], processes: MeteredProcess[]): SmppTask {
+function smppTask(
+  { demo, gateway }: Side,
+  messages: SmppTask['messages'],
+  processes: readonly MeteredProcess[],
+): SmppTask {
   const { systemId, password } = demo;
   return { port: gateway?.port ?? 0, systemId, password, links: LINKS, window: WINDOW, messages, processes };
 }
 
-/** The control plane creates the sessions and is stopped (SIGSTOP) while the gateway is measured. */
-async function matched(side: Side, count: number, pace: Pick<SmppTask, 'ramp' | 'perSecond'>): Promise<Measure> {
-  const { apiKey } = side.demo;
-  const before = await approvedCount(side, apiKey);
-  const messages = await openSessions(side, count);
+/** The control plane is stopped (SIGSTOP) while the gateway is measured. */
+export function sendMessages(
+  side: Side,
+  messages: readonly OpenSession[],
+  pace: Pick<SmppTask, 'ramp' | 'perSecond'> = { ramp: RAMP_MESSAGES },
+): Promise<Measure> {
   const processes = [...(side.gateway?.processes ?? []), ...side.stores];
   side.controlPlane.freeze();
-  const measure = await runLoad<Measure>('smpp.js', {
-    ...smppTask(side, messages, processes),
-    ...pace,
-  }).finally(() => side.controlPlane.thaw());
+  return runLoad<Measure>('smpp.js', { ...smppTask(side, messages, processes), ...pace }).finally(() =>
+    side.controlPlane.thaw(),
+  );
+}
+
+async function matched(side: Side, count: number, pace?: Pick<SmppTask, 'ramp' | 'perSecond'>): Promise<Measure> {
+  const { apiKey } = side.demo;
+  const before = await approvedCount(side, apiKey);
+  const measure = await sendMessages(side, await openSessions(side, count), pace);
   await expectApproved(side, apiKey, before + count);
   return measure;
 }
@@ -144,7 +159,7 @@ async function matched(side: Side, count: number, pace: Pick<SmppTask, 'ramp' | 
 const inbound: Section = {
   ...onlyRest,
   needsGateway: true,
-  run: (side) => matched(side, MESSAGES, { ramp: RAMP_MESSAGES }),
+  run: (side) => matched(side, MESSAGES),
 };
 
 const inboundAtRate = (side: Side, { count, ...pace }: Pace): Promise<Measure> => matched(side, count, pace);

@@ -47,7 +47,7 @@ async function onServer(databaseUrl: string, sql: string): Promise<void> {
 async function flushQueues(redisUrl: string | undefined): Promise<void> {
   if (redisUrl === undefined || redisUrl === '') return;
   const redis = new Redis(redisUrl);
-  await redis.flushall();
+  await redis.flushdb();
   redis.disconnect();
 }
 

@@ -4,16 +4,16 @@ import { median, type Spread, spreadOf } from '../statistics.js';
 
 /** Results of both builds, one after the other. */
 export interface Pair {
-  readonly commit: Measure;
-  readonly tree: Measure;
+  readonly base: Measure;
+  readonly compared: Measure;
 }
 
 export interface FigureRow {
   readonly section: string;
   readonly figure: string;
   /** Medians over the pairs. */
-  readonly commit: number;
-  readonly tree: number;
+  readonly base: number;
+  readonly compared: number;
   /** Of the working tree's figure divided by the commit's, pair by pair. */
   readonly ratio: Spread;
 }
@@ -28,6 +28,7 @@ function figuresOf(measure: Measure): Figures {
   const all: (readonly [string, number])[] = [
     ...CPU_FIGURES.map((figure) => [CPU_UNIT + figure, cpu[figure] ?? 0] as const),
     ['allocated bytes/op', measure.allocatedBytes ?? 0],
+    ['pages read/op', measure.pages ?? 0],
     ['per second', measure.perSecond],
     ['p50 ms', measure.p50Ms],
     ['p99 ms', measure.p99Ms],
@@ -37,11 +38,11 @@ function figuresOf(measure: Measure): Figures {
 
 /** A row for each figure that both builds have in every pair. */
 export function compare(section: string, pairs: readonly Pair[]): FigureRow[] {
-  const measured = pairs.map(({ commit, tree }) => ({ commit: figuresOf(commit), tree: figuresOf(tree) }));
-  const names = [...(measured[0]?.commit.keys() ?? [])];
+  const measured = pairs.map(({ base, compared }) => ({ base: figuresOf(base), compared: figuresOf(compared) }));
+  const names = [...(measured[0]?.base.keys() ?? [])];
   return names.flatMap((figure) => {
-    const values = measured.flatMap(({ commit, tree }) => {
-      const [one, other] = [commit.get(figure), tree.get(figure)];
+    const values = measured.flatMap(({ base, compared }) => {
+      const [one, other] = [base.get(figure), compared.get(figure)];
       return one === undefined || other === undefined ? [] : [{ one, other }];
     });
     if (values.length < pairs.length) return [];
@@ -49,8 +50,8 @@ export function compare(section: string, pairs: readonly Pair[]): FigureRow[] {
       {
         section,
         figure,
-        commit: median(values.map(({ one }) => one)),
-        tree: median(values.map(({ other }) => other)),
+        base: median(values.map(({ one }) => one)),
+        compared: median(values.map(({ other }) => other)),
         ratio: spreadOf(values.map(({ one, other }) => other / one)),
       },
     ];
@@ -61,16 +62,16 @@ const figureText = (value: number): string => value.toFixed(value < 100 ? 2 : va
 const ratioText = (value: number): string => value.toFixed(3);
 
 export function renderComparison(
-  names: { readonly commit: string; readonly tree: string },
+  names: { readonly base: string; readonly compared: string },
   rows: readonly FigureRow[],
 ) {
   return table(
-    ['section', 'figure', names.commit, names.tree, 'ratio', 'quartiles', '95 % interval'],
-    rows.map(({ section, figure, commit, tree, ratio }) => [
+    ['section', 'figure', names.base, names.compared, 'ratio', 'quartiles', '95 % interval'],
+    rows.map(({ section, figure, base, compared, ratio }) => [
       section,
       figure,
-      figureText(commit),
-      figureText(tree),
+      figureText(base),
+      figureText(compared),
       ratioText(ratio.median),
       `${ratioText(ratio.lowerQuartile)}–${ratioText(ratio.upperQuartile)}`,
       ratio.interval === null ? '-' : `${ratioText(ratio.interval.low)}–${ratioText(ratio.interval.high)}`,

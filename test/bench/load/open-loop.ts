@@ -1,6 +1,6 @@
 import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
-import { quantile } from '../statistics.js';
+import { ascending, quantile } from '../statistics.js';
 import { atRate } from './pace.js';
 import { LoadWindow } from './window.js';
 
@@ -21,15 +21,17 @@ const ANSWER_DEADLINE_MS = 60_000;
 
 /** Counts answers; resolves when all of `count` have arrived. */
 class Answers {
-  readonly latenciesMs: number[] = [];
+  /** By the second in which the requests were due. */
+  readonly seconds: number[][] = [];
   errors = 0;
   #arrived = 0;
   #onLast: () => void = () => undefined;
 
   constructor(private readonly count: number) {}
 
-  add(well: boolean, latencyMs: number | null): void {
-    if (latencyMs !== null) this.latenciesMs.push(latencyMs);
+  /** `second`: in which it was due, from 0; below 0 in the ramp. */
+  add(well: boolean, latencyMs: number, second: number): void {
+    if (second >= 0) (this.seconds[second] ??= []).push(latencyMs);
     if (!well) this.errors += 1;
     this.#arrived += 1;
     if (this.#arrived === this.count) this.#onLast();
@@ -71,22 +73,22 @@ export async function openLoop(
     send(at, (well) => {
       const latencyMs = performance.now() - dueMs;
       window.answered(latencyMs, well);
-      answers.add(well, at < ramp ? null : latencyMs);
+      answers.add(well, latencyMs, Math.floor((at - ramp) / perSecond));
     });
   });
   window.close();
   await answers.all();
-  const sorted = answers.latenciesMs.sort((a, b) => a - b);
-  const sendDelayP99Ms = quantile(
-    delaysMs.sort((a, b) => a - b),
-    0.99,
-  );
-  const { errors } = answers;
+  const { errors, seconds } = answers;
+  const latenciesMs = ascending(seconds.flat());
   return {
     ...(await window.measure()),
-    p50Ms: quantile(sorted, 0.5),
-    p99Ms: quantile(sorted, 0.99),
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
     errors,
-    pace: { perSecond, sendDelayP99Ms },
+    pace: {
+      perSecond,
+      sendDelayP99Ms: quantile(ascending(delaysMs), 0.99),
+      worstSecondP99Ms: Math.max(0, ...seconds.map((each) => quantile(ascending(each), 0.99))),
+    },
   };
 }
