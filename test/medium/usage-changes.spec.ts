@@ -9,6 +9,7 @@ import { OverviewStore, type OverviewGrouping } from '../../apps/control-plane/s
 import { UsageStore, type UsageCounts } from '../../apps/control-plane/src/usage/usage.store.js';
 import { storePast, storePrice } from '../support/past-sessions.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
+import { until } from '../support/until.js';
 
 const RETENTION_DAYS = 30;
 /** Open transactions at a time. */
@@ -106,7 +107,7 @@ afterAll(async () => {
 /** A plain count of the sessions and codes of a window, without folds. $1 account, $2 mode, $3 from, $4 to. */
 const RECOUNT = `
   WITH each AS (
-    SELECT id, channel, test, CASE WHEN status = 'pending' AND expires_at <= statement_timestamp() THEN 'expired'
+    SELECT id, channel, test, CASE WHEN status = 'pending' AND expires_at <= transaction_timestamp() THEN 'expired'
         ELSE status END AS status,
       (SELECT usd FROM prices WHERE prices.channel = sessions.channel AND prices.country IN (sessions.country, '*')
         AND from_at <= sessions.created_at ORDER BY prices.country = '*', from_at DESC LIMIT 1) AS usd,
@@ -124,7 +125,7 @@ const RECOUNT = `
 /** A plain count by group of the sessions of all accounts. $1 mode, $2 from, $3 to. */
 const recountBy = (key: string, created: string): string => `
   WITH each AS (
-    SELECT sessions.*, CASE WHEN status = 'pending' AND expires_at <= statement_timestamp() THEN 'expired' ELSE status END AS state
+    SELECT sessions.*, CASE WHEN status = 'pending' AND expires_at <= transaction_timestamp() THEN 'expired' ELSE status END AS state
     FROM sessions WHERE test = ($1 = 'test') AND created_at >= $2 AND created_at < $3)
   SELECT ${key} AS key, ${created}, (count(*) FILTER (WHERE state = 'approved'))::float8 AS approved
   FROM each GROUP BY 1 ORDER BY 1`;
@@ -341,6 +342,31 @@ class History {
 }
 
 describe('folds and the changes after them', () => {
+  it('count a session that expires while a report is read as what it was at its begin', async () => {
+    await beginAnew();
+    const accountId = newId(harness.clock.nowMs());
+    await storePast(harness.database, [
+      { accountId, brandId: harness.brand.id, createdMs: harness.clock.nowMs(), status: 'pending', ttlSeconds: 1 },
+    ]);
+    const expired = await store.inSnapshot(async (snapshot) => {
+      const clock = await store.clock(snapshot);
+      const window = { fromMs: clock.nowMs - HOUR_MS, toMs: clock.nowMs + HOUR_MS };
+      const plan = planUsage(window, clock, RETENTION_DAYS);
+      const count = async (): Promise<number> =>
+        (await store.read(snapshot, { accountId, mode: 'live' }, { plan, clock, grouping: null })).all.expired;
+      const first = await count();
+      await until('the session is over', 5_000, async () => {
+        const [row] = await harness.database.query<{ due: boolean }>(
+          'SELECT expires_at <= clock_timestamp() AS due FROM sessions WHERE account_id = $1',
+          [accountId],
+        );
+        return row?.due === true;
+      });
+      return [first, await count()];
+    });
+    expect(expired).toEqual([0, 0]);
+  });
+
   it('count each session once, in any order of commits, folds and late changes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 60 }), async (steps) => {
