@@ -157,7 +157,11 @@ export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ 
     await session.query(INSERT_HOURS, [accountId, brandId, new Date(firstMs), new Date(foldedUntilMs), perHour]);
     await session.query(INSERT_DAYS, [new Date(foldedUntilMs)]);
     await session.query(INSERT_MINUTES, [accountId, new Date(foldedUntilMs), new Date(nowMs)]);
-    await session.query('ANALYZE');
+    // A table that autovacuum analyzes at this moment is locked for longer than a statement of the product may wait.
+    await session.transaction(async (tx) => {
+      await tx.query(`SELECT set_config('lock_timeout', $1, true)`, [String(SEED_TIMEOUT_MS)]);
+      await tx.query('ANALYZE');
+    });
     const settled = new Date(Math.floor((nowMs - SETTLED_AFTER_MS) / MINUTE_MS) * MINUTE_MS);
     await session.query(INSERT_PROGRESS, [new Date(foldedUntilMs), settled]);
   });
