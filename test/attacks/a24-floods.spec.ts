@@ -65,6 +65,27 @@ describe('A24 a flood of messages', () => {
   });
 });
 
+describe('A24 a flood of messages whose sender has the digits of a phone', () => {
+  it.each([
+    ['a sender of letters', { source_addr_ton: 5, source_addr_npi: 0 }],
+    ['a short code', { source_addr_ton: 3, source_addr_npi: 0 }],
+  ])('A24 of %s leaves the rate of the phone alone', async (_, sender) => {
+    const strict = await GatewayBeside.start(harness);
+    try {
+      const systemId = `letters-${sender.source_addr_ton}`;
+      await gateway.system({ systemId });
+      const esme = await strict.esme(systemId);
+      const { id, text } = await opened();
+      const flood = await Promise.all(Array.from({ length: 400 }, () => submit('hello', sender, esme)));
+      expect(flood).toContain(MESSAGE_QUEUE_FULL);
+      expect(await submit(text, {}, esme)).toBe(OK);
+      expect(await statusOf(id)).toBe('approved');
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
 describe('A24 a flood of PDUs that are no messages', () => {
   const ENQUIRIES = Buffer.concat(Array.from({ length: 20_000 }, (_, at) => enquireLink(at + 1)));
 

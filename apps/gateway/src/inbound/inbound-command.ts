@@ -32,7 +32,7 @@ export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMes
 function wholeOf(link: InboundLink, message: ReceivedMessage, part: Concatenation): WholeMessage {
   return {
     carrier: link.carrier,
-    source: textOf(message.source),
+    source: senderKey(message.source),
     destination: message.destination.value,
     reference: part.reference,
     referenceBits: part.referenceBits,
@@ -40,8 +40,11 @@ function wholeOf(link: InboundLink, message: ReceivedMessage, part: Concatenatio
   };
 }
 
-/** Equal digits with different TON or NPI are different senders. */
-const textOf = ({ ton, npi, value }: SmppAddress): string => `${ton}:${npi}:${value}`;
+/**
+ * A sender as a key: equal digits with another TON or NPI are another sender, since carriers let their customers choose senders of
+ * letters, which may be digits.
+ */
+export const senderKey = ({ ton, npi, value }: SmppAddress): string => `${ton}:${npi}:${value}`;
 
 /** The row of a message. */
 export function messageRow(command: InboundCommand, textSealed: Buffer, verdict: InboundVerdict): NewInboundMessage {

@@ -11,7 +11,7 @@ import { LOGGER } from '../injection/logger.token.js';
 import { OnStop } from '../composition/phases.js';
 import type { InboundLink } from '../links/inbound-link.js';
 import { InboundBatch } from './inbound-batch.js';
-import { inboundCommand, type InboundCommand } from './inbound-command.js';
+import { inboundCommand, senderKey, type InboundCommand } from './inbound-command.js';
 import { InboundMetrics, type RetryReason } from './inbound.metrics.js';
 import { readMessage, type ReceivedMessage } from './received-message.js';
 import { SenderRate } from './sender-rate.js';
@@ -85,7 +85,7 @@ export class InboundService {
    * @param receivedMs of `performance.now()`
    */
   limitSender(pdu: MessagePdu, link: InboundLink, receivedMs: number): MessageAnswer | null {
-    if (this.#senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) return null;
+    if (this.#senderRate.takeToken(link.id, senderKey(pdu.fields.sourceAddress), receivedMs)) return null;
     this.metrics.countRetryableResponse('sender_rate');
     return { status: link.retryableMoStatus };
   }
