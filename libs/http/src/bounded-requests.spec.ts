@@ -50,6 +50,38 @@ describe('unanswered requests of one connection', () => {
   });
 });
 
+describe('broken octets', () => {
+  const POST = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const BROKEN = 'no request\r\n\r\n';
+  const BROKEN_CHUNK = 'zz\r\n';
+
+  const answerTo = async (octets: string): Promise<string> => {
+    server.on('clientError', (_error, broken) => {
+      if (broken.writable) broken.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    });
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+    socket.write(octets);
+    await once(socket, 'close');
+    return answer.split('\r\n')[0] ?? '';
+  };
+
+  it.each([
+    ['as a first request', BROKEN],
+    ['in the body of a first request', POST + BROKEN_CHUNK],
+  ])('%s are refused', async (_, octets) => {
+    expect(await answerTo(octets)).toBe('HTTP/1.1 400 Bad Request');
+  });
+
+  it.each([
+    ['behind a request that is not answered', REQUEST + BROKEN],
+    ['in the body of a request behind one that is not answered', REQUEST + POST + BROKEN_CHUNK],
+  ])('%s close the connection, without a refusal that would be read as its answer', async (_, octets) => {
+    expect(await answerTo(octets)).toBe('');
+    expect(started).not.toEqual([]);
+  });
+});
+
 describe('unanswered requests of many connections', () => {
   const CONNECTIONS = 60;
   let sockets: net.Socket[];

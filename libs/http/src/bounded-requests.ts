@@ -29,12 +29,20 @@ export function boundRequests(server: Server): Pick<UnansweredRequests, 'hasAny'
     if (!unanswered.add(socket)) socket.destroy();
     response.once('close', () => unanswered.remove(socket));
   });
+  // The answer to broken octets would be read as that to an earlier request. Listeners after this one find the socket destroyed.
+  server.prependListener('clientError', (_error, socket: ParsedSocket) => {
+    if (unanswered.hasEarlier(socket)) socket.destroy();
+  });
   return unanswered;
 }
 
 /** The parser of Node on a socket of a server; its types do not name it. */
 interface ParsedSocket extends Socket {
-  readonly parser?: { onIncoming?: ((request: unknown, shouldKeepAlive: boolean) => number) | null } | null;
+  readonly parser?: {
+    onIncoming?: ((request: unknown, shouldKeepAlive: boolean) => number) | null;
+    /** The request whose octets are read, or that was read last. */
+    readonly incoming?: { readonly complete: boolean } | null;
+  } | null;
 }
 
 /** Ends the parser: an error in a callback. */
@@ -60,6 +68,12 @@ class UnansweredRequests {
   /** Whether a request of the connection is not answered. */
   hasAny(socket: Socket): boolean {
     return (this.#unanswered.get(socket) ?? 0) > 0;
+  }
+
+  /** Whether a request is not answered that came before the one whose octets are read. */
+  hasEarlier(socket: ParsedSocket): boolean {
+    const isReading = socket.parser?.incoming?.complete === false;
+    return (this.#unanswered.get(socket) ?? 0) > Number(isReading);
   }
 
   /** Whether the connection may have one more. */
