@@ -86,6 +86,31 @@ describe('A24 a flood of messages whose sender has the digits of a phone', () =>
   });
 });
 
+describe('A24 a flood of messages with one token', () => {
+  const MESSAGES = 600;
+
+  it('A24 from many phones takes few transactions, so that others do not wait for it', async () => {
+    const { id, text } = await opened();
+    const { flood, honest } = await harness.database.transaction(async (tx) => {
+      // No MO is stored until the lock is released; those sent until then are queued.
+      await tx.query('LOCK TABLE messages IN SHARE ROW EXCLUSIVE MODE');
+      const sent = Array.from({ length: MESSAGES }, (_, at) => submit(text, { source_addr: `44790000${1_000 + at}` }));
+      const own = submit(text);
+      await carrier.enquireLink();
+      return { flood: sent, honest: own };
+    });
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([OK]));
+    expect(await honest).toBe(OK);
+    expect(await statusOf(id)).toBe('approved');
+    const [stored] = await harness.database.query<{ messages: number; transactions: number }>(
+      `SELECT count(*)::int AS messages, count(DISTINCT xmin::text)::int AS transactions
+       FROM messages WHERE source LIKE '44790000%'`,
+    );
+    expect(stored?.messages).toBe(MESSAGES);
+    expect(stored?.transactions).toBeLessThan(MESSAGES / 10);
+  });
+});
+
 describe('A24 a flood of PDUs that are no messages', () => {
   const ENQUIRIES = Buffer.concat(Array.from({ length: 20_000 }, (_, at) => enquireLink(at + 1)));
 

@@ -13,19 +13,19 @@ export interface InboundCommand {
   readonly message: ReceivedMessage;
   /** The long message that this is a part of; null for a whole message, and over a link that is not trusted. */
   readonly whole: WholeMessage | null;
-  /** Commands with a common key never share a transaction. Over a link that is not trusted there are none. */
+  /**
+   * Commands with a common key never share a transaction: the parts of one long message. Messages with one token do: in a set they
+   * are judged in order, so that many of them take few transactions and do not delay others.
+   */
   readonly keys: readonly string[];
 }
 
 export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMessage): InboundCommand {
   const { part } = message;
-  // No token of an untrusted link approves a session, so its parts are not joined, and its messages lock nothing.
+  // No token of an untrusted link approves a session, so its parts are not joined.
   if (!link.trustedForMo) return { id, link, message, whole: null, keys: [] };
   const whole = part === null ? null : wholeOf(link, message, part);
-  // A token identifies one session, whatever its slug.
-  const tokens = message.tokens.map(({ token }) => token);
-  const keys = whole === null ? tokens : [...tokens, JSON.stringify(Object.values(whole))];
-  return { id, link, message, whole, keys };
+  return { id, link, message, whole, keys: whole === null ? [] : [JSON.stringify(Object.values(whole))] };
 }
 
 /** Parts belong together by carrier (over any of its links), both addresses, reference and total. */

@@ -201,29 +201,21 @@ describe('the response to an MO', () => {
   });
 });
 
-describe('two messages with one token', () => {
-  it('never share a transaction', async () => {
-    const batches: number[] = [];
-    const { service } = opened((commands) => {
-      batches.push(commands.length);
-      return storesAll(commands);
-    });
-    const pdu = received(submitSm({ shortMessage: Buffer.from('AUTH-ACME-0123456789ABCDEF') }));
-    await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.acceptMessage(each, link))));
-    expect(batches).toEqual([2, 1]);
-  });
-
-  it('share one over a link that is not trusted, so that a flood with one token does not fill the queue', async () => {
-    const batches: number[] = [];
-    const { service } = opened((commands) => {
-      batches.push(commands.length);
-      return storesAll(commands);
-    });
-    const pdu = received(submitSm({ shortMessage: Buffer.from('AUTH-ACME-0123456789ABCDEF') }));
-    const untrusted = { ...link, trustedForMo: false };
-    await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.acceptMessage(each, untrusted))));
-    expect(batches).toEqual([3]);
-  });
+describe('messages with one token', () => {
+  it.each([true, false])(
+    'share a transaction, so that a flood does not fill the queue (trusted: %s)',
+    async (trusted) => {
+      const batches: number[] = [];
+      const { service } = opened((commands) => {
+        batches.push(commands.length);
+        return storesAll(commands);
+      });
+      const pdu = received(submitSm({ shortMessage: Buffer.from('AUTH-ACME-0123456789ABCDEF') }));
+      const over = { ...link, trustedForMo: trusted };
+      await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.acceptMessage(each, over))));
+      expect(batches).toEqual([3]);
+    },
+  );
 });
 
 describe('MOs over a link that is not trusted', () => {
