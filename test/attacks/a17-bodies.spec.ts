@@ -49,3 +49,42 @@ describe('A17 bodies that do not end', () => {
       .toBe(200);
   });
 });
+
+describe('A17 requests whose path cannot be read', () => {
+  const REQUESTS = 500;
+  let harness: ControlPlaneHarness;
+
+  beforeAll(async () => {
+    harness = await ControlPlaneHarness.open();
+  });
+  afterAll(() => harness.close());
+
+  const open = async (): Promise<string | undefined> =>
+    /^countersign_requests_open\{.*\} (\d+)$/m.exec(await (await fetch(`${harness.opsUrl}/metrics`)).text())?.[1];
+
+  it.each([
+    ['without a key', null, 401],
+    ['with a key', undefined, 404],
+  ])('A17 %s hold no place of others after their answers', async (_, key, status) => {
+    const { hostname, port } = new URL(harness.baseUrl);
+    const authorization = key === null ? '' : `Authorization: Bearer ${harness.demo.apiKey}\r\n`;
+    const head = `GET /v1/verify/%E0%A4%A HTTP/1.1\r\nHost: ${hostname}\r\n${authorization}Connection: close\r\n\r\n`;
+    let answers = '';
+    for (let sent = 0; sent < REQUESTS; sent += 50) {
+      const group = Array.from({ length: 50 }, () =>
+        tls.connect({ host: hostname, port: Number(port), rejectUnauthorized: false }),
+      );
+      await Promise.all(
+        group.map(async (socket) => {
+          socket.on('data', (data: Buffer) => (answers += data.toString().slice(9, 12)));
+          socket.write(head);
+          await once(socket, 'close');
+        }),
+      );
+    }
+    expect(answers.slice(0, 3)).toBe(String(status));
+    expect(answers.length).toBe(3 * REQUESTS);
+    await expect.poll(open).toBe('0');
+    expect((await harness.create()).status).toBe(200);
+  });
+});

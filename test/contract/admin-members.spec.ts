@@ -71,6 +71,8 @@ describe('a member', () => {
     ['phone', '+1415'],
     ['phone', 5],
     ['email', 'nobody'],
+    ['email', '\ud800'],
+    ['email', 'a\ud800@example.com'],
     ['email', `${'x'.repeat(300)}@example.com`],
     ['oidc', {}],
     ['oidc.issuer', { oidc: { issuer: 'id.example.com', subject: 'x' } }],

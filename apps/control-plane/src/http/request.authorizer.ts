@@ -88,7 +88,7 @@ export class RequestAuthorizer {
   async authorize(request: FastifyRequest): Promise<RefusedRequest | null> {
     const untrusted = this.judgeTransport(request);
     if (untrusted !== null) return untrusted;
-    // A request without a matching route, or with an undecodable path, has no route configuration.
+    // A request without a matching route has no route configuration.
     const route = request.is404 ? undefined : request.routeOptions.config.route;
     if (route?.access === 'public') return null;
     if (route === undefined && !isVersioned(pathOf(request.url))) return this.judgeUnrouted(request);
@@ -190,19 +190,15 @@ export class RequestAuthorizer {
     return isConsoleRequest(request.raw) && refused.refusal.code === 'UNAUTHORIZED' ? SIGNED_OUT : refused;
   }
 
-  private judgeUnrouted({ method, url }: FastifyRequest): RefusedRequest {
+  private judgeUnrouted({ url }: FastifyRequest): RefusedRequest {
     const methods = this.methods.of(pathOf(url));
-    // The path supports the method, so it was the path that could not be decoded, as in `%E0%A4%A`.
-    if (methods.length === 0 || methods.includes(method)) return refused('NOT_FOUND');
+    if (methods.length === 0) return refused('NOT_FOUND');
     return RefusedRequest.withHeaders({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
 
   private judgeTransport(request: FastifyRequest): RefusedRequest | null {
     const { clientAddress, refused } = this.transport.of(request.raw);
     request.clientAddress = clientAddress;
-    // A request whose path cannot be decoded lacks the decorated properties.
-    request.limitHeaders = null;
-    request.consoleSession = null;
     return refused;
   }
 }
@@ -259,7 +255,7 @@ function judgeRole(
 const refused = (code: Refusal['code'], message?: string): RefusedRequest =>
   new RefusedRequest(message === undefined ? { code } : { code, message });
 
-const isVersioned = (path: string): boolean => path === '/v1' || path.startsWith('/v1/');
+export const isVersioned = (path: string): boolean => path === '/v1' || path.startsWith('/v1/');
 
 /** The session id in the path, on routes that have one. */
 function sessionIdOf(params: unknown): string | undefined {

@@ -108,7 +108,7 @@ const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** The request as its account may read it; null without the key of an account. */
-const callOf = ({ caller, url: target, errorCode: code }: FastifyRequest): AnsweredCall | null =>
+const callOf = ({ caller, originalUrl: target, errorCode: code }: FastifyRequest): AnsweredCall | null =>
   caller === null || caller.kind === 'admin' ? null : { caller, target, code };
 
 const modeOfCaller = (caller: Caller | null): Mode | 'none' =>

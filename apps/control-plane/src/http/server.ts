@@ -11,6 +11,7 @@ import { ConnectionLimits } from './connection-limits.js';
 import { isBelowHttp } from './raw-refusal.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import { routedUrl } from './console-requests.js';
+import { isVersioned } from './request.authorizer.js';
 import type { RequestQueue } from './request-queue.js';
 import type { ServerHooks } from './server-hooks.js';
 import { wasAnsweredUnread } from './unread-body.js';
@@ -26,6 +27,10 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** Longer than the idle time of usual load balancers, so that the load balancer closes first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
+
+/** No route has these paths. */
+const UNREADABLE = '/unreadable';
+const UNREADABLE_OF_API = '/v1/unreadable';
 
 const BOUNDS = {
   maxHeaderSize: MAX_HEAD_OCTETS,
@@ -66,8 +71,8 @@ export class ApiServer {
       forceCloseConnections: 'idle',
       return503OnClosing: false,
       routerOptions: { maxParamLength: MAX_HEAD_OCTETS, querystringParser: boundedQuery },
-      frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
-        void this.#hooks?.admission.admit(request, reply, () => undefined),
+      frameworkErrors: (_error: Error, { raw }: FastifyRequest, reply: FastifyReply) =>
+        this.#routeNowhere(raw, reply.raw),
       clientErrorHandler: (error, socket) => {
         // After an early response to an unread body there is nothing to add, and below HTTP no response is possible.
         if (wasAnsweredUnread(socket) || isBelowHttp(error.code)) socket.destroy();
@@ -78,6 +83,18 @@ export class ApiServer {
     this.#connections.attach(server);
     // Node would answer an unknown Expect header with an empty 417.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  }
+
+  /**
+   * Routes a request whose path cannot be decoded again, as one to a path that does not exist: for what the router cannot read Fastify
+   * runs no hook, so nothing would count the request, limit it, or notice that it is answered.
+   */
+  #routeNowhere(raw: IncomingMessage & { originalUrl?: string | undefined }, response: ServerResponse): void {
+    const { url = '/' } = raw;
+    raw.url = isVersioned(url) ? UNREADABLE_OF_API : UNREADABLE;
+    const instance: FastifyInstance = this.adapter.getInstance();
+    instance.routing(raw, response);
+    raw.originalUrl = url;
   }
 
   /** Lets new connections use a renewed certificate; connections that are open stay. */

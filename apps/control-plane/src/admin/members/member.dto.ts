@@ -12,8 +12,14 @@ const MAX_ISSUER = 2_048;
 
 const isPhone = (value: unknown): boolean => typeof value === 'string' && checkPhone(value).ok;
 
+const isOneLine = isLine(MAX_EMAIL);
+
+/** One line, since `isEmail` throws for a lone surrogate. */
 const isAddress = (value: unknown): boolean =>
-  typeof value === 'string' && value.length <= MAX_EMAIL && isEmail(value, { allow_utf8_local_part: false });
+  isOneLine(value) &&
+  typeof value === 'string' &&
+  value.length <= MAX_EMAIL &&
+  isEmail(value, { allow_utf8_local_part: false });
 
 const isIssuer = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= MAX_ISSUER && /^https?:\/\//.test(value) && URL.canParse(value);
