@@ -142,6 +142,23 @@ describe('partitions', () => {
     expect(await dropOldPartitions(database, later, 30)).toHaveLength(TABLES.length);
   });
 
+  it('with webhooks are kept until their schedules have ended, but not for retries that were requested after that', async () => {
+    await ensurePartitions(database, NOW);
+    const later = Date.UTC(2025, 10, 21) + 30 * DAY_MS;
+    const id = newId(NOW - DAY_MS);
+    await database.query(
+      `INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at, retry_asked, schedule_resumes_at)
+       VALUES ($1, $1, 'webhook.test', 'https://example.com', now(), now(), true, now())`,
+      [id],
+    );
+    const kept = 'data of 2025-11-20 is kept beyond retention: pending webhooks';
+    await expect(dropOldPartitions(database, later, 30)).rejects.toThrow(kept);
+    await database.query('UPDATE deliveries SET retry_asked = false, schedule_resumes_at = NULL');
+    await expect(dropOldPartitions(database, later, 30)).rejects.toThrow(kept);
+    await database.query('UPDATE deliveries SET retry_asked = true');
+    expect(await dropOldPartitions(database, later, 30)).toHaveLength(TABLES.length);
+  });
+
   it('are dropped by no maintainer whose clock differs from that of the database', async () => {
     await ensurePartitions(database, NOW);
     const errors: unknown[] = [];

@@ -31,7 +31,8 @@ export const MOVE_RETENTION_CLOCK = `
 
 /**
  * Kinds of unfinished work among the rows of one day: null for none. $1 lowest id of the day, $2 that of the next day, $3 end of the
- * day. A session that is still pending has no event yet; hours that are not added up would be missing in the usage.
+ * day. A session that is still pending has no event yet; hours that are not added up would be missing in the usage. A webhook that had
+ * ended is not unfinished because its account asked for one more attempt: an account can ask for that again and again.
  */
 export const FIND_UNFINISHED = `
   SELECT nullif(concat_ws(', ',
@@ -39,7 +40,8 @@ export const FIND_UNFINISHED = `
     CASE WHEN EXISTS (SELECT FROM outbound_messages WHERE id >= $1 AND id < $2 AND state IN ('queued', 'sending'))
       THEN 'unsent codes' END,
     CASE WHEN EXISTS (SELECT FROM events WHERE id >= $1 AND id < $2 AND dispatched_at IS NULL) THEN 'undispatched events' END,
-    CASE WHEN EXISTS (SELECT FROM deliveries WHERE id >= $1 AND id < $2 AND status = 'pending') THEN 'pending webhooks' END,
+    CASE WHEN EXISTS (SELECT FROM deliveries WHERE id >= $1 AND id < $2 AND status = 'pending'
+      AND (NOT retry_asked OR schedule_resumes_at IS NOT NULL)) THEN 'pending webhooks' END,
     CASE WHEN EXISTS (SELECT FROM usage_progress WHERE settled_until < $3) THEN 'usage that is not added up' END
   ), '') AS work`;
 
