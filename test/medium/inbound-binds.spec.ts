@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { sealBindPassword } from '@countersign/carriers/config';
 import { generate } from 'selfsigned';
 import smpp from 'smpp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -108,6 +109,21 @@ describe('a bind of ours', () => {
     await bound(smsc);
     await update(`bind_type = 'receiver'`);
     await until('the bind is a receiver', CONVERGED_WITHIN_MS, () => smsc.links()[0]?.bindType === 'receiver');
+  });
+
+  it('keeps its connection when its password is sealed again, as a rotation of the master key does', async () => {
+    const { smsc, hosts } = await smscAt();
+    const { id } = await gateway.bind({ name: 'resealed', hosts, trustedForMo: false });
+    await bound(smsc);
+    const [before] = smsc.links();
+    const sealed = sealBindPassword(gateway.harness.keys, id, PASSWORD);
+    await gateway.harness.database.query('UPDATE binds SET password_sealed = $1, trusted_for_mo = true', [sealed]);
+    const session = await gateway.create();
+    await until('the row is applied', CONVERGED_WITHIN_MS, async () => {
+      await smsc.sendMo(FROM, TO, gateway.textOf(session));
+      return (await gateway.statusOf(session)) === 'approved';
+    });
+    expect(smsc.links()).toEqual([before]);
   });
 
   it('keeps its connection when only message settings change', async () => {

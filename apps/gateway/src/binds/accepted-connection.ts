@@ -5,7 +5,7 @@ import type { BindCall, SmppLink } from '@countersign/smpp/link';
 import type { BindDialer, DialedLinkHandlers } from './bind-dialer.js';
 
 /** Opens the links of one connection of a bind. */
-export interface LinkSource extends Pick<BindDialer, 'bindCall' | 'openLink'> {
+export interface LinkSource extends Pick<BindDialer, 'bindCall' | 'passwordsOf' | 'openLink'> {
   /** The address of a carrier that has opened the connection itself; null when the gateway connects to the hosts of the bind. */
   readonly acceptedFrom: BindHost | null;
 }
@@ -20,7 +20,7 @@ export interface AcceptedConnection {
 /** The link over a connection that a carrier has opened: there is one, and no other follows. */
 export class AcceptedLinkSource implements LinkSource {
   constructor(
-    private readonly dialer: Pick<BindDialer, 'bindCall' | 'linkOver'>,
+    private readonly dialer: Pick<BindDialer, 'bindCall' | 'passwordsOf' | 'linkOver'>,
     private readonly accepted: AcceptedConnection,
   ) {}
 
@@ -30,6 +30,10 @@ export class AcceptedLinkSource implements LinkSource {
 
   bindCall(bind: Bind): BindCall {
     return this.dialer.bindCall(bind);
+  }
+
+  passwordsOf(bind: Bind): readonly (string | null)[] {
+    return this.dialer.passwordsOf(bind);
   }
 
   /** Rejects when the carrier has closed the connection. */

@@ -1,4 +1,5 @@
 import { bindClientKey, bindPassword, type Bind, type BindHost } from '@countersign/carriers/config';
+import { outbindPassword } from '@countersign/carriers/credentials';
 import type { BindLease } from '@countersign/carriers/leases';
 import { ServerKeys } from '@countersign/keys';
 import type { Socket } from 'node:net';
@@ -33,6 +34,19 @@ export class BindDialer {
   /** The bind request of this bind. Throws when its password cannot be opened: without it no connection is made. */
   bindCall(bind: Bind): BindCall {
     return bindCallOf(bind, bindPassword(this.keys, bind));
+  }
+
+  /** The passwords of a bind, in clear; in their sealed form where they cannot be opened. An outbind's only where there is one. */
+  passwordsOf(bind: Bind): readonly (string | null)[] {
+    const outbind = bind.outbind === null ? null : bind.outbindPasswordSealed;
+    try {
+      return [
+        bindPassword(this.keys, bind),
+        outbindPassword(this.keys, { id: bind.id, outbindPasswordSealed: outbind }),
+      ];
+    } catch {
+      return [bind.passwordSealed.toString('base64'), outbind?.toString('base64') ?? null];
+    }
   }
 
   /** Connects to this host; rejects when it is unreachable, when the client key cannot be opened, or when `signal` aborts first. */

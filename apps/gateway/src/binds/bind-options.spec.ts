@@ -1,6 +1,6 @@
 import type { Bind } from '@countersign/carriers/config';
 import { describe, expect, it } from 'vitest';
-import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
+import { bindCallOf, isSameConnection, isSamePeer, linkOptionsOf } from './bind-options.js';
 
 const bind: Bind = {
   id: '01890000-0000-7000-8000-000000000001',
@@ -9,7 +9,7 @@ const bind: Bind = {
   hosts: [{ host: 'smsc.example', port: 2775 }],
   tls: { enabled: false },
   systemId: 'countersign',
-  passwordSealed: Buffer.from('sealed'),
+  passwordSealed: Buffer.from('1:secret'),
   clientKeySealed: null,
   outbind: null,
   outbindPasswordSealed: null,
@@ -34,6 +34,10 @@ const bind: Bind = {
   senderLearning: null,
   enabled: true,
 };
+
+/** A sealed text is the version of a key and the text. */
+const passwordsOf = ({ passwordSealed, outbindPasswordSealed }: Bind): (string | null)[] =>
+  [passwordSealed, outbindPasswordSealed].map((sealed) => sealed?.toString().split(':')[1] ?? null);
 
 describe('bind options', () => {
   it('converts seconds, version and window of the row', () => {
@@ -67,8 +71,9 @@ describe('bind options', () => {
     { connections: 2 },
     { fullTraceUntil: new Date(0) },
     { tls: { enabled: false, serverName: 'unused.example' } },
+    { passwordSealed: Buffer.from('2:secret') },
   ])('keeps the connection when only this changes: %j', (change) => {
-    expect(isSameConnection(bind, { ...bind, ...change })).toBe(true);
+    expect(isSameConnection(bind, { ...bind, ...change }, passwordsOf)).toBe(true);
   });
 
   it.each<Partial<Bind>>([
@@ -76,7 +81,7 @@ describe('bind options', () => {
     { hosts: [...bind.hosts, { host: 'smsc2.example', port: 2775 }] },
     { tls: { enabled: true } },
     { systemId: 'other' },
-    { passwordSealed: Buffer.from('resealed') },
+    { passwordSealed: Buffer.from('1:other password') },
     { systemType: 'VMS' },
     { bindType: 'receiver' },
     { interfaceVersion: '3.3' },
@@ -85,6 +90,24 @@ describe('bind options', () => {
     { enquireLinkSeconds: 60 },
     { responseTimeoutSeconds: 5 },
   ])('needs a new connection when this changes: %j', (change) => {
-    expect(isSameConnection(bind, { ...bind, ...change })).toBe(false);
+    expect(isSameConnection(bind, { ...bind, ...change }, passwordsOf)).toBe(false);
+  });
+
+  it.each<[boolean, Partial<Bind>]>([
+    [true, { trustedForMo: true, sendWindow: 1, enquireLinkSeconds: 60 }],
+    [true, { passwordSealed: Buffer.from('2:secret') }],
+    [false, { passwordSealed: Buffer.from('2:other') }],
+    [false, { systemId: 'other' }],
+    [false, { hosts: [{ host: 'smsc.example', port: 2776 }] }],
+  ])('knows whether the peer is the same (%s) when this changes: %j', (isSame, change) => {
+    expect(isSamePeer(bind, { ...bind, ...change }, passwordsOf)).toBe(isSame);
+  });
+
+  it('compares the password of an outbind, whatever its octets', () => {
+    const outbind = { systemId: 'smsc', allowedCidrs: ['192.0.2.1/32'] };
+    const waiting = { ...bind, outbind, outbindPasswordSealed: Buffer.from('1:agreed') };
+    const resealed = { ...waiting, outbindPasswordSealed: Buffer.from('2:agreed') };
+    const changed = { ...waiting, outbindPasswordSealed: Buffer.from('2:other') };
+    expect([resealed, changed].map((each) => isSamePeer(waiting, each, passwordsOf))).toEqual([true, false]);
   });
 });

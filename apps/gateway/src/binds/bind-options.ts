@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Bind } from '@countersign/carriers/config';
 import type { BindCall, LinkOptions } from '@countersign/smpp/link';
 
@@ -38,34 +39,41 @@ export function bindCallOf(bind: Bind, password: string): BindCall {
   };
 }
 
+/** The passwords of a row in clear, to compare them. */
+export type PasswordsOf = (bind: Bind) => readonly (string | null)[];
+
 /**
  * Whether both rows need the same connection. Message settings (carrier, trust, alphabet, statuses, window, rate) can change
  * without a new link.
  */
-export function isSameConnection(a: Bind, b: Bind): boolean {
-  return JSON.stringify(connectionOf(a)) === JSON.stringify(connectionOf(b));
+export function isSameConnection(a: Bind, b: Bind, passwordsOf: PasswordsOf): boolean {
+  return JSON.stringify(connectionOf(a)) === JSON.stringify(connectionOf(b)) && haveSamePasswords(a, b, passwordsOf);
 }
 
 /**
  * Whether both rows are of the same peer, by its addresses, certificates and passwords. Other terms of a connection, such as its
  * timers, say nothing about who is at its other end.
  */
-export const isSamePeer = (a: Bind, b: Bind): boolean =>
-  JSON.stringify([peerOf(a), a.systemId, a.passwordSealed.toString('base64')]) ===
-  JSON.stringify([peerOf(b), b.systemId, b.passwordSealed.toString('base64')]);
+export const isSamePeer = (a: Bind, b: Bind, passwordsOf: PasswordsOf): boolean =>
+  JSON.stringify([peerOf(a), a.systemId]) === JSON.stringify([peerOf(b), b.systemId]) &&
+  haveSamePasswords(a, b, passwordsOf);
+
+/** A rotation of the master key seals the same passwords again, as other octets. */
+function haveSamePasswords(a: Bind, b: Bind, passwordsOf: PasswordsOf): boolean {
+  const sealedOf = (bind: Bind): unknown => [bind.passwordSealed, bind.outbindPasswordSealed];
+  return isDeepStrictEqual(sealedOf(a), sealedOf(b)) || isDeepStrictEqual(passwordsOf(a), passwordsOf(b));
+}
 
 function connectionOf(bind: Bind): unknown {
   const { endpoint, timers } = linkOptionsOf(bind);
-  const call = bindCallOf(bind, bind.passwordSealed.toString('base64'));
-  return [peerOf(bind), call, timers, endpoint, bind.generation];
+  return [peerOf(bind), bindCallOf(bind, ''), timers, endpoint, bind.generation];
 }
 
-/** With whom it is connected, and how. */
-function peerOf({ hosts, tls, outbind, outbindPasswordSealed }: Bind): unknown {
+/** With whom it is connected, and how; without passwords. */
+function peerOf({ hosts, tls, outbind }: Bind): unknown {
   const { enabled, caCertificate, serverName, clientCertificate } = tls;
   // Hosts and certificates are those of connections that the gateway opens.
-  if (outbind !== null)
-    return [outbind.systemId, outbind.allowedCidrs, outbindPasswordSealed?.toString('base64'), enabled];
+  if (outbind !== null) return [outbind.systemId, outbind.allowedCidrs, enabled];
   const names = hosts.map(({ host, port }) => [host, port]);
   // A key that fits the same certificate is the same key.
   return [names, enabled ? [caCertificate, serverName, clientCertificate] : null];

@@ -32,7 +32,7 @@ import {
 } from './backoff.js';
 import type { LinkSource } from './accepted-connection.js';
 import type { DialedLinkHandlers } from './bind-dialer.js';
-import { isSameConnection, isSamePeer } from './bind-options.js';
+import { isSameConnection, isSamePeer, type PasswordsOf } from './bind-options.js';
 import { DRAIN_MS } from '../composition/phases.js';
 import type { ConnectionGauge } from './connection-gauge.js';
 
@@ -102,6 +102,8 @@ export class BindSupervisor implements LeasedConnection {
     this.#reconnectState = initialState(guard.lease.slot, this.hosts.length);
   }
 
+  private readonly passwordsOf: PasswordsOf = (bind) => this.source.passwordsOf(bind);
+
   /** Begins the first attempt. */
   start(listener: BindListener): void {
     this.#listener = listener;
@@ -156,7 +158,7 @@ export class BindSupervisor implements LeasedConnection {
   async applyRow(bind: Bind, drainMs: number): Promise<void> {
     const before = this.#bind;
     this.adoptRow(bind);
-    if (isSameConnection(before, bind)) {
+    if (isSameConnection(before, bind, this.passwordsOf)) {
       if (before.sendWindow !== bind.sendWindow) this.#link?.setWindow(bind.sendWindow);
       return;
     }
@@ -169,7 +171,7 @@ export class BindSupervisor implements LeasedConnection {
    * more, they get a status to try again with: what the row says, such as its trust, is not about their sender.
    */
   adoptRow(bind: Bind | undefined): void {
-    if (bind === undefined || !isSamePeer(this.#bind, bind)) {
+    if (bind === undefined || !isSamePeer(this.#bind, bind, this.passwordsOf)) {
       this.#peerAbort.abort();
       this.#peerAbort = new AbortController();
     }
