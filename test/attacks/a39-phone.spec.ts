@@ -59,6 +59,27 @@ describe('A39 sign-ins with a phone', () => {
     expect(cards).toEqual([]);
   });
 
+  it('A39 codes of two accounts to a member’s phone are as many as to any other', async () => {
+    const { browser } = await members.add();
+    await begun(browser);
+    expect((await browser.sendCode()).status).toBe(202);
+    await until('the member gets a code', 5_000, async () => (await browser.codes()).length === 1);
+    const statuses: number[] = [];
+    for (const name of ['One', 'Two']) {
+      const accountId = idOf(await root.post('accounts', { name, otpCountries: ['*'] }));
+      const brand = { accountId, name, slug: `A39${name.toUpperCase()}`, instruction: 'Send this.' };
+      const brandId = idOf(await root.post('brands', brand));
+      const key = String((await root.post('keys', { accountId, kind: 'live', name })).json['key']);
+      // The cap of an account and phone; both together have that of all accounts.
+      for (let codes = 0; codes < 5; codes += 1) {
+        const body = { phone: browser.phone, accountId, brandId, channel: 'sms_fallback' };
+        const { json } = await harness.create(body, { key });
+        statuses.push((await home.sendWithRetry(String(json['id']), { key })).status);
+      }
+    }
+    expect(statuses).toEqual(Array.from({ length: 10 }, () => 200));
+  });
+
   it('A39 a check is worked off alike, whether a code was sent, refused or never meant to be', async () => {
     const counts = async (browser: PhoneBrowser): Promise<unknown> => {
       const { id } = await browser.session();

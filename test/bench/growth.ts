@@ -15,7 +15,7 @@ import { type MonthOfUse, monthOfUse } from './usage.js';
 const SECTION = 'growth';
 /** Sessions of the month. */
 const MOST = 30_000_000;
-/** What a session takes with its message or code, and its share of the write-ahead log. */
+/** Octets of a session with its message or code, and of its share of the write-ahead log. */
 const OCTETS_OF_A_SESSION = 1_200;
 const PAIRS = 4;
 const CREATES = 20_000;
@@ -43,7 +43,7 @@ interface Operation {
   readonly name: string;
   /** Operations of one run. */
   readonly count: number;
-  /** What is not measured. Returns the run. */
+  /** Prepares a run, unmeasured, and returns it. */
   prepare(grown: Grown): Promise<() => Promise<Measure>>;
 }
 

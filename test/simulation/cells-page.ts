@@ -93,7 +93,7 @@ Leave a number in its cell until the last session with it has ended: five minute
 
 ## Why not a database that distributes tables by account
 
-A message from a phone has a token and no account. On tables that are distributed by account (Citus and others) its look-up asks every node. What so many nodes take, in messages of one node, if the look-up is that share of the work of a message:
+A message from a phone has a token and no account. On tables that are distributed by account (Citus and others) its look-up asks every node. The capacity of so many nodes, as a multiple of the messages of one node, if the look-up is that share of the work of a message:
 
 ${row(['Nodes', 'Cells', ...lookups.map((share) => `By account, ${percent(share)}`)])}
 ${row(Array.from({ length: lookups.length + 2 }, () => '---'))}

@@ -1,6 +1,6 @@
 import { DestinationStore, type DestinationRule } from '@countersign/carriers/destinations';
 import { destinationPrefix } from '@countersign/carriers/outbound';
-import { ServerKeys } from '@countersign/keys';
+import { ServerKeys, SIGN_IN_ACCOUNT_ID } from '@countersign/keys';
 import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
@@ -270,14 +270,18 @@ const counterKey = (scope: CounterScope, subject: string): string => `${scope} $
 
 const phoneKeyOf = (accountId: Uuid, digest: string): string => `${accountId}:${digest}`;
 
-/** Counters of a phone: of the account by hour and by day, then of all accounts by hour and by day. */
+/**
+ * Counters of a phone: of the account by hour and by day, then of all accounts by hour and by day. Sign-ins of the console are apart
+ * from all accounts: an account that sends codes to a phone would learn from its caps whether it is that of a member.
+ */
 function phoneCounters(accountId: Uuid, digest: string): readonly [string, string, string, string] {
   const phoneKey = phoneKeyOf(accountId, digest);
+  const everywhere = accountId === SIGN_IN_ACCOUNT_ID ? phoneKey : digest;
   return [
     counterKey('account-phone-hour', phoneKey),
     counterKey('account-phone-day', phoneKey),
-    counterKey('phone-hour', digest),
-    counterKey('phone-day', digest),
+    counterKey('phone-hour', everywhere),
+    counterKey('phone-day', everywhere),
   ];
 }
 
