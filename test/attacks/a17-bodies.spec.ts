@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { rawAnswer } from '../support/raw-answer.js';
 
 const OCTETS = 128 * 1024;
 /** 8 MiB of one account. */
@@ -47,6 +48,27 @@ describe('A17 bodies that do not end', () => {
     await expect
       .poll(async () => (await harness.call('/v1/verify', { method: 'POST', body: body + padding })).status)
       .toBe(200);
+  });
+});
+
+describe('A17 bodies in chunks of one octet', () => {
+  let harness: ControlPlaneHarness;
+
+  beforeAll(async () => {
+    harness = await ControlPlaneHarness.open();
+  });
+  afterAll(() => harness.close());
+
+  it('A17 are refused at their 129th chunk, and the rest is not read', async () => {
+    const { hostname, port } = new URL(harness.baseUrl);
+    const head =
+      `POST /v1/verify HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${harness.demo.apiKey}\r\n` +
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    // One octet less than in a body that would be too large.
+    const { status, code, text } = await rawAnswer(Number(port), head + '1\r\n \r\n'.repeat(OCTETS - 1), '127.0.0.1');
+    expect([status, code]).toEqual([400, 'MALFORMED_REQUEST']);
+    expect(text).toContain('too many small chunks');
+    expect((await harness.create()).status).toBe(200);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FragmentedBody } from './body-pieces.js';
 import { MAX_HEADER_FIELDS } from './request-head.js';
 
 /** Maximum number of unanswered requests of one HTTP/1.1 connection. */
@@ -10,7 +11,8 @@ const UNCOUNTED_REQUESTS = 2;
 const MAX_PIPELINED_OF_SERVER = 1_024;
 
 /**
- * Bounds the memory of requests that are not answered yet: their number, and the fields of their heads. Node parses all requests of one
+ * Bounds the memory of requests that are not answered yet: their number, the fields of their heads, and the pieces of their bodies (of a
+ * server whose requests are WholeBodyRequests). Node parses all requests of one
  * chunk at once and starts a handler for each (pipelining, RFC 9112 section 9.3.2): 64 KB contain more than a thousand. A connection is
  * destroyed that has more than MAX_PIPELINED_REQUESTS, or one that pipelines while all connections together have
  * MAX_PIPELINED_OF_SERVER; clients do not pipeline.
@@ -24,7 +26,9 @@ export function boundRequests(server: Server): Pick<UnansweredRequests, 'hasAny'
   // After the listener with which the server makes the parser; with TLS it listens to the second.
   server.on('connection', stopWhenDestroyed);
   server.on('secureConnection', stopWhenDestroyed);
-  server.prependListener('request', ({ socket, headers }, response) => {
+  server.prependListener('request', (request, response) => {
+    const { socket, headers } = request;
+    request.once('fragmented', (error: FragmentedBody) => server.emit('clientError', error, socket));
     if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (!unanswered.add(socket)) socket.destroy();
     response.once('close', () => unanswered.remove(socket));

@@ -1,4 +1,5 @@
 export { type Coding, codingOf } from './accept-encoding.js';
+export { BODY_FRAGMENTED, isFragmented, WholeBodyRequest } from './body-pieces.js';
 export { boundedQuery } from './bounded-query.js';
 export { compressed } from './compressed.js';
 export { hasMoreValues } from './json-values.js';

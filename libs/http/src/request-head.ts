@@ -1,4 +1,5 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { WholeBodyRequest } from './body-pieces.js';
 
 /**
  * Fields of a head from which on Node drops further ones (`maxHeadersCount`): a request with that many could have fields that we do
@@ -42,7 +43,7 @@ export const offersWebSocket = (upgrade: string | undefined): boolean =>
  * and the request answered (RFC 9110, 7.8). For servers with a listener of `upgrade`, as the option `IncomingMessage`.
  * Node assigns `upgrade` before the headers are known and reads it afterwards.
  */
-export class WebSocketOrPlainRequest extends IncomingMessage {
+export class WebSocketOrPlainRequest extends WholeBodyRequest {
   // Assigned by the constructor of the base class already, so it must not be initialized here.
   declare private asksForUpgrade: boolean | null;
 

@@ -1,16 +1,21 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { BODY_FRAGMENTED } from '@countersign/http';
 import { ERRORS, errorBody, type Refusal } from './errors.js';
 
 /** Node's codes for oversized headers and for a request that did not arrive in time. */
 const HEAD_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
 
+const REASONS = new Map([
+  [TOO_SLOW, 'The request did not arrive in time.'],
+  [BODY_FRAGMENTED, 'The body arrives in too many small chunks: send it in chunks of 64 octets or more.'],
+]);
+
 /** The refusal of broken HTTP, by Node's error code. */
 export function refusalOfBrokenHttp(nodeCode: string | undefined): Refusal {
   if (nodeCode === HEAD_TOO_LARGE) return { code: 'PAYLOAD_TOO_LARGE', message: 'The request headers are too large.' };
-  const because = nodeCode === TOO_SLOW ? 'The request did not arrive in time.' : 'The request is not valid HTTP/1.1.';
-  return { code: 'MALFORMED_REQUEST', message: because };
+  return { code: 'MALFORMED_REQUEST', message: REASONS.get(nodeCode ?? '') ?? 'The request is not valid HTTP/1.1.' };
 }
 
 /**

@@ -190,9 +190,10 @@ export class RequestAuthorizer {
     return isConsoleRequest(request.raw) && refused.refusal.code === 'UNAUTHORIZED' ? SIGNED_OUT : refused;
   }
 
-  private judgeUnrouted({ url }: FastifyRequest): RefusedRequest {
+  private judgeUnrouted({ method, url }: FastifyRequest): RefusedRequest {
     const methods = this.methods.of(pathOf(url));
-    if (methods.length === 0) return refused('NOT_FOUND');
+    // A path that supports the method was spelled in a way in which the router found no route, as with `%2F`.
+    if (methods.length === 0 || methods.includes(method)) return refused('NOT_FOUND');
     return RefusedRequest.withHeaders({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
 

@@ -1,10 +1,7 @@
 import type { Readable } from 'node:stream';
+import { isFragmented } from '@countersign/http';
 
 const FIRST_OCTETS = 4 * 1024;
-
-/** From this number of chunks on, a body must have MIN_PIECE_OCTETS per chunk on average. */
-const MIN_PIECES = 128;
-const MIN_PIECE_OCTETS = 64;
 
 /** The chunks of the body are too small on average: handling each costs more than its content. */
 export class BodyFragmented extends Error {
@@ -65,8 +62,7 @@ function collect(stream: Readable, maxOctets: number, evicted: AbortSignal): Pro
     let pieces = 0;
     const append = (piece: Buffer): void => {
       pieces += 1;
-      if (pieces > MIN_PIECES && length < pieces * MIN_PIECE_OCTETS)
-        fail(new BodyFragmented('its chunks are too small'));
+      if (isFragmented(pieces, length + piece.length)) fail(new BodyFragmented('its chunks are too small'));
       else if (length + piece.length > maxOctets) fail(new BodyTooLarge(`the body is longer than ${maxOctets} octets`));
       else {
         octets = grown(octets, length, length + piece.length, maxOctets);
