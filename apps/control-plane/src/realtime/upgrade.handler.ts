@@ -16,8 +16,9 @@ const WEBSOCKETS = {
   noServer: true,
   /** Contract, Realtime: a frame has 16 KiB. */
   maxPayload: 16 * 1024,
-  /** Frames sent octet by octet, and messages of tiny fragments, would be buffered as that many objects. */
-  maxFragments: 1_024,
+  /** Browsers send a message in one frame; each fragment costs as much as a message. */
+  maxFragments: 16,
+  /** Frames that are sent octet by octet would be buffered as that many objects. */
   maxBufferedChunks: 1_024,
   perMessageDeflate: false,
   /** A client that sends pings without reading the pongs is closed. */

@@ -62,14 +62,15 @@ export class AttemptMaker {
   /** Sends the SMS, in parts if it is long, and resolves to the outcome. Never rejects. */
   async makeAttempt(claimed: Claimed): Promise<MadeAttempt> {
     const times: AttemptTimes = { submittedAt: null, answeredAt: null };
+    const { id } = claimed.message;
+    if (!this.#submitted.begin(id)) return { outcome: { kind: 'refused', error: SENT_BEFORE }, ...times };
     const outcome = await this.sendParts(claimed, times);
-    if (outcome.kind === 'submitted' || outcome.kind === 'unknown') this.#submitted.add(claimed.message.id);
+    if (outcome.kind !== 'submitted' && outcome.kind !== 'unknown') this.#submitted.takeBack(id);
     return { outcome, ...times };
   }
 
   private async sendParts(claimed: Claimed, times: AttemptTimes): Promise<AttemptOutcome> {
     const { message, plan } = claimed;
-    if (!this.#submitted.mayBeSent(message.id)) return { kind: 'refused', error: SENT_BEFORE };
     const sender = this.senders.senderOf(plan.link);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
     // `busy`: the next poll fails the message as expired.

@@ -8,18 +8,22 @@ const MAX_CODES = 100_000;
 const KEPT_MS = 600_000;
 
 /**
- * The codes that this process has sent, so that it sends none more often than twice, whatever the database says: whoever has the role of
+ * The codes that this process has sent or is sending, so that it sends none more often than twice, whatever the database says: whoever has the role of
  * gateways could put a code that was sent back into the queue, without end and past every cap.
  */
 export class SubmittedCodes {
   readonly #counts = new LRUCache<Uuid, number>({ max: MAX_CODES, ttl: KEPT_MS });
 
-  mayBeSent(id: Uuid): boolean {
-    return (this.#counts.get(id) ?? 0) < MAX_SUBMITS;
+  /** Counts an attempt that begins; false if the code may not be sent again. Those under way count, too. */
+  begin(id: Uuid): boolean {
+    const count = this.#counts.get(id) ?? 0;
+    if (count >= MAX_SUBMITS) return false;
+    this.#counts.set(id, count + 1);
+    return true;
   }
 
-  /** Call when it was sent, or may have been. */
-  add(id: Uuid): void {
-    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
+  /** Call after an attempt that certainly sent nothing, or that the carrier refused. */
+  takeBack(id: Uuid): void {
+    this.#counts.set(id, Math.max(0, (this.#counts.get(id) ?? 0) - 1));
   }
 }
