@@ -12,11 +12,10 @@ const runs = [BY_HASH, BY_LIST].map((routing) => ({
   name: routing.name,
   months: growCells(routing, MONTHS, SEED),
 }));
-const lost = {
-  sessions: SESSIONS,
-  withNumber: lostByMoves(true, SESSIONS, SEED),
-  withoutNumber: lostByMoves(false, SESSIONS, SEED),
-};
+const lost = [0, 60, 180, 300].map((keptSeconds) => ({
+  keptSeconds,
+  messages: lostByMoves(keptSeconds, SESSIONS, SEED),
+}));
 const nodes = [1, 2, 4, 8, 16].map((count) => ({
   nodes: count,
   cells: count,
@@ -33,15 +32,20 @@ describe('accounts that are given to cells', () => {
     expect(byHash).toBeGreaterThan(byList ?? Infinity);
   });
 
-  it('lose no message while inbound numbers stay in their cell', () => {
-    expect(lost.withoutNumber).toBe(0);
-    expect(lost.withNumber).toBeGreaterThan(0);
+  it.each([0, 60, 180, 290])('lose messages if their inbound number follows %i seconds after a move', (seconds) => {
+    expect(lostByMoves(seconds, SESSIONS, SEED)).toBeGreaterThan(0);
+  });
+
+  it.each([1, 2, 3, 4, 5])('lose none if it stays for as long as a session may last (seed %i)', (seed) => {
+    expect(lostByMoves(300, SESSIONS, seed)).toBe(0);
   });
 });
 
 describe('the page of the simulation', () => {
   it('has the figures of this simulation', async () => {
-    await expect(renderCellsPage({ runs, lost, nodes, lookups: LOOKUPS })).toMatchFileSnapshot(`${PAGES}/cells.md`);
+    await expect(renderCellsPage({ runs, sessions: SESSIONS, lost, nodes, lookups: LOOKUPS })).toMatchFileSnapshot(
+      `${PAGES}/cells.md`,
+    );
   });
 
   it('has the picture of this simulation', async () => {

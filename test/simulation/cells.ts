@@ -120,30 +120,22 @@ export function growCells(routing: Routing, months: number, seed: number): Month
   });
 }
 
-/** Where a session is opened, and where its message arrives. */
-export interface RoutedSession {
-  readonly account: Account;
-  readonly openedIn: number;
-  /** The number that its pre-filled message names belongs to this cell. */
-  readonly numberOf: number;
-}
+/** The longest that a session may last (specification). */
+const LONGEST_SESSION_SECONDS = 300;
+/** Each account moves within this time after the create of its session. */
+const MOVES_WITHIN_SECONDS = 600;
 
 /**
- * Opens sessions of accounts that may move at any time, and counts messages that arrive in another cell than their session: a number
- * that moved with its account (`numbersMove`) against one that stays.
+ * Opens sessions while their accounts move, and counts messages that arrive in another cell than their session. A message arrives in
+ * the cell that has the inbound number of its account at that time: the number follows its account `keptSeconds` after the move.
  */
-export function lostByMoves(numbersMove: boolean, sessions: number, seed: number): number {
+export function lostByMoves(keptSeconds: number, sessions: number, seed: number): number {
   const random = new Random(seed);
-  const cells = 4;
-  const accounts = Array.from({ length: 100 }, (_, id): Account => ({ id, load: 0, cell: random.below(cells) }));
   let lost = 0;
   for (let nth = 0; nth < sessions; nth += 1) {
-    const account = random.pick(accounts);
-    const session: RoutedSession = { account, openedIn: account.cell, numberOf: account.cell };
-    // Between the create and the message of its phone.
-    if (random.chance(0.01)) account.cell = random.below(cells);
-    const arrivesIn = numbersMove ? account.cell : session.numberOf;
-    if (arrivesIn !== session.openedIn) lost += 1;
+    const arrivesAfter = random.next() * LONGEST_SESSION_SECONDS;
+    const movesAfter = random.next() * MOVES_WITHIN_SECONDS;
+    if (arrivesAfter >= movesAfter + keptSeconds) lost += 1;
   }
   return lost;
 }

@@ -1,5 +1,5 @@
 import type { HonestRun, SharedRun } from './scenarios.js';
-import { row } from './markdown-row.js';
+import { count, row } from './markdown.js';
 import { HOUR_MS, mostOnADay, mostWithin } from './traffic.js';
 
 interface GuardFigures {
@@ -10,7 +10,6 @@ interface GuardFigures {
 }
 
 const percent = ({ sends, refused }: HonestRun): string => `${((100 * refused) / (sends + refused)).toFixed(2)} %`;
-const count = (value: number): string => value.toLocaleString('en-US');
 
 /** The page `/docs/guard` with the figures of the simulation. */
 export function renderGuardPage({ pumped, ownPhones, grown, shared }: GuardFigures): string {
