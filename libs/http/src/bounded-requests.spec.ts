@@ -3,6 +3,7 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { boundRequests } from './bounded-requests.js';
+import { end, startWithClient } from './server.fixture.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -21,16 +22,9 @@ beforeEach(async () => {
     started.push({ destroyed: own.destroyed, socket: own, response });
   });
   boundRequests(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
+  socket = await startWithClient(server);
 });
-afterEach(() => {
-  socket.destroy();
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => end(server, socket));
 
 describe('unanswered requests of one connection', () => {
   it('are 64 at most: a further one closes the connection, and the rest of the chunk is not read', async () => {

@@ -11,11 +11,10 @@ const UNCOUNTED_REQUESTS = 2;
 const MAX_PIPELINED_OF_SERVER = 1_024;
 
 /**
- * Bounds the memory of requests that are not answered yet: their number, the fields of their heads, and the pieces of their bodies (of a
- * server whose requests are WholeBodyRequests). Node parses all requests of one
- * chunk at once and starts a handler for each (pipelining, RFC 9112 section 9.3.2): 64 KB contain more than a thousand. A connection is
- * destroyed that has more than MAX_PIPELINED_REQUESTS, or one that pipelines while all connections together have
- * MAX_PIPELINED_OF_SERVER; clients do not pipeline.
+ * Bounds the memory of requests that are not answered yet: their number, the fields of their heads, and the pieces of their bodies (of
+ * a server whose requests are WholeBodyRequests). Node parses all requests of one chunk at once and starts a handler for each
+ * (pipelining, RFC 9112 section 9.3.2): 64 KB contain more than a thousand. A connection is destroyed that has more than
+ * MAX_PIPELINED_REQUESTS, or one that pipelines while all connections together have MAX_PIPELINED_OF_SERVER; clients do not pipeline.
  *
  * A connection closes after a request with an `Upgrade` that the server ignores: of a further request in the same chunk
  * Node loses the octets, and would read the rest as another one.
@@ -23,12 +22,14 @@ const MAX_PIPELINED_OF_SERVER = 1_024;
 export function boundRequests(server: Server): Pick<UnansweredRequests, 'hasAny'> {
   const unanswered = new UnansweredRequests();
   server.maxHeadersCount = MAX_HEADER_FIELDS;
+  const boundConnection = (socket: ParsedSocket): void => {
+    stopWhenDestroyed(socket);
+    socket.once('fragmented', (error: FragmentedBody) => server.emit('clientError', error, socket));
+  };
   // After the listener with which the server makes the parser; with TLS it listens to the second.
-  server.on('connection', stopWhenDestroyed);
-  server.on('secureConnection', stopWhenDestroyed);
-  server.prependListener('request', (request, response) => {
-    const { socket, headers } = request;
-    request.once('fragmented', (error: FragmentedBody) => server.emit('clientError', error, socket));
+  server.on('connection', boundConnection);
+  server.on('secureConnection', boundConnection);
+  server.prependListener('request', ({ socket, headers }, response) => {
     if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (!unanswered.add(socket)) socket.destroy();
     response.once('close', () => unanswered.remove(socket));

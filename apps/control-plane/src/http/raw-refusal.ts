@@ -9,7 +9,7 @@ const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 const REASONS = new Map([
   [TOO_SLOW, 'The request did not arrive in time.'],
-  [BODY_FRAGMENTED, 'The body arrives in too many small chunks: send it in chunks of 64 octets or more.'],
+  [BODY_FRAGMENTED, 'The body arrives in too many small chunks: send it in chunks of 128 octets or more.'],
 ]);
 
 /** The refusal of broken HTTP, by Node's error code. */

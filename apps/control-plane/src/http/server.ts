@@ -72,7 +72,7 @@ export class ApiServer {
       return503OnClosing: false,
       routerOptions: { maxParamLength: MAX_HEAD_OCTETS, querystringParser: boundedQuery },
       frameworkErrors: (_error: Error, { raw }: FastifyRequest, reply: FastifyReply) =>
-        this.#routeNowhere(raw, reply.raw),
+        this.#routeToNotFound(raw, reply.raw),
       clientErrorHandler: (error, socket) => {
         // After an early response to an unread body there is nothing to add, and below HTTP no response is possible.
         if (wasAnsweredUnread(socket) || isBelowHttp(error.code)) socket.destroy();
@@ -89,7 +89,7 @@ export class ApiServer {
    * Routes a request whose path cannot be decoded again, as one to a path that does not exist: for what the router cannot read Fastify
    * runs no hook, so nothing would count the request, limit it, or notice that it is answered.
    */
-  #routeNowhere(raw: IncomingMessage & { originalUrl?: string | undefined }, response: ServerResponse): void {
+  #routeToNotFound(raw: IncomingMessage & { originalUrl?: string | undefined }, response: ServerResponse): void {
     const { url = '/' } = raw;
     raw.url = isVersioned(url) ? UNREADABLE_OF_API : UNREADABLE;
     const instance: FastifyInstance = this.adapter.getInstance();

@@ -62,7 +62,7 @@ function collect(stream: Readable, maxOctets: number, evicted: AbortSignal): Pro
     let pieces = 0;
     const append = (piece: Buffer): void => {
       pieces += 1;
-      if (isFragmented(pieces, length + piece.length)) fail(new BodyFragmented('its chunks are too small'));
+      if (isFragmented(pieces, length)) fail(new BodyFragmented('its chunks are too small'));
       else if (length + piece.length > maxOctets) fail(new BodyTooLarge(`the body is longer than ${maxOctets} octets`));
       else {
         octets = grown(octets, length, length + piece.length, maxOctets);
