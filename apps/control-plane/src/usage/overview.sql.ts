@@ -1,3 +1,4 @@
+import { IS_OVERDUE } from './overdue.sql.js';
 import { TIME_BOUNDS_MS } from './approval-time.js';
 import { COUNTED } from './counted-accounts.sql.js';
 import { CHANGES, EPOCH, priceOf } from './session-price.sql.js';
@@ -57,8 +58,7 @@ export const FOLD_DAYS = `
 /** Sessions of a span in their current state, and their codes; as in usage.sql.ts, of all accounts. */
 function sessionsOfSpan(first: number): string {
   return `
-    SELECT id, brand_id, channel, CASE WHEN status = 'pending' AND expires_at <= transaction_timestamp() THEN 'expired'
-        ELSE status END AS status, country, approved_by, created_at, ended_at, ${EPOCH},
+    SELECT id, brand_id, channel, CASE WHEN ${IS_OVERDUE} THEN 'expired' ELSE status END AS status, country, approved_by, created_at, ended_at, ${EPOCH},
       ${bucketOf('status')} AS bucket, 1 AS count
     FROM sessions WHERE test = $1 AND id >= $${first + 2}::uuid AND id < $${first + 3}::uuid
       AND created_at >= $${first}::timestamptz AND created_at < $${first + 1}::timestamptz AND ${COUNTED}`;
@@ -85,7 +85,6 @@ const OPEN = {
 /** The ids of codes of all spans: partitions are pruned by the spans of their sessions. */
 const CODES_FROM = 'least($7::uuid, $12::uuid, $21::uuid)';
 const CODES_TO = 'greatest($9::uuid, $14::uuid, $23::uuid)';
-const IS_OVERDUE = `sessions.status = 'pending' AND expires_at <= transaction_timestamp()`;
 const HOUR_OF = (time: string): string => `date_trunc('hour', ${time})`;
 
 /**

@@ -1,14 +1,9 @@
 import type { Mode } from '@countersign/keys';
+import { IS_OVERDUE } from './overdue.sql.js';
 import { CHANGES, EPOCH, priceOf } from './session-price.sql.js';
 import { changesBetween, minutesApart } from './usage-changes.sql.js';
 
-/**
- * A pending session past `expires_at` counts as expired, as in the rest of the API: past it when the report began, so that all
- * statements of a report count it in the same way.
- */
-const STATUS_NOW = `
-  CASE WHEN sessions.status = 'pending' AND sessions.expires_at <= transaction_timestamp() THEN 'expired'
-    ELSE sessions.status END`;
+const STATUS_NOW = `CASE WHEN ${IS_OVERDUE} THEN 'expired' ELSE sessions.status END`;
 
 /** Condition on a row's `test` column. */
 const OF_MODE: Readonly<Record<Mode, string>> = { live: 'NOT test', test: 'test' };
@@ -48,7 +43,7 @@ const OPEN = {
 const overdue = (mode: Mode): string => `
   SELECT ${keyedBy('created_at')}, channel, side.status, country, 0 AS epoch, sign, 0 AS cost_usd
   FROM sessions CROSS JOIN (VALUES ('expired', 1), ('pending', -1)) AS side (status, sign)
-  WHERE sessions.status = 'pending' AND expires_at <= transaction_timestamp() AND account_id = $1 AND ${OF_MODE[mode]}
+  WHERE ${IS_OVERDUE} AND account_id = $1 AND ${OF_MODE[mode]}
     AND id >= ANY (ARRAY[${OPEN.low}]::uuid[]) AND id < ANY (ARRAY[${OPEN.sessionHigh}]::uuid[])
     AND created_at >= ${OPEN.from}::timestamptz AND created_at < ${OPEN.to}::timestamptz`;
 
