@@ -87,6 +87,17 @@ describe('A21 taking over a WebSocket', () => {
     }
   });
 
+  it('A17 a message in more than 16 fragments closes its connection, so that a client pays for a message what it costs', async () => {
+    const inFragments = async (count: number): Promise<RealtimeClient> => {
+      const client = await connect();
+      const [first, rest] = ['{"type":"ping","id":1}', ' '];
+      for (let at = 1; at <= count; at += 1) client.socket.send(at === 1 ? first : rest, { fin: at === count });
+      return client;
+    };
+    expect(await (await inFragments(16)).next('pong')).toMatchObject({ id: 1 });
+    expect(await (await inFragments(17)).end()).toBe(1008);
+  });
+
   it('A21 a flood of messages, a huge frame, a nested one and a frame that is no text end the connection of their sender alone', async () => {
     const honest = await connect();
     const flood = await connect();
