@@ -8,8 +8,8 @@ const MAX_CODES = 100_000;
 const KEPT_MS = 600_000;
 
 /**
- * The codes that this process has sent or is sending, so that it sends none more often than twice, whatever the database says: whoever has the role of
- * gateways could put a code that was sent back into the queue, without end and past every cap.
+ * The codes that this process has sent or is sending, so that it sends none more often than twice, whatever the database says:
+ * whoever has the role of gateways could put a code that was sent back into the queue, without end and past every cap.
  */
 export class SubmittedCodes {
   readonly #counts = new LRUCache<Uuid, number>({ max: MAX_CODES, ttl: KEPT_MS });
